@@ -1,0 +1,47 @@
+# Every target works in a fresh clone: the virtual environment is made when it is missing.
+PYTHON ?= python3.11
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint platform/deploy/constraints.txt
+STAMPS := $(VENV)/.stamps
+WANTS  := pyproject.toml platform/deploy/constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint benchmark
+
+help:  ## print this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed ($(PYTHON) not found); name another with PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMPS)/run: $(WANTS) | $(VENV)/bin/python
+	@echo "Installing Crowdgrade into $(VENV) (the first time this downloads PyTorch: minutes)"
+	$(PIP) --editable .
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/test: $(STAMPS)/run
+	$(PIP) --editable '.[test]'
+	@touch $@
+
+$(STAMPS)/benchmark: $(STAMPS)/run
+	$(PIP) --editable '.[benchmark]'
+	@touch $@
+
+install: $(STAMPS)/run  ## what running needs, into .venv
+
+demo: $(STAMPS)/run  ## install, then grade the demo's workers and models and print both tables
+	@$(BIN)/python manage.py demo
+
+test: $(STAMPS)/test  ## every test (data and services that are missing are skipped, with the reason)
+	$(BIN)/python -m pytest
+
+lint: $(STAMPS)/test  ## ruff, mypy and the import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+benchmark: $(STAMPS)/benchmark  ## speed and memory against named peers, as ratios of one run
+	$(BIN)/python manage.py benchmark

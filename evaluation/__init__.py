@@ -1,0 +1,1 @@
+"""What the machine computed: grades, exemplary answers, scores, and the methods behind them."""

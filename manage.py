@@ -1,0 +1,27 @@
+#!/usr/bin/env python
+"""Run a Crowdgrade command: ``python manage.py help`` lists them."""
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+
+
+def main() -> None:
+    # The package `crowdgrade` lives in platform/, which must never become a
+    # package itself: it would hide Python's own module of that name.
+    sys.path.insert(0, str(ROOT / "platform"))
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdgrade.settings")
+    try:
+        from django.core.management import execute_from_command_line
+    except ImportError:
+        sys.exit(
+            "Django is not installed in this Python. Run `make install` once, then use "
+            "`.venv/bin/python manage.py ...` (or activate .venv first)."
+        )
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()

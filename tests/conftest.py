@@ -1,0 +1,17 @@
+"""What all tests share."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of public data sets; it never enters the project."""
+    folder = Path(os.environ.get("CROWDGRADE_DATA", ROOT / ".." / "shared" / "data")).resolve()
+    if not folder.is_dir():
+        pytest.skip(f"no data sets at {folder}: set CROWDGRADE_DATA to the folder that holds them")
+    return folder
