@@ -1,0 +1,1 @@
+"""Doors only: each command opens onto one function elsewhere."""
