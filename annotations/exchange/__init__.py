@@ -1,0 +1,33 @@
+"""From the bytes of a file to records, and from rows to the files of an output folder.
+
+A file of answers passes five stages, each a module that knows nothing of the next:
+
+1. `tables` looks at the ending of the name and picks the format;
+2. `decoding` finds out the encoding and yields lines of text (a workbook has none);
+3. `delimited`, `jsonlines` and `workbook` yield rows of text cells, each with its line;
+4. `header` has told them which columns are wanted and which are kept aside;
+5. `answers` checks every row, drops repetitions and hands out `records`.
+
+Bad rows are collected on the way as `problems` and told all at once, as an `InputError`. Nothing
+here knows Django, models or a database. On the way out, `folder` writes all files or none.
+"""
+
+from .answers import AnswerFile, ModelAnswerFile, read_answers, read_model_answers
+from .folder import OutputFolder
+from .header import ColumnNames
+from .problems import InputError, Problem
+from .records import AnswerRecord, AnswerStatus, ModelAnswerRecord
+
+__all__ = [
+    "AnswerFile",
+    "AnswerRecord",
+    "AnswerStatus",
+    "ColumnNames",
+    "InputError",
+    "ModelAnswerFile",
+    "ModelAnswerRecord",
+    "OutputFolder",
+    "Problem",
+    "read_answers",
+    "read_model_answers",
+]

@@ -1,0 +1,99 @@
+"""What is wrong with a file: where, why, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+KEPT = 200
+"""Problems kept of one file; the rest is only counted."""
+
+SHOWN = 20
+"""Problems that the message of an error spells out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with one file.
+
+    `line` is the physical line (for XLSX the row) where the record begins, None where the whole
+    file is meant. `column` is the column's name or, inside a line of text, the number of the
+    character, counted from 1. `str()` is one line for people.
+    """
+
+    file: str
+    line: int | None
+    column: str | int | None
+    reason: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        place = self.file
+        if self.line is not None:
+            place += f", line {self.line}"
+        if self.column is not None:
+            place += f", column {self.column}"
+        sentence = f"{place}: {self.reason}."
+        return f"{sentence} {self.remedy}" if self.remedy else sentence
+
+
+class InputError(Exception):
+    """The input cannot be used. `problems` says why, `total` how many were found in all.
+
+    The message holds the first twenty problems, a line each, and the number of the others.
+    """
+
+    def __init__(self, problems: Iterable[Problem], total: int | None = None) -> None:
+        self.problems = tuple(problems)
+        self.total = len(self.problems) if total is None else total
+        # All arguments go up, so that the error survives pickling between processes.
+        super().__init__(self.problems, self.total)
+
+    @classmethod
+    def single(
+        cls,
+        file: str,
+        reason: str,
+        remedy: str = "",
+        *,
+        line: int | None = None,
+        column: str | int | None = None,
+    ) -> InputError:
+        """An error of one problem."""
+        return cls([Problem(file, line, column, reason, remedy)])
+
+    def __str__(self) -> str:
+        shown = [str(problem) for problem in self.problems[:SHOWN]]
+        if self.total > len(shown):
+            shown.append(f"... and {self.total - len(shown)} more")
+        return "\n".join(shown)
+
+
+class Problems:
+    """Collects the problems of one file, so that all bad rows are told at once.
+
+    Keeps the first `KEPT`, counts the rest.
+    """
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.total = 0
+        self._kept: list[Problem] = []
+
+    def add(
+        self, line: int | None, column: str | int | None, reason: str, remedy: str = ""
+    ) -> None:
+        """Note one problem."""
+        self.extend([Problem(self.file, line, column, reason, remedy)])
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Note problems that somebody else found in the same file."""
+        for problem in problems:
+            self.total += 1
+            if len(self._kept) < KEPT:
+                self._kept.append(problem)
+
+    def raise_if_any(self) -> None:
+        """Raise `InputError` if there was a problem, else return."""
+        if self.total:
+            raise InputError(self._kept, self.total)
