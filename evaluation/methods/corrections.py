@@ -1,0 +1,65 @@
+"""Corrections of p-values where many hypotheses are tested at once."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+FloatArray = NDArray[np.float64]
+Correction = Literal["holm", "benjamini-hochberg"]
+
+
+def holm(p_values: ArrayLike) -> FloatArray:
+    """Holm's step-down adjusted p-values, controlling the family-wise error rate.
+
+    The i-th smallest of m (i from 0) becomes the largest of (m - i') p over the ranks i' <= i,
+    at most 1. Source: Holm 1979.
+
+    Parameters
+    ----------
+    p_values : array_like
+        shape (k,), in 0..1; NaN or None for a test that has none.
+
+    Returns
+    -------
+    Shape (k,), in the given order; NaN stays NaN and is not counted in m. Never below the raw
+    value.
+
+    Raises
+    ------
+    ValueError : not a vector, or a value outside 0..1.
+    """
+    p, known = _known_p_values(p_values)
+    adjusted = np.full(len(p), np.nan)
+    values = p[known]
+    order = np.argsort(values, kind="stable")
+    steps = np.maximum.accumulate((len(values) - np.arange(len(values))) * values[order])
+    ranked = np.empty(len(values))
+    ranked[order] = np.minimum(steps, 1.0)
+    adjusted[known] = ranked
+    return adjusted
+
+
+def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
+    """Benjamini-Hochberg step-up adjusted p-values, controlling the false discovery rate.
+
+    Arguments, nulls, order and errors as in `holm`; never above Holm's. Source: Benjamini and
+    Hochberg 1995.
+    """
+    p, known = _known_p_values(p_values)
+    adjusted = np.full(len(p), np.nan)
+    if known.any():
+        adjusted[known] = stats.false_discovery_control(p[known], method="bh")
+    return adjusted
+
+
+def _known_p_values(p_values: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
+    p = np.asarray(p_values, dtype=np.float64)
+    known = ~np.isnan(p)
+    if p.ndim != 1 or not np.all((p[known] >= 0) & (p[known] <= 1)):
+        raise ValueError("p_values must be a vector of values in 0..1")
+    return p, known
+
+
+CORRECTIONS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg}

@@ -1,0 +1,46 @@
+"""Bootstrap draws in rows, one row a statistic, NaN where a draw left it undefined."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+def draw_rows(draws: ArrayLike, rows: int | None = None) -> FloatArray:
+    """Draws as floats of shape (rows, n_draws); a vector becomes one row.
+
+    Raises
+    ------
+    ValueError : another shape or number of rows, or an infinite draw.
+    """
+    drawn = np.atleast_2d(np.asarray(draws, dtype=np.float64))
+    if drawn.ndim != 2 or (rows is not None and len(drawn) != rows):
+        raise ValueError("draws must have shape (rows, n_draws), one row for every estimate")
+    if np.isinf(drawn).any():
+        raise ValueError("draws must be finite or NaN")
+    return drawn
+
+
+def standard_deviations(drawn: FloatArray) -> FloatArray:
+    """Sd (ddof 1) of each row without its NaN, shape (rows,); NaN for fewer than 2 draws."""
+    if drawn.shape[1] == 0:
+        return np.full(len(drawn), np.nan)
+    known = ~np.isnan(drawn)
+    count = known.sum(axis=1)
+    filled = np.where(known, drawn, 0.0)
+    mean = filled.sum(axis=1) / np.maximum(count, 1)
+    centred = np.where(known, filled - mean[:, None], 0.0)
+    sd = np.sqrt((centred**2).sum(axis=1) / np.maximum(count - 1, 1))
+    # Equal draws have no spread, but their mean may be rounded and differ from them.
+    first = np.take_along_axis(drawn, known.argmax(axis=1)[:, None], axis=1)
+    constant = ((drawn == first) | ~known).all(axis=1)
+    return np.where(count < 2, np.nan, np.where(constant, 0.0, sd))
+
+
+def interpolated(ordered: FloatArray, position: FloatArray) -> FloatArray:
+    """Row i at the fractional column position[i]: numpy.quantile's linear rule, one q a row."""
+    below = np.floor(position).astype(np.int64)[:, None]
+    above = np.ceil(position).astype(np.int64)[:, None]
+    left = np.take_along_axis(ordered, below, axis=1)[:, 0]
+    right = np.take_along_axis(ordered, above, axis=1)[:, 0]
+    return np.asarray(left + (right - left) * (position - below[:, 0]), dtype=np.float64)

@@ -1,0 +1,211 @@
+"""How many workers a question needs: the PAC bounds on a synthetic exemplary answer (SEA).
+
+The similarities of M workers' answers to the unknown true answer have mean S. If the workers err
+independently, two of them are similar by S squared, so the length of the sum of M unit vectors is
+sqrt(M + M (M - 1) S^2), and the similarity of their mean to the truth is
+M S / sqrt(M + M (M - 1) S^2) = S sqrt(M) / sqrt((M - 1) S^2 + 1). The error is 1 minus that.
+
+Source: Yahav et al. 2025, section 4.1. The formulas there are garbled in print; these are the
+repaired ones. What they take for granted: errors are independent (workers who copy or collude make
+both bounds meaningless) and similarities lie in 0..1 (Hoeffding's bound on a wider range would be
+wider in proportion).
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import index
+from typing import SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+MEAN_WITHIN_DEVIATION = "mean_within_deviation"
+MEAN_NOT_POSITIVE = "mean_not_positive"
+TARGET_OUT_OF_REACH = "target_out_of_reach"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The expected error of the SEA of `workers` answers.
+
+    `average_error` and `worst_error` are 1 - cosine, in 0..2 (0..1 for mu >= 0). `worst_error`
+    holds with probability 1 - delta; it is None, with `reason` "mean_within_deviation", where
+    mu <= t: so few workers could all be off the mark. `deviation` is t, in units of similarity.
+    """
+
+    mu: float
+    workers: int
+    delta: float
+    deviation: float
+    average_error: float
+    worst_error: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """The fewest workers whose error does not exceed `target_error`, on average and at worst.
+
+    None where no number of workers is enough: `average_reason` and `worst_reason` then say why
+    ("mean_not_positive": more workers do not help where mu <= 0; "target_out_of_reach": only more
+    than 10^15 would do).
+    """
+
+    mu: float
+    target_error: float
+    delta: float
+    average: int | None
+    worst: int | None
+    average_reason: str | None
+    worst_reason: str | None
+
+
+# Beyond this a double cannot tell M from M + 1, and no crowd is that large.
+MOST_WORKERS = 10**15
+
+
+def error(similarity: ArrayLike, workers: ArrayLike) -> NDArray[np.float64]:
+    """1 - S sqrt(M) / sqrt((M - 1) S^2 + 1), elementwise with broadcasting.
+
+    Parameters
+    ----------
+    similarity : array_like
+        S, the mean similarity of a worker's answer to the truth, in -1..1.
+    workers : array_like
+        M, whole numbers, at least 1.
+
+    Returns
+    -------
+    Array of the broadcast shape, in 0..2: 1 - S for one worker; towards 0 as M grows if
+    S > 0, always 1 if S = 0, towards 2 if S < 0.
+
+    Raises
+    ------
+    ValueError : a value is out of range or not finite, or the shapes do not fit.
+    """
+    S = np.asarray(similarity, dtype=np.float64)
+    M = np.asarray(workers, dtype=np.float64)
+    if not np.all((S >= -1) & (S <= 1)):
+        raise ValueError("similarity must lie in -1..1")
+    _check_workers(M)
+    length = (M - 1) * S**2 + 1
+    reached = np.minimum(np.abs(S) * np.sqrt(M / length), 1.0)
+    # 1 - r cancels where r is close to 1. The same number is (1 - r^2) / (1 + r) with
+    # 1 - r^2 = (1 - S^2) / ((M - 1) S^2 + 1), which keeps all digits and stays monotone in M.
+    gap = (1 - S) * (1 + S) / length / (1 + reached)
+    return np.asarray(np.where(S >= 0, gap, 2 - gap), dtype=np.float64)
+
+
+def deviation(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
+    """Hoeffding's t = sqrt(ln(2/delta) / (2M)): how far a mean of M may be from its expectation.
+
+    Two-sided, for similarities in 0..1, exceeded with probability delta at most.
+    Same shape as `workers`, in units of similarity.
+
+    Raises
+    ------
+    ValueError : workers below 1 or not whole, delta outside the open interval 0..1.
+    """
+    M = np.asarray(workers, dtype=np.float64)
+    _check_workers(M)
+    _check_delta(delta)
+    return np.asarray(np.sqrt(math.log(2 / delta) / (2 * M)), dtype=np.float64)
+
+
+def plan(mu: float, workers: SupportsIndex, delta: float = 0.05) -> Plan:
+    """The error to expect from `workers` answers, on average (S = mu) and at worst (S = mu - t).
+
+    Parameters
+    ----------
+    mu : float
+        expected similarity of a worker's answer to the truth, in -1..1.
+    workers : int
+        M, at least 1.
+    delta : float
+        probability with which the worst error may be exceeded, strictly between 0 and 1.
+
+    Raises
+    ------
+    ValueError : an argument is out of range.
+    TypeError : workers is not an integer.
+    """
+    M, mu = index(workers), float(mu)
+    average = float(error(mu, M))
+    t = float(deviation(M, delta))
+    worst = float(error(mu - t, M)) if mu > t else None
+    reason = None if worst is not None else MEAN_WITHIN_DEVIATION
+    return Plan(mu, M, float(delta), t, average, worst, reason)
+
+
+def workers_needed(mu: float, target_error: float, delta: float = 0.05) -> Requirement:
+    """The fewest workers that bring the average and the worst error down to `target_error`.
+
+    Parameters
+    ----------
+    mu : float
+        expected similarity of a worker's answer to the truth, in -1..1.
+    target_error : float
+        1 - cosine, strictly between 0 and 1.
+    delta : float
+        as in `plan`.
+
+    Raises
+    ------
+    ValueError : an argument is out of range.
+    """
+    mu, target = float(mu), float(target_error)
+    if not -1 <= mu <= 1:
+        raise ValueError("mu must lie in -1..1")
+    if not 0 < target < 1:
+        raise ValueError("target_error must lie strictly between 0 and 1")
+    _check_delta(delta)
+
+    def average_reached(M: int) -> bool:
+        return bool(error(mu, M) <= target)
+
+    def worst_reached(M: int) -> bool:
+        S = mu - float(deviation(M, delta))
+        return S > 0 and bool(error(S, M) <= target)
+
+    average = worst = None
+    reason = MEAN_NOT_POSITIVE
+    if mu > 0:
+        average, worst = _fewest(average_reached), _fewest(worst_reached)
+        reason = TARGET_OUT_OF_REACH
+    return Requirement(
+        mu,
+        target,
+        float(delta),
+        average,
+        worst,
+        None if average is not None else reason,
+        None if worst is not None else reason,
+    )
+
+
+def _fewest(reached: Callable[[int], bool]) -> int | None:
+    """Smallest M for which `reached` holds; it must stay true once it is (both errors fall)."""
+    high = 1
+    while not reached(high):
+        high *= 2
+        if high > MOST_WORKERS:
+            return None
+    low = high // 2  # not reached, or 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        if reached(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _check_workers(workers: NDArray[np.float64]) -> None:
+    if not np.all((workers >= 1) & np.isfinite(workers) & (np.floor(workers) == workers)):
+        raise ValueError("workers must be whole numbers of at least 1")
+
+
+def _check_delta(delta: float) -> None:
+    if not 0 < delta < 1:
+        raise ValueError("delta must lie strictly between 0 and 1")

@@ -1,0 +1,158 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.methods.planner import deviation, error, plan, workers_needed
+
+similarities = st.floats(0.05, 1.0)
+crowds = st.integers(1, 500)
+
+
+def test_one_worker_errs_by_what_is_missing_to_similarity_one():
+    # 1 - S sqrt(1) / sqrt(0 + 1) = 1 - S
+    assert error([1.0, 0.7, 0.0, -1.0], 1) == pytest.approx([0.0, 0.3, 1.0, 2.0])
+
+
+def test_four_workers_of_similarity_one_half_by_hand():
+    # .5 x 2 / sqrt(3 x .25 + 1) = 1 / sqrt(1.75) = .755929; 1 - .755929 = .244071
+    assert error(0.5, 4) == pytest.approx(1 - 1 / math.sqrt(1.75), abs=1e-15)
+    assert error(0.5, 4) == pytest.approx(0.244071, abs=1e-6)
+    # An answer opposed to the truth: 1 + .755929
+    assert error(-0.5, 4) == pytest.approx(1.755929, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("mu", "workers", "average", "worst"),
+    [
+        # M = 10: S = .5:    1 - .5 x 3.16228 / sqrt(9 x .25 + 1) = 1 - 1.58114 / 1.80278 = .1229
+        #   t = sqrt(ln 40 / 20) = sqrt(3.68888 / 20) = .42947, S = .07053:
+        #   1 - .07053 x 3.16228 / sqrt(9 x .004975 + 1) = 1 - .22304 / 1.02214 = .7818
+        (0.5, 10, 0.1229, 0.7818),
+        # M = 20: 1 - .5 x 4.47214 / sqrt(19 x .25 + 1) = 1 - 2.23607 / 2.39792 = .0675
+        #   t = sqrt(3.68888 / 40) = .30368, S = .19632:
+        #   1 - .19632 x 4.47214 / sqrt(19 x .038541 + 1) = 1 - .87797 / 1.31617 = .3329
+        (0.5, 20, 0.0675, 0.3329),
+        # M = 40: 1 - .5 x 6.32456 / sqrt(39 x .25 + 1) = 1 - 3.16228 / 3.27872 = .0355
+        #   t = sqrt(3.68888 / 80) = .21474, S = .28526:
+        #   1 - .28526 x 6.32456 / sqrt(39 x .081375 + 1) = 1 - 1.80416 / 2.04293 = .1169
+        (0.5, 40, 0.0355, 0.1169),
+        # M = 40: 1 - .8 x 6.32456 / sqrt(39 x .64 + 1) = 1 - 5.05964 / 5.09510 = .0070
+        #   S = .8 - .21474 = .58526: 1 - 3.70154 / sqrt(39 x .34253 + 1) = 1 - 3.70154 / 3.78928
+        (0.8, 40, 0.0070, 0.0232),
+    ],
+)
+def test_the_check_values_of_the_repaired_formulas(mu, workers, average, worst):
+    planned = plan(mu, workers)
+    assert planned.average_error == pytest.approx(average, abs=5e-5)
+    assert planned.worst_error == pytest.approx(worst, abs=5e-5)
+    assert planned.reason is None
+
+
+def test_the_worst_error_is_null_where_the_mean_lies_within_the_deviation():
+    # M = 5: t = sqrt(3.68888 / 10) = .60736 > .5
+    planned = plan(0.5, 5)
+    assert planned.deviation == pytest.approx(0.60736, abs=1e-5)
+    assert planned.worst_error is None
+    assert planned.reason == "mean_within_deviation"
+    # .5 x 2.23607 / sqrt(4 x .25 + 1) = 1.11803 / 1.41421 = .790569
+    assert planned.average_error == pytest.approx(1 - 0.790569, abs=1e-6)
+    # Exactly at the deviation: still null.
+    assert plan(planned.deviation, 5).worst_error is None
+
+
+def test_the_mean_of_simulated_workers_errs_as_the_formula_says():
+    # Unit vectors with similarity .6 to the truth and independent errors in many dimensions.
+    rng = np.random.default_rng(0)
+    dimensions, S, M = 4000, 0.6, 8
+    noise = rng.normal(size=(M, dimensions - 1))
+    noise *= math.sqrt(1 - S**2) / np.linalg.norm(noise, axis=1)[:, None]
+    mean = np.hstack([np.full((M, 1), S), noise]).mean(axis=0)
+    assert 1 - mean[0] / np.linalg.norm(mean) == pytest.approx(float(error(S, M)), abs=0.01)
+
+
+def test_fewest_workers_on_average_by_the_closed_form():
+    # 1 - e = S sqrt(M) / sqrt((M-1) S^2 + 1) solved for M: c^2 (1 - S^2) / (S^2 (1 - c^2)), c = .9,
+    # S = .5: .81 x .75 / (.25 x .19) = .6075 / .0475 = 12.79, so 13.
+    assert workers_needed(0.5, 0.1).average == 13
+
+
+def test_no_number_of_workers_helps_where_they_know_nothing():
+    needed = workers_needed(0.0, 0.1)
+    assert (needed.average, needed.worst) == (None, None)
+    assert needed.average_reason == needed.worst_reason == "mean_not_positive"
+
+
+def test_perfect_workers_need_one_on_average_but_many_at_worst():
+    needed = workers_needed(1.0, 0.01)
+    assert needed.average == 1
+    assert needed.worst is not None
+    assert needed.worst > 1
+
+
+def test_a_target_only_an_absurd_crowd_could_reach_is_null():
+    needed = workers_needed(1e-9, 1e-3)
+    assert needed.average is None
+    assert needed.average_reason == needed.worst_reason == "target_out_of_reach"
+
+
+@given(mu=similarities, target=st.floats(0.001, 0.9), delta=st.floats(0.001, 0.5))
+def test_the_requirement_is_met_and_one_worker_less_does_not_meet_it(mu, target, delta):
+    needed = workers_needed(mu, target, delta)
+    assert needed.average is not None
+    assert needed.worst is not None
+    assert plan(mu, needed.average, delta).average_error <= target
+    assert plan(mu, needed.worst, delta).worst_error <= target
+    assert needed.average <= needed.worst
+    if needed.average > 1:
+        assert plan(mu, needed.average - 1, delta).average_error > target
+    if needed.worst > 1:
+        fewer = plan(mu, needed.worst - 1, delta).worst_error
+        assert fewer is None or fewer > target
+
+
+@given(mu=similarities, workers=crowds)
+def test_more_workers_never_hurt_and_the_worst_is_never_better_than_the_average(mu, workers):
+    few, many = plan(mu, workers), plan(mu, workers + 1)
+    assert many.average_error <= few.average_error
+    if few.worst_error is not None:
+        assert few.worst_error >= few.average_error
+        assert many.worst_error <= few.worst_error
+
+
+def test_error_broadcasts_like_numpy():
+    table = error(np.array([[0.5], [0.8]]), [10, 20, 40])
+    assert table.shape == (2, 3)
+    assert table[1, 2] == error(0.8, 40)
+    assert deviation([10, 40]) == pytest.approx([0.42947, 0.21474], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: error(1.1, 3),
+        lambda: error(math.nan, 3),
+        lambda: error(0.5, 0),
+        lambda: error(0.5, 2.5),
+        lambda: error(0.5, math.inf),
+        lambda: deviation(0),
+        lambda: plan(0.5, 0),
+        lambda: plan(-1.5, 3),
+        lambda: plan(0.5, 3, delta=0),
+        lambda: plan(0.5, 3, delta=1),
+        lambda: workers_needed(2, 0.1),
+        lambda: workers_needed(0.5, 0),
+        lambda: workers_needed(0.5, 1),
+        lambda: workers_needed(0.5, 0.1, delta=1.5),
+    ],
+)
+def test_values_out_of_range_are_refused(call):
+    with pytest.raises(ValueError, match="must"):
+        call()
+
+
+def test_a_fraction_of_a_worker_is_refused():
+    with pytest.raises(TypeError):
+        plan(0.5, 2.5)
