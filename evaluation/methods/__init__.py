@@ -1,0 +1,13 @@
+"""The numbers: pure functions and estimators on arrays, without Django, files or models.
+
+`AQER` grades workers and makes exemplary answers; `planner` says how many workers a question
+needs; `statistics` and `comparison` compare models. Arrays in, arrays out; NaN stands for an
+undefined number inside arrays, None in result objects, with a reason beside it.
+"""
+
+from evaluation.methods.aqer import AQER
+from evaluation.methods.grams import NonFiniteError
+from evaluation.methods.model_scores import ModelScores
+from evaluation.methods.scale import Ceiling
+
+__all__ = ["AQER", "Ceiling", "ModelScores", "NonFiniteError"]

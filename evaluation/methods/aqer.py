@@ -1,0 +1,394 @@
+"""AQER: grades for workers and exemplary answers, out of the answers alone.
+
+Yahav, Goldstein, Geva, Meir and Shehory, "Quality Control for Crowd Workers and for Language
+Models", Information Systems Research 2025, section 4. What goes beyond the paper is a switch of
+its own and off by default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from evaluation.methods import initialization
+from evaluation.methods.cells import Cells, Floats, Integers, codes_of
+from evaluation.methods.effects import components
+from evaluation.methods.fixed_point import Rest, Rules, Vote, WorkerMeans, grades_of, iterate
+from evaluation.methods.grams import Vectors
+from evaluation.methods.intervals import t_interval
+from evaluation.methods.majority_vote import MajorityVote
+from evaluation.methods.mean_vote import MeanVote, MeanVoteBuilder
+from evaluation.methods.model_scores import Crowd, ModelAnswers, ModelScores, score_models
+from evaluation.methods.resampling import Draws, Progress, resample, score_interval
+from evaluation.methods.scale import (
+    TIE,
+    Ceiling,
+    competition_ranks,
+    human_ceiling,
+    supported,
+)
+
+SIMILARITIES = ("cosine", "euclidean")
+INITIALIZATIONS = ("equal", "random", "entailment")
+AGGREGATIONS = ("mean", "majority")
+STOPPING_RULES = ("relative", "paper")
+
+FEWEST_WORKERS = 3
+FEWER_THAN_3_WORKERS = "fewer_than_3_workers"
+DISCONNECTED = "disconnected"
+
+Block = tuple[Vectors, ArrayLike, ArrayLike]
+
+
+class AQER:
+    """Estimate how good workers are by how near their answers come to the crowd's own answer.
+
+    Parameters
+    ----------
+    similarity : "cosine" (0 where a vector is zero) or "euclidean" (negative distance, app. B.2).
+    init : "equal", "random" (by `seed`) or "entailment" (app. B.1: pass `initial_scores` to fit).
+    aggregation : "mean", or "majority" for binary bags of words (app. G).
+    stopping : "relative" stops when M * RMSE(w, previous w) < tolerance; "paper" at
+        RMSE < tolerance, which for many workers is met at once, because weights shrink like 1/M.
+    tolerance, max_iterations : see `stopping`.
+    leave_one_out : compare an answer with the exemplary answer of the others.
+    difficulty : take out additive effects of questions before averaging.
+    discrimination : weight questions by their item-rest correlation.
+    n_draws : bootstrap draws of questions for intervals; 0 for none (closed form where valid).
+    bootstrap_workers : resample workers as well, for "another crowd of the same kind".
+    seed : of the random initialisation, the draws and the permutation tests.
+
+    Attributes
+    ----------
+    workers_, questions_ : (M,), (Q,) labels in order of first appearance.
+    grades_ : (M,) 0 to 1, min-max within this run; NaN where undefined.
+    raw_ : (M,) mean similarity after the switches; -1 to 1 under cosine.
+    weights_ : (M,) voting weights; NaN where undefined.
+    ranks_ : (M,) 1 for the best supported worker; 0 for no rank.
+    supported_ : (M,) at least 5 answered questions that at least 3 workers answered.
+    n_answers_ : (M,); `n_workers_of_question_` (Q,).
+    raw_low_, raw_high_, grade_low_, grade_high_ : (M,) 95% intervals; NaN where undefined, with
+        the reason in `interval_reasons_`.
+    scores_ : (N,) similarity of each answer to its exemplary answer, with the weights that
+        produced raw; `leave_one_out_scores_` to that of the others, with the final weights
+        (NaN for a question's only answer); `final_scores_` as the first, with the final weights.
+    dispersion_ : (Q,) 0 where all answers agree. `nearest_` : (Q,) row of the best response.
+    trace_ : RMSE of the weights, one an iteration. `n_iter_`, `converged_` (None without a rank).
+    ceiling_ : the human ceiling.
+    reason_ : "fewer_than_3_workers" or "disconnected" where that leaves something undefined.
+
+    Examples
+    --------
+    >>> vectors = [[1, 0], [1, 0.1], [0, 1], [1, 0.2], [1, 0.1], [0, 1]]
+    >>> aqer = AQER(n_draws=0).fit(vectors, ["ann", "bob", "cy"] * 2, [1, 1, 1, 2, 2, 2])
+    >>> dict(zip(aqer.workers_.tolist(), aqer.grades_.round(2).tolist()))
+    {'ann': 0.99, 'bob': 1.0, 'cy': 0.0}
+    """
+
+    def __init__(
+        self,
+        similarity: str = "cosine",
+        init: str = "equal",
+        aggregation: str = "mean",
+        stopping: str = "relative",
+        tolerance: float = 1e-6,
+        max_iterations: int = 100,
+        leave_one_out: bool = False,
+        difficulty: bool = False,
+        discrimination: bool = False,
+        n_draws: int = 400,
+        bootstrap_workers: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.similarity = similarity
+        self.init = init
+        self.aggregation = aggregation
+        self.stopping = stopping
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.leave_one_out = leave_one_out
+        self.difficulty = difficulty
+        self.discrimination = discrimination
+        self.n_draws = n_draws
+        self.bootstrap_workers = bootstrap_workers
+        self.seed = seed
+
+    def fit(
+        self,
+        vectors: ArrayLike | Vectors,
+        workers: ArrayLike,
+        questions: ArrayLike,
+        initial_scores: ArrayLike | None = None,
+        progress: Progress | None = None,
+    ) -> AQER:
+        """Grade the workers of N answers; returns self.
+
+        Parameters
+        ----------
+        vectors : (N, d) one vector an answer, dense or sparse, of any float type.
+        workers, questions : (N,) labels. A worker may answer a question once, and need not
+            answer all.
+        initial_scores : (N,) for ``init="entailment"``, see `initialization.from_scores`.
+        progress : called with (draws done, draws in all).
+
+        Raises
+        ------
+        ValueError
+            A parameter is unknown, lengths differ, a vector is not finite (`NonFiniteError` names
+            its row), an answer is repeated, or there is none.
+        """
+        self._check()
+        x = sparse.csr_array(vectors) if sparse.issparse(vectors) else _dense(vectors)
+        worker, self.workers_ = codes_of(workers)
+        question, self.questions_ = codes_of(questions)
+        if not len(worker) == len(question) == x.shape[0]:
+            raise ValueError(
+                f"{x.shape[0]} vectors, {len(worker)} workers and {len(question)} questions: "
+                "they must be as many"
+            )
+        if not len(worker):
+            raise ValueError("no answers: at least one is needed")
+        cells = Cells.from_codes(worker, question, len(self.workers_), len(self.questions_))
+        make = MajorityVote if self.aggregation == "majority" else MeanVote
+        self._vote: Vote = make.from_vectors(x, cells, self.similarity)
+        self._vectors: Vectors | None = x
+        return self._settle(initial_scores, progress)
+
+    def fit_blocks(self, blocks: Iterable[Block], progress: Progress | None = None) -> AQER:
+        """Grade workers whose answers come in blocks ``(vectors, workers, questions)``.
+
+        All answers to a question must come in the same block. A block is not kept: what stays in
+        memory is a few numbers an answer. Exemplary answers and models' scores, which need the
+        vectors, are not available afterwards. Mean vote only; see `fit` for the rest.
+        """
+        self._check()
+        if self.aggregation != "mean" or self.init == "entailment":
+            raise ValueError("blocks are for the mean vote, from equal or random weights")
+        builder = MeanVoteBuilder(self.similarity)
+        for vectors, workers, questions in blocks:
+            x = sparse.csr_array(vectors) if sparse.issparse(vectors) else _dense(vectors)
+            builder.add(x, np.asarray(workers), np.asarray(questions))
+        self._vote, self.workers_, self.questions_ = builder.build()
+        self._vectors = None
+        return self._settle(None, progress)
+
+    def exemplars(self) -> Vectors:
+        """Return (Q, d) exemplary answers made with the final weights, in float64."""
+        return self._vote.exemplars(self._kept_vectors(), self._votes)
+
+    def score_models(
+        self,
+        vectors: ArrayLike | Vectors,
+        models: ArrayLike,
+        questions: ArrayLike,
+        kind: ArrayLike | None = None,
+    ) -> ModelScores:
+        """Score answers of models against the exemplary answers.
+
+        Parameters
+        ----------
+        vectors : (R, d) in the space of the workers' answers; rows without a text are ignored.
+        models, questions : (R,) labels; a question that no worker answered gives no score.
+        kind : (R,) "text" (default), "no_text" for an empty or refused answer, which scores 0
+            under cosine and the lowest worker score of its question under Euclidean distance,
+            "error" for a missing one, which keeps the model out of the ranking.
+        """
+        answers = self._model_answers(models, questions, kind)
+        x = sparse.csr_array(vectors) if sparse.issparse(vectors) else _dense(vectors)
+        if len(answers.model) != x.shape[0]:
+            raise ValueError(f"{x.shape[0]} vectors for {len(answers.model)} answers of models")
+        cells = self._vote.cells
+        crowd = Crowd(
+            vote=self._vote,
+            vectors=self._kept_vectors(),
+            votes=self._votes,
+            scores=self.scores_[cells.row],
+            left_out=self._left_out,
+            draws=self._draws,
+            drawn_votes=self._drawn_votes,
+            ranked=self.reason_ != FEWER_THAN_3_WORKERS,
+            leave_one_out=self.leave_one_out,
+            cosine=self.similarity == "cosine",
+            seed=self.seed,
+        )
+        return score_models(crowd, answers, x)
+
+    # The steps of fit, in their order.
+
+    def _check(self) -> None:
+        for name, value, known in (
+            ("similarity", self.similarity, SIMILARITIES),
+            ("init", self.init, INITIALIZATIONS),
+            ("aggregation", self.aggregation, AGGREGATIONS),
+            ("stopping", self.stopping, STOPPING_RULES),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+        if not self.tolerance >= 0:
+            raise ValueError(f"tolerance must not be negative, got {self.tolerance}")
+        if self.max_iterations < 1:
+            raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
+        if self.n_draws < 0 or self.n_draws == 1:
+            raise ValueError(f"n_draws must be 0 or at least 2, got {self.n_draws}")
+
+    def _settle(self, initial_scores: ArrayLike | None, progress: Progress | None) -> AQER:
+        cells = self._vote.cells
+        self.n_answers_ = cells.answers_of_worker
+        self.n_workers_of_question_ = cells.to_questions(cells.sizes)
+        self.supported_ = supported(cells)
+        ranked = cells.n_workers >= FEWEST_WORKERS
+        self.reason_: str | None = None if ranked else FEWER_THAN_3_WORKERS
+        start = self._start(initial_scores) if ranked else initialization.equal(cells.n_workers)
+        rules = Rules(
+            leave_one_out=self.leave_one_out,
+            difficulty=self.difficulty,
+            discrimination=self.discrimination,
+            stopping=self.stopping,
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations if ranked else 1,
+        )
+        means = WorkerMeans(cells, rules)
+        rest = iterate(self._vote, start[:, None], means)
+        self.raw_ = rest.raw[:, 0]
+        self._votes = rest.weights[:, 0] if ranked else start
+        self._write_answers(rest)
+        if ranked:
+            self._write_grades(rest)
+            self._write_intervals(start, means, rest, progress)
+        else:
+            self._write_no_grades()
+        return self
+
+    def _start(self, initial_scores: ArrayLike | None) -> Floats:
+        cells = self._vote.cells
+        if self.init == "entailment":
+            if initial_scores is None:
+                raise ValueError("the entailment initialisation needs initial_scores")
+            return initialization.from_scores(np.asarray(initial_scores, dtype=float), cells)
+        if self.init == "random":
+            return initialization.random(cells.n_workers, self.seed)
+        return initialization.equal(cells.n_workers)
+
+    def _write_answers(self, rest: Rest) -> None:
+        cells = self._vote.cells
+        votes = self._votes[:, None]
+        final = self._vote.similarity(votes, leave_one_out=False)[:, 0]
+        produced = self._vote.similarity(rest.previous, leave_one_out=False)[:, 0]
+        self._left_out = self._vote.similarity(votes, leave_one_out=True)[:, 0]
+        self.scores_ = cells.to_rows(produced)
+        self.final_scores_ = cells.to_rows(final)
+        self.leave_one_out_scores_ = cells.to_rows(self._left_out)
+        self.dispersion_ = self._vote.dispersion(self._votes)
+        self.nearest_ = self._nearest(final)
+
+    def _nearest(self, final: Floats) -> Integers:
+        cells = self._vote.cells
+        best = np.maximum.reduceat(final, cells.starts)
+        near = final >= np.repeat(best, cells.sizes) - TIE
+        # Cells of a question stand in the order of the file, so the first one wins a tie.
+        row = np.where(near, cells.row, np.iinfo(np.int64).max)
+        return cells.to_questions(np.minimum.reduceat(row, cells.starts))
+
+    def _write_grades(self, rest: Rest) -> None:
+        self.grades_ = rest.grades[:, 0]
+        self.weights_ = rest.weights[:, 0]
+        self.trace_ = rest.trace[0]
+        self.n_iter_ = len(self.trace_)
+        self.converged_: bool | None = bool(rest.converged[0])
+        among = self.supported_
+        if self.difficulty:
+            cells = self._vote.cells
+            used = ~cells.alone if self.leave_one_out else np.ones(len(cells), dtype=bool)
+            if components(cells, used)[0] > 1:
+                self.reason_ = DISCONNECTED
+                among = np.zeros_like(among)
+        self.ranks_ = competition_ranks(self.grades_, among)
+        self.ceiling_ = human_ceiling(self._left_out, self._vote.cells)
+
+    def _write_no_grades(self) -> None:
+        m = self._vote.cells.n_workers
+        nothing = np.full(m, np.nan)
+        self.grades_ = self.weights_ = nothing
+        self.raw_low_ = self.raw_high_ = self.grade_low_ = self.grade_high_ = nothing
+        self.ranks_ = np.zeros(m, dtype=np.int64)
+        self.trace_, self.n_iter_, self.converged_ = [], 0, None
+        self.ceiling_ = Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
+        self.interval_reasons_: list[str | None] = [FEWER_THAN_3_WORKERS] * m
+        self._draws: Draws | None = None
+        self._drawn_votes: Floats | None = None
+
+    def _write_intervals(
+        self, start: Floats, means: WorkerMeans, rest: Rest, progress: Progress | None
+    ) -> None:
+        cells = self._vote.cells
+        n = cells.sum_by_worker(means.times[:, 0]).astype(np.int64)
+        self._draws = self._drawn_votes = None
+        low = high = np.full(cells.n_workers, np.nan)
+        reasons: list[str | None] = ["no_draws"] * cells.n_workers
+        if self.n_draws:
+            self._draws = Draws(cells, self.n_draws, self.seed, self.bootstrap_workers)
+            drawn, self._drawn_votes = resample(
+                self._vote, start, means.rules, self._draws, progress
+            )
+            low, high, reasons = score_interval(
+                self.raw_,
+                drawn,
+                n,
+                leave_one_out=self.leave_one_out,
+                cosine=self.similarity == "cosine",
+            )
+        elif self.leave_one_out:
+            found = t_interval(self.raw_, self._closed_form_error(means, rest), n)
+            low, high, reasons = found.low, found.high, list(found.reasons)
+        self.raw_low_, self.raw_high_, self.interval_reasons_ = low, high, reasons
+        self.grade_low_ = self._as_grade(low)
+        self.grade_high_ = self._as_grade(high)
+
+    def _closed_form_error(self, means: WorkerMeans, rest: Rest) -> Floats:
+        """(M,) standard errors of the weighted means behind raw; sd / sqrt(n) without switches."""
+        cells = self._vote.cells
+        scores = self._vote.similarity(rest.previous, leave_one_out=True)
+        s, weight = (part[:, 0] for part in means.adjusted(scores))
+        n = cells.sum_by_worker((weight > 0).astype(float))
+        squares = cells.sum_by_worker(weight**2 * np.nan_to_num(s - self.raw_[cells.worker]) ** 2)
+        total = cells.sum_by_worker(weight)
+        safe = np.divide(n, n - 1, out=np.full_like(n, np.nan), where=n > 1)
+        return np.asarray(np.sqrt(squares * safe) / np.where(total > 0, total, np.nan))
+
+    def _as_grade(self, raw: Floats) -> Floats:
+        """Map raw scores by this run's own minimum and maximum, clipped to 0..1."""
+        known = self.raw_[~np.isnan(self.raw_)]
+        spread = known.max() - known.min() if len(known) else 0.0
+        flat = not len(known) or bool((grades_of(known[:, None]) == 1.0).all())
+        if flat:
+            return np.full(len(raw), np.nan)
+        return np.asarray(np.clip((raw - known.min()) / spread, 0.0, 1.0))
+
+    # The steps of score_models.
+
+    def _kept_vectors(self) -> Vectors:
+        if self._vectors is None:
+            raise ValueError("fitted block by block: the vectors were not kept")
+        return self._vectors
+
+    def _model_answers(
+        self, models: ArrayLike, questions: ArrayLike, kind: ArrayLike | None
+    ) -> ModelAnswers:
+        model, names = codes_of(models)
+        code_of = {label: code for code, label in enumerate(self.questions_.tolist())}
+        asked = np.asarray(questions).tolist()
+        question = np.array([code_of.get(label, -1) for label in asked], dtype=np.int64)
+        kinds = np.full(len(model), "text") if kind is None else np.asarray(kind, dtype=np.str_)
+        if not len(model) == len(question) == len(kinds):
+            raise ValueError("models, questions and kind must be as many")
+        return ModelAnswers(model, question, kinds, names)
+
+
+def _dense(vectors: ArrayLike | Vectors) -> NDArray[np.floating]:
+    x = np.asarray(vectors)
+    if x.ndim != 2:
+        raise ValueError(f"vectors must be (answers, dimensions), got shape {x.shape}")
+    return x if np.issubdtype(x.dtype, np.floating) else x.astype(np.float64)

@@ -1,0 +1,65 @@
+"""How well a question tells good workers from poor ones: its item-rest correlation.
+
+q_j = max(0, correlation over its answerers of their score on it with their mean score on other
+questions). Questions with fewer than 5 such answerers get the median of the others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.methods.cells import Booleans, Cells, Floats
+
+FEWEST_ANSWERERS = 5
+
+
+def item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Floats:
+    """Return (Q, D) question weights q in cell order, not negative.
+
+    Parameters
+    ----------
+    scores : (N, D) cell scores.
+    times : (N, D) how often a cell counts (0: not at all); equal within a question except for
+        zeros.
+
+    Notes
+    -----
+    A question on which all answerers score the same, or whose answerers all do equally well
+    elsewhere, tells nothing: 0. A worker without another question takes no part. If no question
+    has enough answerers, or all q are zero, every question counts equally (1).
+    """
+    s = np.where(times > 0, scores, 0.0)
+    total = cells.sum_by_worker(times * s)[cells.worker]
+    count = cells.sum_by_worker(times)[cells.worker]
+    others = count - times
+    part = (times > 0) & (others > 0)
+    rest = np.divide(total - times * s, others, out=np.zeros_like(s), where=part)
+    n = cells.sum_by_question(part.astype(float))
+    x = _centred(s, part, n, cells)
+    y = _centred(rest, part, n, cells)
+    xy, xx, yy = (cells.sum_by_question(product) for product in (x * y, x * x, y * y))
+    # A spread below rounding of the values themselves is no spread.
+    floor_x = 1e-24 * cells.sum_by_question(np.where(part, s, 0.0) ** 2)
+    floor_y = 1e-24 * cells.sum_by_question(np.where(part, rest, 0.0) ** 2)
+    varied = (xx > floor_x) & (yy > floor_y)
+    norm = np.sqrt(xx * yy)
+    q = np.maximum(np.divide(xy, norm, out=np.zeros_like(xy), where=varied & (norm > 0)), 0.0)
+    return _with_median(q, n >= FEWEST_ANSWERERS, cells.sum_by_question(times) > 0)
+
+
+def _centred(values: Floats, part: Booleans, n: Floats, cells: Cells) -> Floats:
+    inside = np.where(part, values, 0.0)
+    mean = np.divide(cells.sum_by_question(inside), n, out=np.zeros_like(n), where=n > 0)
+    return np.where(part, values - cells.spread(mean), 0.0)
+
+
+def _with_median(q: Floats, enough: Booleans, present: Booleans) -> Floats:
+    out = np.ones_like(q)
+    for d in range(q.shape[1]):
+        known = enough[:, d] & present[:, d]
+        if not known.any():
+            continue
+        column = np.where(known, q[:, d], np.median(q[known, d]))
+        if (column[present[:, d]] > 0).any():
+            out[:, d] = column
+    return out

@@ -1,0 +1,186 @@
+"""The iteration of AQER: exemplary answers -> scores -> grades -> voting weights, until it rests.
+
+Written for D weight vectors at once, one for the run itself or one for each bootstrap draw.
+(Yahav et al. 2025, section 4.2, algorithm 1.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.methods.cells import Cells, Floats
+from evaluation.methods.discrimination import item_rest_weights
+from evaluation.methods.effects import TwoWayEffects
+from evaluation.methods.grams import Vectors
+
+# Raw scores that differ by less than this, relative to their size, are equal.
+NO_SPREAD = 1e-12
+
+
+class Vote(Protocol):
+    """How weighted answers become an exemplary answer: `MeanVote` or `MajorityVote`."""
+
+    @property
+    def cells(self) -> Cells:
+        """The answered cells."""
+        ...
+
+    def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+        """Return (N, D) similarities of the answers to their exemplary answers."""
+        ...
+
+    def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
+        """Return (Q, d) exemplary answers, questions in code order."""
+        ...
+
+    def dispersion(self, weights: Floats) -> Floats:
+        """Return (Q,) dispersions, questions in code order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What one round does and when rounds end; the names are those of `AQER`."""
+
+    leave_one_out: bool
+    difficulty: bool
+    discrimination: bool
+    stopping: str
+    tolerance: float
+    max_iterations: int
+
+
+class WorkerMeans:
+    """Workers' raw scores from cell scores: plain, adjusted for difficulty, weighted by question.
+
+    Parameters
+    ----------
+    cells : the answered cells.
+    rules : which of the two adjustments are on; under leave-one-out a question's only answer
+        has no score and takes no part.
+    times : (N, D) how often each cell counts; None for once each (D = 1).
+    """
+
+    def __init__(self, cells: Cells, rules: Rules, times: Floats | None = None) -> None:
+        self.cells, self.rules = cells, rules
+        usable = ~cells.alone if rules.leave_one_out else np.ones(len(cells), dtype=bool)
+        self.times = usable[:, None] * (np.ones((len(cells), 1)) if times is None else times)
+        self._effects = (
+            [TwoWayEffects(cells, column) for column in self.times.T] if rules.difficulty else None
+        )
+
+    def only(self, columns: NDArray[np.int64]) -> WorkerMeans:
+        """Return the same for some of the D columns."""
+        chosen = object.__new__(WorkerMeans)
+        chosen.cells, chosen.rules = self.cells, self.rules
+        chosen.times = self.times[:, columns]
+        chosen._effects = self._effects and [self._effects[d] for d in columns]
+        return chosen
+
+    def adjusted(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return cell scores less the effect of their question, and the weight of each cell."""
+        s = np.where(self.times > 0, scores, 0.0)
+        if self._effects is not None:
+            for d, effects in enumerate(self._effects):
+                s[:, d] -= effects.question_effects(s[:, d])[self.cells.question]
+        if not self.rules.discrimination:
+            return s, self.times
+        q = item_rest_weights(s, self.times, self.cells)
+        return s, self.times * self.cells.spread(q)
+
+    def raw(self, scores: Floats) -> Floats:
+        """Return (M, D) raw scores; NaN for a worker without a cell that counts."""
+        s, weight = self.adjusted(scores)
+        total, count = self.cells.sum_by_worker(weight * s), self.cells.sum_by_worker(weight)
+        return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+
+
+@dataclass(frozen=True)
+class Rest:
+    """Where D iterations came to rest.
+
+    Attributes
+    ----------
+    raw, grades : (M, D) of the last iteration; NaN where undefined.
+    weights : (M, D) voting weights after it; `previous` those that produced `raw`.
+    trace : for each column the RMSE between successive weights, one an iteration.
+    converged : (D,) whether the stopping rule was met before the iterations ran out.
+    """
+
+    raw: Floats
+    grades: Floats
+    weights: Floats
+    previous: Floats
+    trace: list[list[float]]
+    converged: NDArray[np.bool_]
+
+
+def grades_of(raw: Floats, present: NDArray[np.bool_] | None = None) -> Floats:
+    """Min-max scale raw scores (M, D) by column; all 1 where they have no spread.
+
+    `present` (M, D) says who takes part in the minimum and the maximum (default: who has a raw
+    score); grades of others are clipped to 0..1.
+    """
+    part = ~np.isnan(raw) if present is None else present & ~np.isnan(raw)
+    low = np.where(part, raw, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(part, raw, -np.inf).max(axis=0, initial=-np.inf)
+    some = part.any(axis=0)
+    low, high = np.where(some, low, 0.0), np.where(some, high, 0.0)
+    spread = high - low
+    flat = spread <= NO_SPREAD * np.maximum(1.0, np.abs(high))
+    scaled = (raw - low) / np.where(flat, 1.0, spread)
+    grades = np.where(flat, 1.0, np.clip(scaled, 0.0, 1.0))
+    return np.where(np.isnan(raw), np.nan, grades)
+
+
+def iterate(
+    vote: Vote,
+    start: Floats,
+    means: WorkerMeans,
+    copies: Floats | None = None,
+) -> Rest:
+    """Iterate from the weights `start` (M, D) until every column rests or its rounds are used up.
+
+    Parameters
+    ----------
+    copies : (M, D) how often each worker votes (bootstrap of workers); None for once each.
+    """
+    rules = means.rules
+    m, columns = start.shape
+    raw, grades = np.full((m, columns), np.nan), np.full((m, columns), np.nan)
+    weights, previous = start.astype(float), start.astype(float)
+    converged = np.zeros(columns, dtype=bool)
+    trace: list[list[float]] = [[] for _ in range(columns)]
+    active = np.arange(columns)
+    scale = m if rules.stopping == "relative" else 1
+    for _ in range(rules.max_iterations):
+        times = None if copies is None else copies[:, active]
+        before = weights[:, active]
+        votes = before if times is None else before * times
+        scores = vote.similarity(votes, leave_one_out=rules.leave_one_out)
+        raw[:, active] = means.raw(scores)
+        present = None if times is None else times > 0
+        grades[:, active] = grades_of(raw[:, active], present)
+        after = _weights_of(grades[:, active], times)
+        previous[:, active], weights[:, active] = before, after
+        rmse = np.sqrt(((after - before) ** 2).mean(axis=0))
+        for d, value in zip(active, rmse, strict=True):
+            trace[d].append(float(value))
+        rests = scale * rmse < rules.tolerance
+        converged[active[rests]] = True
+        if rests.all():
+            break
+        if rests.any():
+            means = means.only(np.flatnonzero(~rests))
+            active = active[~rests]
+    return Rest(raw, grades, weights, previous, trace, converged)
+
+
+def _weights_of(grades: Floats, copies: Floats | None) -> Floats:
+    g = np.nan_to_num(grades)
+    total = (g if copies is None else g * copies).sum(axis=0)
+    return np.divide(g, total, out=np.zeros_like(g), where=total > 0)

@@ -1,0 +1,43 @@
+"""Voting weights to start from (Yahav et al. 2025, section 4.2 and appendix B.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.methods.cells import Cells, Floats
+
+
+def equal(n_workers: int) -> Floats:
+    """Return 1/M for each of M workers."""
+    return np.full(n_workers, 1.0 / n_workers)
+
+
+def random(n_workers: int, seed: int) -> Floats:
+    """Return uniform random weights that sum to 1."""
+    weights = np.random.default_rng(seed).random(n_workers)
+    return np.asarray(weights / weights.sum())
+
+
+def from_scores(scores: Floats, cells: Cells) -> Floats:
+    """Return weights proportional to a worker's mean score over its answers.
+
+    Parameters
+    ----------
+    scores : (N,) one score a cell, in input order and not negative; for the entailment
+        initialisation the mean probability that the other answers to the question entail this one
+        (appendix B.1). NaN where a question has a single answer: left out of the mean.
+
+    Notes
+    -----
+    Equal weights if no score is positive. A worker without a score gets weight 0.
+    """
+    in_cells = scores[cells.row]
+    known = ~np.isnan(in_cells)
+    if np.any(in_cells[known] < 0):
+        raise ValueError("initial scores must not be negative")
+    total = cells.sum_by_worker(np.where(known, in_cells, 0.0))
+    count = cells.sum_by_worker(known.astype(float))
+    mean = np.divide(total, count, out=np.zeros_like(total), where=count > 0)
+    if mean.sum() <= 0:
+        return equal(cells.n_workers)
+    return np.asarray(mean / mean.sum())
