@@ -1,0 +1,1 @@
+"""Whole studies, file in and files out, without a database."""

@@ -1,0 +1,1 @@
+"""Commands: thin doors to studies and steps."""

@@ -1,0 +1,71 @@
+"""Vectors to grades: AQER on the answers of a crowd, then the models against its exemplars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.exchange import AnswerStatus
+from evaluation.methods import AQER, ModelScores
+from evaluation.methods.grams import Vectors
+from evaluation.parameters import AqerParameters
+from evaluation.steps.embed import Progress
+
+
+@dataclass(frozen=True)
+class ModelColumns:
+    """R answers of models, as columns; vectors of rows without a text are never read."""
+
+    models: Sequence[str]
+    questions: Sequence[str]
+    statuses: Sequence[AnswerStatus]
+    vectors: Vectors
+
+
+@dataclass(frozen=True)
+class Graded:
+    """The fitted estimator and, where there were models, their scores."""
+
+    aqer: AQER
+    models: ModelScores | None
+
+
+def kind_of(status: AnswerStatus) -> str:
+    """Return how a status enters a model's score: "text", "no_text" or "error"."""
+    if status is AnswerStatus.TEXT:
+        return "text"
+    return "error" if status is AnswerStatus.ERROR else "no_text"
+
+
+def grade(
+    parameters: AqerParameters,
+    vectors: Vectors,
+    workers: Sequence[str],
+    questions: Sequence[str],
+    initial_scores: NDArray[np.float64] | None = None,
+    models: ModelColumns | None = None,
+    progress: Progress | None = None,
+) -> Graded:
+    """Grade the workers of N answers, and score models. Raises ValueError as `AQER.fit` does."""
+    draws: Callable[[int, int], None] | None = None
+    if progress is not None:
+        tell = progress
+
+        def draws(done: int, total: int) -> None:
+            tell("intervals", done, total)
+
+    aqer = parameters.estimator().fit(
+        vectors, np.array(workers), np.array(questions), initial_scores, draws
+    )
+    if models is None:
+        return Graded(aqer, None)
+    kinds = [kind_of(status) for status in models.statuses]
+    return Graded(
+        aqer,
+        aqer.score_models(
+            models.vectors, np.array(models.models), np.array(models.questions), kinds
+        ),
+    )

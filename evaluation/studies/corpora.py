@@ -1,0 +1,94 @@
+"""The public corpora that the evidence rests on, read from a folder that is not ours."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.exchange import InputError
+
+
+@dataclass(frozen=True)
+class GradedAnswers:
+    """Answers that experts graded; nobody knows who wrote which (Mohler et al. 2011).
+
+    Attributes
+    ----------
+    texts : (N,) answers. questions : (N,) ids. grades : (N,) mean expert grade, 0 to 5.
+    """
+
+    texts: list[str]
+    questions: NDArray[np.str_]
+    grades: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Translations:
+    """Sentences that crowd workers translated, with true translations (Li and Fukumoto 2019).
+
+    Attributes
+    ----------
+    workers, sentences, texts : (N,) the first answer of each worker to each sentence.
+    truth : true translation of each sentence.
+    """
+
+    workers: NDArray[np.str_]
+    sentences: NDArray[np.str_]
+    texts: list[str]
+    truth: dict[str, str]
+
+
+def load_mohler(folder: Path) -> GradedAnswers:
+    """Read mohler2011/answers.csv; line breaks written as <br> become spaces."""
+    rows = list(_rows(folder, "mohler2011/answers.csv", ("question_id", "answer", "grade_average")))
+    return GradedAnswers(
+        texts=[row[1].replace("<br>", " ") for row in rows],
+        questions=np.array([row[0] for row in rows]),
+        grades=np.array([float(row[2]) for row in rows]),
+    )
+
+
+def load_crowdwsa(folder: Path, name: str) -> Translations:
+    """Read crowdwsa2019 "T1" or "T2", keeping a worker's first answer to a sentence."""
+    path = f"crowdwsa2019/{name}_label_anonymous.tsv"
+    first: dict[tuple[str, str], str] = {}
+    for worker, sentence, text in _rows(folder, path, ("worker", "sentence", "workeranswer")):
+        first.setdefault((worker, sentence), text)
+    truth = _rows(folder, f"crowdwsa2019/{name}_gt.tsv", ("sentence", "trueanswer"))
+    return Translations(
+        workers=np.array([worker for worker, _ in first]),
+        sentences=np.array([sentence for _, sentence in first]),
+        texts=list(first.values()),
+        truth=dict(truth),
+    )
+
+
+def _rows(folder: Path, name: str, columns: Sequence[str]) -> Iterator[list[str]]:
+    path = folder / name
+    try:
+        file = path.open(encoding="utf-8", newline="")
+    except OSError as error:
+        raise InputError.single(
+            str(path),
+            f"the data set cannot be read ({error.strerror})",
+            "Give the folder that holds mohler2011/ and crowdwsa2019/ with --data.",
+        ) from error
+    with file:
+        if path.suffix == ".tsv":  # these hold bare quotes, so they are not read as CSV
+            lines = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        else:
+            lines = csv.reader(file)
+        header = next(lines, [])
+        missing = [column for column in columns if column not in header]
+        if missing:
+            raise InputError.single(
+                str(path), f"the columns {', '.join(missing)} are missing", "Is it the data set?"
+            )
+        at = [header.index(column) for column in columns]
+        for row in lines:
+            yield [row[place] for place in at]

@@ -1,0 +1,99 @@
+"""Tables of evidence: a row for each setting and method, as CSV, Markdown and on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from annotations.exchange import OutputFolder
+from evaluation.console import text_table
+
+HEADER = (
+    "setting",
+    "method",
+    "pearson_mean",
+    "pearson_sd",
+    "spearman_mean",
+    "repetitions",
+    "p_value",
+    "paper",
+)
+
+
+@dataclass(frozen=True)
+class EvidenceRow:
+    """How well a method's scores of workers agree with the truth, over repetitions.
+
+    `pearson_sd` is None for a single repetition; `p_value` and `paper` (the published figure)
+    where there is none.
+    """
+
+    setting: str
+    method: str
+    pearson_mean: float
+    pearson_sd: float | None
+    spearman_mean: float
+    repetitions: int
+    p_value: float | None = None
+    paper: float | None = None
+
+    def cells(self) -> tuple[object, ...]:
+        """The row in the order of `HEADER`."""
+        return tuple(getattr(self, name) for name in HEADER)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Correlations of workers' scores with their true values, one repetition each."""
+
+    pearson: list[float]
+    spearman: list[float]
+
+    @classmethod
+    def empty(cls) -> Agreement:
+        """No repetition yet."""
+        return cls([], [])
+
+    def add(self, scores: ArrayLike, truth: ArrayLike) -> None:
+        """Add a repetition: two arrays (M,) over the workers."""
+        self.pearson.append(float(stats.pearsonr(scores, truth).statistic))
+        self.spearman.append(float(stats.spearmanr(scores, truth).statistic))
+
+    def row(self, setting: str, method: str) -> EvidenceRow:
+        """Return the row of the table."""
+        n = len(self.pearson)
+        return EvidenceRow(
+            setting=setting,
+            method=method,
+            pearson_mean=float(np.mean(self.pearson)),
+            pearson_sd=float(np.std(self.pearson, ddof=1)) if n > 1 else None,
+            spearman_mean=float(np.mean(self.spearman)),
+            repetitions=n,
+        )
+
+
+def write_evidence(
+    folder: OutputFolder, rows: Sequence[EvidenceRow], summary: dict[str, object]
+) -> None:
+    """Write table.csv, table.md and summary.json."""
+    cells = [row.cells() for row in rows]
+    folder.write_csv("table.csv", HEADER, cells)
+    lines = ["| " + " | ".join(HEADER) + " |", "|" + " --- |" * len(HEADER)]
+    lines += ["| " + " | ".join(map(_rounded, row)) + " |" for row in cells]
+    folder.open("table.md").write(("\n".join(lines) + "\n").encode())
+    folder.write_json("summary.json", summary)
+
+
+def printed(rows: Sequence[EvidenceRow]) -> str:
+    """Return the table for a terminal."""
+    return text_table(HEADER, [row.cells() for row in rows])
+
+
+def _rounded(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,194 @@
+"""Grade a file of answers: the flow behind ``manage.py evaluate aqer``, told once.
+
+Read the answers (and the models'), embed them, grade, and write all tables together. Nothing is
+written if anything fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from annotations.exchange import (
+    AnswerFile,
+    AnswerRecord,
+    AnswerStatus,
+    ColumnNames,
+    InputError,
+    ModelAnswerFile,
+    ModelAnswerRecord,
+    OutputFolder,
+    read_answers,
+    read_model_answers,
+)
+from evaluation.backends import EmbedderError, EmbedderInfo, PrecomputedVectors
+from evaluation.backends.registry import parse_spec
+from evaluation.methods.grams import Vectors
+from evaluation.parameters import AqerParameters
+from evaluation.signatures import combined_hash, file_hash
+from evaluation.steps.embed import Embedded, Progress, embed, entailment_scores
+from evaluation.steps.grade import Graded, ModelColumns, grade
+from evaluation.studies.grading_tables import write_tables
+
+
+@dataclass(frozen=True)
+class GradingRequest:
+    """What to grade, how, and where the tables go."""
+
+    answers: Path
+    models: Path | None
+    columns: ColumnNames
+    parameters: AqerParameters
+    output: Path
+
+
+@dataclass(frozen=True)
+class FileGrading:
+    """Everything the tables are made of.
+
+    Attributes
+    ----------
+    answers, models : the files as they were read; `answered` the records that hold a text, in the
+        order of the arrays of `graded`.
+    input_hashes : SHA-256 of each input file.
+    """
+
+    parameters: AqerParameters
+    answers: AnswerFile
+    models: ModelAnswerFile | None
+    answered: list[AnswerRecord]
+    embedded: Embedded
+    graded: Graded
+    input_hashes: dict[str, str]
+
+    @property
+    def input_hash(self) -> str:
+        """One hash of all inputs."""
+        return combined_hash(self.input_hashes.values())
+
+
+def grade_file(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
+    """Grade and write; returns what was written.
+
+    Raises
+    ------
+    InputError
+        A file, or what it holds, cannot be used; nothing was written.
+    EmbedderError
+        The answers cannot be embedded; nothing was written.
+    """
+    with OutputFolder(request.output) as folder:
+        grading = _grading(request, progress)
+        write_tables(folder, grading)
+    return grading
+
+
+def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
+    parameters = request.parameters
+    answers = read_answers(request.answers, request.columns)
+    models = None if request.models is None else read_model_answers(request.models, request.columns)
+    answered = [record for record in answers.records if record.text]
+    if not answered:
+        raise InputError.single(
+            answers.name, "every answer is empty", "Check that --columns names the right column."
+        )
+    hashes = {"answers": answers.sha256}
+    if models is not None:
+        hashes["models"] = models.sha256
+    target = parse_spec(parameters.embedder)
+    if target.kind == "precomputed":
+        path = Path(target.target)
+        embedded = _precomputed(path, answers, answered, models)
+        hashes["vectors"] = file_hash(path)
+    else:
+        embedded = _embedded(parameters, answered, models, progress)
+    questions = [record.question for record in answered]
+    initial = None
+    if parameters.init == "entailment":
+        texts = [record.text for record in answered]
+        initial = entailment_scores(parameters.nli or "", texts, questions, progress)
+    if parameters.aggregation == "majority":
+        _refuse_other_than_binary(embedded)
+    graded = grade(
+        parameters,
+        embedded.answers,
+        [record.worker for record in answered],
+        questions,
+        initial,
+        None if models is None else _columns(models, embedded),
+        progress,
+    )
+    return FileGrading(parameters, answers, models, answered, embedded, graded, hashes)
+
+
+def _embedded(
+    parameters: AqerParameters,
+    answered: Sequence[AnswerRecord],
+    models: ModelAnswerFile | None,
+    progress: Progress | None,
+) -> Embedded:
+    texts = [record.text for record in answered]
+    spoken = None if models is None else [record.text for record in _with_text(models)]
+    embedded = embed(parameters, texts, spoken, progress)
+    if models is None or embedded.models is None:
+        return embedded
+    # One row a record: those without a text get zeros, which are never read.
+    of_text = np.array([record.status is AnswerStatus.TEXT for record in models.records])
+    place = np.maximum(np.cumsum(of_text) - 1, 0)
+    rows = embedded.models[place] if len(spoken or ()) else _zeros(embedded.answers, len(place))
+    return Embedded(embedded.answers, rows, embedded.info, embedded.warnings)
+
+
+def _zeros(like: Vectors, rows: int) -> Vectors:
+    return np.zeros((rows, like.shape[1]))
+
+
+def _with_text(models: ModelAnswerFile) -> list[ModelAnswerRecord]:
+    return [record for record in models.records if record.status is AnswerStatus.TEXT]
+
+
+def _columns(models: ModelAnswerFile, embedded: Embedded) -> ModelColumns:
+    assert embedded.models is not None
+    return ModelColumns(
+        models=[record.model for record in models.records],
+        questions=[record.question for record in models.records],
+        statuses=[record.status for record in models.records],
+        vectors=embedded.models,
+    )
+
+
+def _precomputed(
+    path: Path,
+    answers: AnswerFile,
+    answered: Sequence[AnswerRecord],
+    models: ModelAnswerFile | None,
+) -> Embedded:
+    """Take vectors from a file: one for each data row, so that rows are named by their number."""
+    vectors = PrecomputedVectors.load(path)
+    rows = np.array([record.row for record in answered])
+    vectors.check("answers", answers.n_rows, rows)
+    of_models = None
+    if models is not None:
+        spoken = np.array([record.row for record in _with_text(models)], dtype=np.int64)
+        vectors.check("models", models.n_rows, spoken)
+        assert vectors.models is not None
+        of_models = vectors.models[[record.row for record in models.records]]
+    info = EmbedderInfo(
+        spec=f"precomputed:{path.name}",
+        model="precomputed",
+        revision=file_hash(path)[:12],
+        precision=str(vectors.answers.dtype),
+        dimension=vectors.answers.shape[1],
+    )
+    return Embedded(vectors.answers[rows], of_models, info)
+
+
+def _refuse_other_than_binary(embedded: Embedded) -> None:
+    data = embedded.answers.data if hasattr(embedded.answers, "nnz") else embedded.answers
+    if not np.isin(data, (0, 1)).all():
+        raise EmbedderError(
+            "--aggregation majority needs vectors of zeros and ones: use --embedder bow"
+        )
