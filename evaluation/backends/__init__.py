@@ -1,0 +1,31 @@
+"""Back-ends: embedders and the entailment model, a small contract, loaded only when asked for.
+
+`get_embedder("minilm")` gives an `Embedder`; vectors from a file come by `PrecomputedVectors`.
+Importing this package loads no model library.
+"""
+
+from evaluation.backends.contract import (
+    Embedder,
+    EmbedderError,
+    EmbedderInfo,
+    Precision,
+    Progress,
+    Vectors,
+)
+from evaluation.backends.languages import language_warning
+from evaluation.backends.precomputed import PrecomputedVectors
+from evaluation.backends.registry import EmbedderSpec, get_embedder, parse_spec
+
+__all__ = [
+    "Embedder",
+    "EmbedderError",
+    "EmbedderInfo",
+    "EmbedderSpec",
+    "Precision",
+    "PrecomputedVectors",
+    "Progress",
+    "Vectors",
+    "get_embedder",
+    "language_warning",
+    "parse_spec",
+]

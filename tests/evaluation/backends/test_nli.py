@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+
+from evaluation.backends import EmbedderError
+from evaluation.backends.nli import EntailmentModel
+from tests.evaluation.backends.conftest import save_bert
+
+LABELS = {0: "contradiction", 1: "ENTAILMENT", 2: "neutral"}
+PAIRS = [
+    ("the pointer", "a pointer"),
+    ("a", "b c d e f g h"),
+    ("the pointer", "a pointer"),
+    ("x y z " * 100, "the"),
+    ("", "a"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path, tiny_words):
+    save_bert(tmp_path / "nli", tiny_words, "BertForSequenceClassification", id2label=LABELS)
+    return tmp_path / "nli"
+
+
+def test_probabilities_are_those_of_a_direct_call(folder):
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    found = EntailmentModel.load(str(folder)).probabilities(PAIRS)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    with torch.inference_mode():
+        expected = [
+            model(
+                **tokenizer(
+                    first, second, truncation="longest_first", max_length=64, return_tensors="pt"
+                )
+            ).logits.softmax(-1)[0, 1]
+            for first, second in PAIRS
+        ]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert found[0] == found[2]
+    assert len(set(found)) == 4
+
+
+def test_no_pairs_give_no_numbers_and_progress_ends_at_all(folder):
+    model = EntailmentModel.load(str(folder))
+    assert model.probabilities([]).shape == (0,)
+    seen = []
+    model.probabilities(PAIRS, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (5, 5)
+    assert len(model.revision) == 12
+
+
+def test_a_model_without_an_entailment_class_is_refused(tmp_path, tiny_words):
+    save_bert(
+        tmp_path / "nli",
+        tiny_words,
+        "BertForSequenceClassification",
+        id2label={0: "not_entailment", 1: "other"},
+    )
+    with pytest.raises(EmbedderError, match="its classes: not_entailment, other"):
+        EntailmentModel.load(str(tmp_path / "nli"))
+
+
+@pytest.mark.parametrize("name", [None, ""])
+def test_no_name_is_refused_with_what_to_pass(name):
+    with pytest.raises(EmbedderError, match="--nli NAME"):
+        EntailmentModel.load(name)
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path):
+    with pytest.raises(EmbedderError, match=r"holds no model.*--nli NAME"):
+        EntailmentModel.load(str(tmp_path))
+
+
+def test_a_model_that_is_nowhere_is_refused(monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(EmbedderError, match=r"not on this machine.*--nli NAME"):
+        EntailmentModel.load("nobody/no-such-model")

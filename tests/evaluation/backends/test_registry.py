@@ -1,0 +1,71 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluation.backends import EmbedderError, EmbedderSpec, get_embedder, parse_spec
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.mark.parametrize(
+    ("spec", "parsed"),
+    [
+        ("minilm", ("minilm", "", "")),
+        (" bow ", ("bow", "", "")),
+        ("sentence-transformers:org/name", ("sentence-transformers", "org/name", "")),
+        ("precomputed:C:/a.npz", ("precomputed", "C:/a.npz", "")),
+        ("openai:m@http://h/v1", ("openai", "m", "http://h/v1")),
+        ("openai:m@2:b@https://h", ("openai", "m@2:b", "https://h")),
+    ],
+)
+def test_a_spec_is_taken_apart(spec, parsed):
+    assert parse_spec(spec) == EmbedderSpec(spec.strip(), *parsed)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("", "is unknown"),
+        ("word2vec", "is unknown"),
+        ("minilm:x", "is unknown"),
+        ("openai", "names no model or file"),
+        ("precomputed:", "nothing after its colon"),
+        ("openai:model", "openai:MODEL@URL"),
+        ("openai:@http://h", "openai:MODEL@URL"),
+        ("openai:m@ftp://h", "http:// or https://"),
+        ("openai:m@http://", "http:// or https://"),
+        ("openai:m@http://h:port/", "http:// or https://"),
+        ("openai:m@http://h:99999/", "http:// or https://"),
+        ("openai:m@http://user:secret@h/v1", "leave them out"),
+        ("openai:m@http://h/v1?key=secret", "leave them out"),
+        ("precomputed:a.npz", "PrecomputedVectors.load"),
+    ],
+)
+def test_a_spec_that_is_none_is_refused_with_advice(spec, words):
+    with pytest.raises(EmbedderError, match=words) as raised:
+        get_embedder(spec)
+    assert "secret" not in str(raised.value) or "secret" in spec.partition("@")[0]
+
+
+def test_an_unknown_precision_is_refused():
+    with pytest.raises(EmbedderError, match="choose float32, bfloat16, auto"):
+        get_embedder("bow", "float16")
+
+
+def test_bfloat16_is_refused_where_there_is_none_and_auto_is_not():
+    with pytest.raises(EmbedderError, match="has no bfloat16"):
+        get_embedder("tfidf-word", "bfloat16")
+    assert get_embedder("tfidf-word", "auto").describe().precision == "float64"
+
+
+def test_importing_the_package_and_parsing_load_no_model_library():
+    code = (
+        "import sys; from evaluation.backends import parse_spec, get_embedder;"
+        "parse_spec('minilm');"
+        "print({'torch', 'sklearn', 'transformers', 'sentence_transformers', 'httpx', 'django',"
+        "'py3langid', 'scipy'} & set(sys.modules))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert result.stdout.strip() == "set()", result.stderr
