@@ -1,23 +1,154 @@
 """All settings, read from the environment once; a bad value stops the start with its name.
 
-Code elsewhere reads `django.conf.settings` only.
+Code elsewhere reads `django.conf.settings` only. A variable that is set but empty counts as not
+set. Reading this file touches no disk: the folder of local state appears with the first thing
+that is kept there, so the commands that work on files alone leave none behind.
+
+    CROWDGRADE_HOME       folder of local state (default: var/ in the checkout)
+    DATABASE_URL          postgresql://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FILE
+                          (default: SQLite in CROWDGRADE_HOME)
+    SECRET_KEY            at least 32 characters (default: made once, kept in CROWDGRADE_HOME)
+    DEBUG, HTTPS          yes or no (default: no)
+    ALLOWED_HOSTS         names parted by commas (default: this machine only)
+    CSRF_TRUSTED_ORIGINS  origins with their scheme, parted by commas
 """
 
+import os
 from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.functional import SimpleLazyObject
+
+from crowdgrade.home import kept_secret_key
 
 ROOT = Path(__file__).resolve().parents[2]
+YES = ("1", "true", "yes", "on")
+NO = ("0", "false", "no", "off")
 
-# The commands of this version work on files and open no database, so nothing here is secret yet.
-SECRET_KEY = "file-commands-only"  # noqa: S105
-DEBUG = False
-ALLOWED_HOSTS: list[str] = []
+
+def _text(name: str) -> str | None:
+    return os.environ.get(name, "").strip() or None
+
+
+def _flag(name: str) -> bool:
+    value = _text(name)
+    if value is not None and value.lower() not in YES + NO:
+        raise ImproperlyConfigured(f"{name} is {value!r}: write yes or no")
+    return value is not None and value.lower() in YES
+
+
+def _list(name: str, default: list[str]) -> list[str]:
+    value = _text(name)
+    if value is None:
+        return default
+    return [entry.strip() for entry in value.split(",") if entry.strip()]
+
+
+def _home() -> Path:
+    path = Path(_text("CROWDGRADE_HOME") or ROOT / "var").expanduser()
+    if not path.is_absolute():
+        raise ImproperlyConfigured(f"CROWDGRADE_HOME is {str(path)!r}: write an absolute path")
+    return path
+
+
+def _secret_key() -> Any:
+    key = _text("SECRET_KEY")
+    if key is None:
+        # Lazy: only what signs something needs it (sessions, links), and makes it then.
+        return SimpleLazyObject(lambda: kept_secret_key(HOME))
+    if len(key) < 32:
+        raise ImproperlyConfigured("SECRET_KEY has fewer than 32 characters: write a longer one")
+    return key
+
+
+def _database() -> Any:
+    url = _text("DATABASE_URL") or f"sqlite:///{HOME / 'crowdgrade.sqlite3'}"
+    scheme = url.partition(":")[0]
+    # The address may hold a password, so no message quotes it.
+    wanted = "write postgresql://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FILE"
+    if scheme not in ("postgresql", "postgres", "sqlite"):
+        raise ImproperlyConfigured(f"DATABASE_URL is of another kind: {wanted}")
+    try:
+        database = dj_database_url.parse(url)
+    except ValueError:
+        raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {wanted}") from None
+    if not database["NAME"]:
+        raise ImproperlyConfigured(f"DATABASE_URL names no database: {wanted}")
+    if scheme != "sqlite":
+        return database | {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+    if database["NAME"] != ":memory:" and not Path(database["NAME"]).is_absolute():
+        raise ImproperlyConfigured(f"DATABASE_URL names no absolute path: {wanted}")
+    options = {
+        # Who writes takes the lock at the start: a deferred transaction that wants to write
+        # later may be refused at once ("database is locked"), whatever the timeout says.
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        # Readers do not wait for the writer, and what was acknowledged is on the disk.
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+    }
+    return {"ENGINE": "crowdgrade.sqlite", "NAME": database["NAME"], "OPTIONS": options}
+
+
+HOME = _home()
+SECRET_KEY = _secret_key()
+DEBUG = _flag("DEBUG")
+ALLOWED_HOSTS = _list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS", [])
+for _origin in CSRF_TRUSTED_ORIGINS:
+    if not _origin.startswith(("http://", "https://")):
+        raise ImproperlyConfigured(f"CSRF_TRUSTED_ORIGINS holds {_origin!r}: add https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _flag("HTTPS")
 
 INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
     "annotations",
     "evaluation",
 ]
-DATABASES: dict[str, dict[str, object]] = {}
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+STATIC_URL = "static/"
+STATIC_ROOT = HOME / "static"
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

@@ -1,0 +1,187 @@
+"""Triggers: rules that a constraint of one row cannot state, kept by the database itself.
+
+- a decision and a bonus payment's entry are never changed or deleted;
+- a published version stays published, and its passages and questions keep their words; only a
+  question whose text is still empty may be given one;
+- a response's question, and a question's passage, are of the version they belong to.
+
+They are made anew after every `migrate` and taken away before one that has work to do: SQLite
+loses the triggers of a table when Django rebuilds it, and refuses the rebuilding while a trigger
+of another table mentions it. What breaks a rule raises `django.db.IntegrityError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Refuses an event on a table where `when` holds; `{new}` in it is the row as it would be."""
+
+    name: str
+    table: str
+    event: str
+    when: str
+    message: str
+
+
+APPEND_ONLY = "the entries are append-only"
+FROZEN = "the version is published and keeps its words"
+
+_PUBLISHED = (
+    "EXISTS (SELECT 1 FROM annotations_questionsetversion v "
+    "WHERE v.id = {row}.version_id AND v.published_at IS NOT NULL)"
+)
+_MOVED = "(NEW.version_id <> OLD.version_id OR NEW.external_id <> OLD.external_id)"
+_REWORDED = "(NEW.text <> OLD.text OR NEW.language <> OLD.language)"
+_OTHER_PASSAGE = "COALESCE(NEW.passage_id, 0) <> COALESCE(OLD.passage_id, 0)"
+_OTHER_KIND = "(NEW.kind <> OLD.kind OR NEW.choices <> OLD.choices)"
+_OLD_PUBLISHED = _PUBLISHED.format(row="OLD")
+_OTHER_PAIR = "(NEW.question_id <> OLD.question_id OR NEW.submission_id <> OLD.submission_id)"
+_NOT_OF_ONE_VERSION = (
+    "NOT EXISTS (SELECT 1 FROM annotations_question q JOIN annotations_submission s "
+    "ON s.version_id = q.version_id WHERE q.id = NEW.question_id AND s.id = NEW.submission_id)"
+)
+_NOT_OF_ITS_VERSION = (
+    "NEW.passage_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM annotations_passage p "
+    "WHERE p.id = NEW.passage_id AND p.version_id = NEW.version_id)"
+)
+
+
+def _append_only(model: str) -> Iterator[Guard]:
+    for event in ("UPDATE", "DELETE"):
+        yield Guard(f"{model}_no_{event.lower()}", f"annotations_{model}", event, "", APPEND_ONLY)
+
+
+GUARDS: tuple[Guard, ...] = (
+    *_append_only("decision"),
+    *_append_only("bonuspayment"),
+    Guard(
+        "version_stays_published",
+        "annotations_questionsetversion",
+        "UPDATE",
+        "OLD.published_at IS NOT NULL AND (NEW.published_at IS NULL "
+        "OR NEW.published_at <> OLD.published_at OR NEW.number <> OLD.number "
+        "OR NEW.question_set_id <> OLD.question_set_id)",
+        "the version is published and stays so",
+    ),
+    Guard(
+        "passage_not_added",
+        "annotations_passage",
+        "INSERT",
+        _PUBLISHED.format(row="NEW"),
+        FROZEN,
+    ),
+    Guard(
+        "passage_not_changed",
+        "annotations_passage",
+        "UPDATE",
+        f"({_MOVED} OR {_REWORDED} OR NEW.title <> OLD.title) AND {_OLD_PUBLISHED}",
+        FROZEN,
+    ),
+    Guard(
+        "question_not_added",
+        "annotations_question",
+        "INSERT",
+        _PUBLISHED.format(row="NEW"),
+        FROZEN,
+    ),
+    Guard(
+        "question_not_changed",
+        "annotations_question",
+        "UPDATE",
+        f"({_MOVED} OR (OLD.text <> '' AND ({_REWORDED} OR {_OTHER_PASSAGE} OR {_OTHER_KIND}))) "
+        f"AND {_OLD_PUBLISHED}",
+        FROZEN,
+    ),
+    *(
+        Guard(
+            f"question_passage_{event.lower()}",
+            "annotations_question",
+            event,
+            _NOT_OF_ITS_VERSION,
+            "the passage is of another version",
+        )
+        for event in ("INSERT", "UPDATE")
+    ),
+    Guard(
+        "response_version_insert",
+        "annotations_response",
+        "INSERT",
+        _NOT_OF_ONE_VERSION,
+        "the question is of another version than the submission",
+    ),
+    Guard(
+        "response_version_update",
+        "annotations_response",
+        "UPDATE",
+        # The pair is looked up only if it changes: saving a text stays cheap.
+        f"{_OTHER_PAIR} AND {_NOT_OF_ONE_VERSION}",
+        "the question is of another version than the submission",
+    ),
+)
+
+
+def install(connection: BaseDatabaseWrapper) -> None:
+    """Make all triggers, whatever was there."""
+    remove(connection)
+    _run(connection, (sql for guard in GUARDS for sql in _making(connection.vendor, guard)))
+
+
+def remove(connection: BaseDatabaseWrapper) -> None:
+    """Take all triggers away, if they are there."""
+    tables = set(connection.introspection.table_names())
+    guards = [guard for guard in GUARDS if guard.table in tables]
+    _run(connection, (_dropping(connection.vendor, guard) for guard in guards))
+
+
+def before_migrate(using: str, plan: list[Any], **kwargs: Any) -> None:
+    """Receiver of `pre_migrate`."""
+    if plan:
+        remove(connections[using])
+
+
+def after_migrate(using: str, **kwargs: Any) -> None:
+    """Receiver of `post_migrate`."""
+    tables = set(connections[using].introspection.table_names())
+    if all(guard.table in tables for guard in GUARDS):  # else migrated back to nothing
+        install(connections[using])
+
+
+def _making(vendor: str, guard: Guard) -> Iterator[str]:
+    if vendor == "sqlite":
+        when = f"WHEN {guard.when} " if guard.when else ""
+        yield (
+            f"CREATE TRIGGER guard_{guard.name} BEFORE {guard.event} ON {guard.table} "
+            f"FOR EACH ROW {when}BEGIN SELECT RAISE(ABORT, '{guard.message}'); END"
+        )
+        return
+    # PostgreSQL takes no subquery in WHEN, so the condition stands in the function.
+    refuse = f"RAISE EXCEPTION '{guard.message}' USING ERRCODE = 'integrity_constraint_violation';"
+    body = f"IF {guard.when} THEN {refuse} END IF;" if guard.when else refuse
+    row = "OLD" if guard.event == "DELETE" else "NEW"
+    yield (
+        f"CREATE OR REPLACE FUNCTION guard_{guard.name}() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$guard$ BEGIN {body} RETURN {row}; END $guard$"
+    )
+    yield (
+        f"CREATE TRIGGER guard_{guard.name} BEFORE {guard.event} ON {guard.table} "
+        f"FOR EACH ROW EXECUTE FUNCTION guard_{guard.name}()"
+    )
+
+
+def _dropping(vendor: str, guard: Guard) -> str:
+    on_table = "" if vendor == "sqlite" else f" ON {guard.table}"
+    return f"DROP TRIGGER IF EXISTS guard_{guard.name}{on_table}"
+
+
+def _run(connection: BaseDatabaseWrapper, statements: Iterator[str]) -> None:
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)

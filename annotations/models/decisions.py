@@ -1,0 +1,49 @@
+"""What people decided about submissions."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from .base import AppendOnly
+from .submissions import Submission
+
+
+class Decision(AppendOnly):
+    """A person's decision about a submission, with its reason; the newest one counts.
+
+    Never changed and never deleted, so a submission with decisions cannot be deleted either.
+    """
+
+    class Kind(models.TextChoices):
+        """Approve and reject are for the panel, exclude and include for the runs."""
+
+        APPROVE = "approve"
+        REJECT = "reject"
+        EXCLUDE = "exclude"
+        INCLUDE = "include"
+
+    owner_path = "submission__version__question_set__owner"
+
+    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="decisions")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    category = models.CharField(max_length=40, blank=True, help_text="The panel's word for why.")
+    reason = models.TextField(blank=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="decisions"
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=["approve", "reject", "exclude", "include"]),
+                name="decision_kind_is_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(kind__in=["reject", "exclude"]) | ~Q(reason=""),
+                name="decision_against_a_worker_has_a_reason",
+            ),
+        ]
+        indexes = [models.Index(fields=["submission", "-id"], name="decision_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.submission}"

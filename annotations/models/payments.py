@@ -1,0 +1,62 @@
+"""Bonus payments, as a ledger."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from .base import AppendOnly
+from .submissions import Submission
+
+
+class BonusPayment(AppendOnly):
+    """An entry about a payment; the entries of one payment share its `payment` id.
+
+    Each event stands there at most once a payment, so nobody confirms, sends or pays it twice:
+    who wants to send it writes the entry "sent" first, and goes on only if that succeeded.
+    """
+
+    class Event(models.TextChoices):
+        """What happened; sent without paid or failed means: ask the panel, do not repeat."""
+
+        PROPOSED = "proposed"
+        CONFIRMED = "confirmed"
+        SENT = "sent"
+        PAID = "paid"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    owner_path = "submission__version__question_set__owner"
+
+    payment = models.UUIDField(default=uuid.uuid4)
+    event = models.CharField(max_length=10, choices=Event.choices)
+    submission = models.ForeignKey(
+        Submission, on_delete=models.PROTECT, related_name="bonus_payments"
+    )
+    amount = models.DecimalField(max_digits=12, decimal_places=2)
+    currency = models.CharField(max_length=3, help_text="As in ISO 4217, such as GBP.")
+    reason = models.TextField(blank=True)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="bonus_payments"
+    )
+    reference = models.CharField(max_length=200, blank=True, help_text="The panel's own id.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["payment", "event"], name="bonus_event_once"),
+            models.CheckConstraint(
+                condition=Q(
+                    event__in=["proposed", "confirmed", "sent", "paid", "failed", "cancelled"]
+                ),
+                name="bonus_event_is_known",
+            ),
+            models.CheckConstraint(condition=Q(amount__gt=0), name="bonus_is_an_amount"),
+            models.CheckConstraint(
+                condition=~Q(event="confirmed") | Q(actor__isnull=False),
+                name="bonus_is_confirmed_by_a_person",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.event} {self.amount} {self.currency}"

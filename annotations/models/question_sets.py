@@ -1,0 +1,130 @@
+"""Question sets and their versions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from .base import Record
+
+if TYPE_CHECKING:
+    from .questions import Passage
+
+
+class QuestionSet(Record):
+    """Questions that are asked together, in versions; the unit that people share and grade."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="question_sets"
+    )
+    name = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    notice = models.TextField(
+        blank=True,
+        help_text="Shown wherever its answers show, such as: written for a demo by nobody real.",
+    )
+    language = models.CharField(max_length=35, blank=True, help_text="As in BCP 47, such as en.")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "name"],
+                name="question_set_name_once_per_owner",
+                violation_error_message="You have a question set of this name.",
+            ),
+            models.CheckConstraint(condition=~Q(name=""), name="question_set_has_a_name"),
+        ]
+        indexes = [models.Index(fields=["owner", "-id"], name="question_set_list")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def latest_version(self) -> QuestionSetVersion | None:
+        """The version with the highest number, draft or published; None without any."""
+        return self.versions.order_by("-number").first()
+
+    def draft(self) -> QuestionSetVersion:
+        """The version that may still be edited.
+
+        If there is none, it is made: the first one empty, a later one as a copy of the published
+        version before it. Lock the set's row if others may do the same.
+        """
+        latest = self.latest_version()
+        if latest is None:
+            return self.versions.create(number=1)
+        return latest.copy() if latest.is_published else latest
+
+
+class QuestionSetVersion(Record):
+    """A wording of a question set.
+
+    A draft is edited; publishing freezes it (the database refuses to add or reword passages and
+    questions), and answers keep the version that was answered. Only a question that has no text
+    yet, because just its id came with imported answers, may still be given one.
+    """
+
+    owner_path = "question_set__owner"
+
+    question_set = models.ForeignKey(QuestionSet, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    published_at = models.DateTimeField(null=True, blank=True, help_text="Empty for a draft.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["question_set", "number"], name="version_number_once"),
+            models.UniqueConstraint(
+                fields=["question_set"],
+                condition=Q(published_at=None),
+                name="version_one_draft_at_a_time",
+                violation_error_message="This question set has a draft already.",
+            ),
+            models.CheckConstraint(condition=Q(number__gte=1), name="version_counts_from_1"),
+        ]
+        ordering = ["question_set", "number"]
+
+    def __str__(self) -> str:
+        return f"{self.question_set}, version {self.number}"
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the wording is frozen."""
+        return self.published_at is not None
+
+    def publish(self) -> bool:
+        """Freeze the wording; False if it was frozen before (by anybody)."""
+        now = timezone.now()
+        drafts = QuestionSetVersion.objects.filter(pk=self.pk, published_at=None)
+        published = drafts.update(published_at=now)
+        self.refresh_from_db(fields=["published_at"])
+        return bool(published)
+
+    @transaction.atomic
+    def copy(self) -> QuestionSetVersion:
+        """A draft with the next number and the same passages, questions and variants."""
+        from .questions import Passage, Question, Variant
+
+        draft = QuestionSetVersion.objects.create(
+            question_set_id=self.question_set_id, number=self.number + 1
+        )
+        passages: dict[int, Passage] = {}
+        for passage in self.passages.order_by("position", "id"):
+            old = passage.pk
+            passages[old] = passage.copied_to(draft)
+        Passage.objects.bulk_create(passages.values(), batch_size=1000)
+        questions: dict[int, Question] = {}
+        for question in self.questions.order_by("position", "id"):
+            old, home = question.pk, question.passage_id
+            questions[old] = question.copied_to(draft)
+            questions[old].passage = None if home is None else passages[home]
+        Question.objects.bulk_create(questions.values(), batch_size=1000)
+        variants = Variant.objects.filter(question__version=self).order_by("position", "id")
+        Variant.objects.bulk_create(
+            (variant.copied_to(questions[variant.question_id]) for variant in variants),
+            batch_size=1000,
+        )
+        return draft

@@ -1,0 +1,61 @@
+"""What a worker answered to a question."""
+
+from django.db import models
+from django.db.models import Q
+
+from .base import Record
+from .questions import Question
+from .submissions import Submission
+
+
+class Response(Record):
+    """A worker's answer; the question is of the version that the submission is in.
+
+    `text` is as written. Nothing, or only white space, is stored as "" with the status empty: the
+    worker did not answer. `extra` holds a file's further columns by their names. `revision` counts
+    the times the text was saved, so that an older page cannot overwrite a newer text.
+    """
+
+    class State(models.TextChoices):
+        """A draft is the worker's own; only a submitted answer is graded and exported."""
+
+        DRAFT = "draft"
+        SUBMITTED = "submitted"
+
+    class Status(models.TextChoices):
+        """Whether there is an answer."""
+
+        TEXT = "text", "answered"
+        EMPTY = "empty", "not answered"
+
+    owner_path = "submission__version__question_set__owner"
+
+    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="responses")
+    question = models.ForeignKey(Question, on_delete=models.RESTRICT, related_name="responses")
+    text = models.TextField(blank=True)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    status = models.CharField(max_length=5, choices=Status.choices)
+    rejected = models.BooleanField(
+        default=False, help_text="Refused where it was collected; left out of runs."
+    )
+    revision = models.PositiveIntegerField(default=1)
+    extra = models.JSONField(default=dict, blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["submission", "question"], name="response_once"),
+            models.CheckConstraint(
+                condition=Q(state__in=["draft", "submitted"]), name="response_state_is_known"
+            ),
+            models.CheckConstraint(
+                condition=(Q(status="empty") & Q(text="")) | (Q(status="text") & ~Q(text="")),
+                name="response_is_empty_or_has_a_text",
+            ),
+            models.CheckConstraint(condition=Q(revision__gte=1), name="response_revision_from_1"),
+        ]
+        indexes = [models.Index(fields=["question", "id"], name="response_of_question")]
+
+    def __str__(self) -> str:
+        return f"response {self.public_id}"

@@ -1,0 +1,72 @@
+"""One worker's way through one version."""
+
+from django.db import models
+from django.db.models import F, Q
+
+from .base import Record
+from .question_sets import QuestionSetVersion
+from .workers import Worker
+
+
+class Submission(Record):
+    """A worker's place in a version, from the first click (or the import) to the end.
+
+    Times are None where nobody took them, as for imported answers.
+    """
+
+    class State(models.TextChoices):
+        """Where it stands; only an open one takes answers from its worker."""
+
+        OPEN = "open"
+        SUBMITTED = "submitted"
+        RETURNED = "returned"
+        TIMED_OUT = "timed_out", "timed out"
+        SCREENED_OUT = "screened_out", "screened out"
+
+    class Source(models.TextChoices):
+        """Where its answers come from."""
+
+        COLLECTED = "collected", "answered here"
+        IMPORTED = "imported", "from a file"
+
+    owner_path = "version__question_set__owner"
+
+    version = models.ForeignKey(
+        QuestionSetVersion, on_delete=models.CASCADE, related_name="submissions"
+    )
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="submissions")
+    state = models.CharField(max_length=12, choices=State.choices, default=State.OPEN)
+    source = models.CharField(max_length=10, choices=Source.choices, default=Source.COLLECTED)
+    order_seed = models.PositiveBigIntegerField(
+        default=0, help_text="Seed of the order of questions."
+    )
+    code = models.CharField(max_length=40, blank=True, help_text="Shown at the end, for the panel.")
+    started_at = models.DateTimeField(null=True, blank=True)
+    last_seen_at = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["version", "worker"], name="submission_once"),
+            models.CheckConstraint(
+                condition=Q(
+                    state__in=["open", "submitted", "returned", "timed_out", "screened_out"]
+                ),
+                name="submission_state_is_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(source="imported")
+                | (Q(source="collected") & (~Q(state="submitted") | Q(submitted_at__isnull=False))),
+                name="submission_has_the_time_of_its_end",
+            ),
+            models.CheckConstraint(
+                condition=Q(submitted_at__isnull=True)
+                | Q(started_at__isnull=True)
+                | Q(submitted_at__gte=F("started_at")),
+                name="submission_ends_after_its_start",
+            ),
+        ]
+        indexes = [models.Index(fields=["version", "state", "id"], name="submission_list")]
+
+    def __str__(self) -> str:
+        return f"{self.worker} in {self.version}"

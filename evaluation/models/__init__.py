@@ -1,0 +1,26 @@
+"""What the machine computed, and what language models answered, as rows.
+
+Vectors are kept by what they were made from, whoever asked for them. A run is never overwritten:
+its results hang on it, and the next run stands beside it.
+"""
+
+from .embeddings import EmbedderVersion, Embedding, text_hash
+from .grades import AnswerScore, ExemplaryAnswer, WorkerGrade
+from .language_models import LanguageModel, LLMResponse, request_hash
+from .model_scores import LLMAnswerScore, LLMScore
+from .runs import Run
+
+__all__ = [
+    "AnswerScore",
+    "EmbedderVersion",
+    "Embedding",
+    "ExemplaryAnswer",
+    "LLMAnswerScore",
+    "LLMResponse",
+    "LLMScore",
+    "LanguageModel",
+    "Run",
+    "WorkerGrade",
+    "request_hash",
+    "text_hash",
+]

@@ -1,0 +1,134 @@
+"""What AQER says about workers, questions and answers; the columns are those of the files.
+
+A statistic that is undefined is None, with the reason in the run's `reasons`.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+
+from annotations.models import Owned, Question, Response, Worker
+
+from .embeddings import has_length
+from .runs import Run
+
+
+def undefined_or(condition: Q, *fields: str) -> Q:
+    """The condition that one of the fields is null or `condition` holds."""
+    for field in fields:
+        condition = Q(**{f"{field}__isnull": True}) | condition
+    return condition
+
+
+class Result(Owned):
+    """A row of a run's results; seen by whoever sees the question set."""
+
+    owner_path = "run__version__question_set__owner"
+
+    class Meta:
+        abstract = True
+
+
+class WorkerGrade(Result):
+    """A worker in a run: workers.csv."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="worker_grades")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="grades")
+    grade = models.FloatField(null=True)
+    raw = models.FloatField(null=True)
+    raw_low = models.FloatField(null=True)
+    raw_high = models.FloatField(null=True)
+    grade_low = models.FloatField(null=True)
+    grade_high = models.FloatField(null=True)
+    weight = models.FloatField(null=True)
+    n_answers = models.PositiveIntegerField()
+    support = models.BooleanField(help_text="Whether it has enough answers to be ranked.")
+    rank = models.PositiveIntegerField(null=True)
+    leave_one_out = models.FloatField(
+        null=True, help_text="Mean similarity to the exemplary answers of the others."
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "worker"], name="worker_grade_once"),
+            models.CheckConstraint(
+                condition=undefined_or(Q(grade__gte=0, grade__lte=1), "grade"),
+                name="worker_grade_from_0_to_1",
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(Q(weight__gte=0), "weight"), name="worker_weight_from_0"
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(Q(rank__gte=1), "rank"), name="worker_rank_from_1"
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(Q(raw_low__lte=F("raw_high")), "raw_low", "raw_high"),
+                name="worker_raw_interval",
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(
+                    Q(grade_low__lte=F("grade_high")), "grade_low", "grade_high"
+                ),
+                name="worker_grade_interval",
+            ),
+        ]
+        indexes = [models.Index(fields=["run", "rank", "id"], name="worker_grade_list")]
+
+    def __str__(self) -> str:
+        return f"{self.worker} in {self.run}"
+
+
+class ExemplaryAnswer(Result):
+    """A question in a run: exemplars.csv, and its vector out of exemplars.npz.
+
+    `vector` holds `dimension` numbers as float32, little-endian; both are empty (None) where the
+    exemplary answer is no dense vector. `nearest_response` is None if that answer was withdrawn.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="exemplary_answers")
+    question = models.ForeignKey(
+        Question, on_delete=models.CASCADE, related_name="exemplary_answers"
+    )
+    n_answers = models.PositiveIntegerField()
+    nearest_response = models.ForeignKey(
+        Response, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    dispersion = models.FloatField(null=True)
+    dimension = models.PositiveIntegerField(null=True)
+    vector = models.BinaryField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "question"], name="exemplary_answer_once"),
+            models.CheckConstraint(
+                condition=(Q(vector__isnull=True) & Q(dimension__isnull=True))
+                | (
+                    Q(vector__isnull=False)
+                    & Q(dimension__isnull=False)
+                    & has_length("vector", F("dimension") * 4)
+                ),
+                name="exemplary_answer_dimension",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.question} in {self.run}"
+
+
+class AnswerScore(Result):
+    """An answer in a run: answers.csv."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="answer_scores")
+    response = models.ForeignKey(Response, on_delete=models.CASCADE, related_name="scores")
+    score = models.FloatField(null=True)
+    score_leave_one_out = models.FloatField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "response"], name="answer_score_once")
+        ]
+        indexes = [models.Index(fields=["run", "score", "id"], name="answer_score_list")]
+
+    def __str__(self) -> str:
+        return f"score of {self.response_id} in {self.run_id}"

@@ -1,0 +1,119 @@
+"""Runs: what was computed, out of what, and how far it is."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from annotations.models import QuestionSetVersion, Record
+
+UNFINISHED = ["queued", "running"]
+FINISHED = ["done", "failed", "cancelled"]
+
+
+class Run(Record):
+    """One computation over one version of a question set; never overwritten, only followed.
+
+    A worker takes a run by a conditional update that sets `lease_owner`, `lease_until` and
+    `attempt`, and writes results only in transactions that begin by updating the row of its own
+    attempt. `input_hash` is that of all texts that went in. `done` of `total` counts the steps of
+    `stage`; `total` is None until it is known. `reasons` says why a result is null.
+    """
+
+    class State(models.TextChoices):
+        """Queued and running can still be cancelled; the others are final."""
+
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    class Kind(models.TextChoices):
+        """What is computed."""
+
+        AQER = "aqer", "AQER"
+
+    owner_path = "version__question_set__owner"
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="runs",
+        help_text="Who started it; who sees it is decided by the question set.",
+    )
+    version = models.ForeignKey(QuestionSetVersion, on_delete=models.CASCADE, related_name="runs")
+    kind = models.CharField(max_length=20, choices=Kind.choices, default=Kind.AQER)
+    parameters = models.JSONField(default=dict, blank=True)
+    signature = models.TextField(blank=True)
+    input_hash = models.CharField(max_length=64, blank=True)
+
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    stage = models.CharField(max_length=50, blank=True)
+    done = models.PositiveBigIntegerField(default=0)
+    total = models.PositiveBigIntegerField(null=True, blank=True)
+    cancel_requested = models.BooleanField(default=False)
+    started_at = models.DateTimeField(null=True, blank=True)
+    stage_started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    attempt = models.PositiveIntegerField(default=0)
+    max_attempts = models.PositiveIntegerField(default=5)
+    lease_owner = models.CharField(max_length=200, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+
+    error = models.TextField(blank=True, help_text="Why it failed, for people.")
+    warnings = models.JSONField(default=list, blank=True)
+    reasons = models.JSONField(default=dict, blank=True)
+    summary = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=UNFINISHED + FINISHED), name="run_state_is_known"
+            ),
+            models.CheckConstraint(condition=Q(kind__in=["aqer"]), name="run_kind_is_known"),
+            models.CheckConstraint(
+                condition=Q(total__isnull=True) | Q(done__lte=F("total")),
+                name="run_does_no_more_than_all",
+            ),
+            models.CheckConstraint(
+                condition=Q(attempt__lte=F("max_attempts")), name="run_keeps_to_its_attempts"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="running")
+                | (
+                    Q(started_at__isnull=False)
+                    & Q(lease_until__isnull=False)
+                    & ~Q(lease_owner="")
+                    & Q(attempt__gte=1)
+                ),
+                name="run_that_runs_has_a_lease",
+            ),
+            models.CheckConstraint(
+                condition=(Q(state__in=FINISHED) & Q(finished_at__isnull=False))
+                | (Q(state__in=UNFINISHED) & Q(finished_at__isnull=True)),
+                name="run_that_ended_has_a_time",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="failed") | ~Q(error=""), name="run_that_failed_says_why"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["version", "-id"], name="run_list"),
+            models.Index(
+                fields=["state", "lease_until", "id"],
+                condition=Q(state__in=UNFINISHED),
+                name="run_claimable",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} run {self.public_id}"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing will happen to it any more."""
+        return self.state in FINISHED

@@ -1,0 +1,122 @@
+"""Settings are read in a fresh interpreter: they are read once a process."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("DATABASE_URL", "SECRET_KEY", "DEBUG", "HTTPS", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS")
+
+
+def python(home: Path, code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    kept = {k: v for k, v in os.environ.items() if k not in NAMES}
+    places = {
+        "CROWDGRADE_HOME": str(home),
+        "PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}",
+        "DJANGO_SETTINGS_MODULE": "crowdgrade.settings",
+    }
+    return subprocess.run(
+        [sys.executable, "-c", f"import django; django.setup(); {code}"],
+        env=kept | places | environment,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+
+
+def manage(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    kept = {k: v for k, v in os.environ.items() if k not in NAMES}
+    return subprocess.run(
+        [sys.executable, str(ROOT / "manage.py"), *arguments],
+        env=kept | {"CROWDGRADE_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+
+
+def test_commands_that_need_no_database_leave_nothing_behind(tmp_path):
+    home = tmp_path / "var"
+    for arguments in (["check"], ["help"], ["record_demo", "--help"]):
+        result = manage(home, *arguments)
+        assert result.returncode == 0, result.stderr
+    assert not home.exists()
+
+
+def test_the_first_migration_makes_a_private_database_in_wal_mode(tmp_path):
+    home = tmp_path / "var"
+    result = manage(home, "migrate")
+    assert result.returncode == 0, result.stderr
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+    assert stat.S_IMODE((home / "crowdgrade.sqlite3").stat().st_mode) == 0o600
+    pragmas = "[c.execute(f'PRAGMA {p}').fetchone()[0] for p in ('journal_mode', 'synchronous')]"
+    code = f"from django.db import connection; c = connection.cursor(); print({pragmas})"
+    assert python(home, code).stdout == "['wal', 2]\n"
+
+
+def test_the_secret_key_is_made_when_it_is_first_used_and_kept(tmp_path):
+    home = tmp_path / "var"
+    code = "from django.core.signing import dumps, loads; from django.conf import settings;"
+    first = python(home, code + "print(dumps('x'))")
+    assert first.returncode == 0, first.stderr
+    assert stat.S_IMODE((home / "secret_key").stat().st_mode) == 0o600
+    assert [path.name for path in home.iterdir()] == ["secret_key"]
+    again = python(home, code + f"print(loads({first.stdout.strip()!r}), len(settings.SECRET_KEY))")
+    assert again.stdout == "x 64\n"
+
+
+def test_processes_that_start_together_get_the_same_key(tmp_path):
+    code = (
+        "from multiprocessing.pool import ThreadPool; from pathlib import Path;"
+        "from crowdgrade.home import kept_secret_key;"
+        f"print(len(set(ThreadPool(8).map(kept_secret_key, [Path({str(tmp_path / 'v')!r})] * 40))))"
+    )
+    assert python(tmp_path, code).stdout == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CROWDGRADE_HOME", "here"),
+        ("DATABASE_URL", "mysql://u:hush@h/db"),
+        ("DATABASE_URL", "postgresql://u:hush@h:port/db"),
+        ("DATABASE_URL", "postgresql://u:hush@h"),
+        ("DATABASE_URL", "sqlite:///here.sqlite3"),
+        ("SECRET_KEY", "hush"),
+        ("DEBUG", "maybe"),
+        ("HTTPS", "2"),
+        ("CSRF_TRUSTED_ORIGINS", "example.org"),
+    ],
+)
+def test_a_bad_value_stops_the_start_with_its_name_and_shows_no_secret(tmp_path, name, value):
+    result = python(tmp_path, "pass", **{name: value})
+    last = result.stderr.strip().splitlines()[-1]
+    assert result.returncode != 0
+    assert last.startswith("django.core.exceptions.ImproperlyConfigured: " + name)
+    assert "hush" not in result.stderr
+
+
+def test_values_are_read(tmp_path):
+    result = python(
+        tmp_path,
+        "from django.conf import settings as s; d = s.DATABASES['default'];"
+        "print(d['ENGINE'], d['NAME'], d['PORT']);"
+        "print(s.DEBUG, s.ALLOWED_HOSTS, s.SESSION_COOKIE_SECURE)",
+        DATABASE_URL="postgresql://u:p%40ss@db.example.org:6543/crowd",
+        ALLOWED_HOSTS="a.example.org, b.example.org",
+        DEBUG="no",
+        HTTPS="Yes",
+    )
+    assert result.stdout == (
+        "django.db.backends.postgresql crowd 6543\nFalse ['a.example.org', 'b.example.org'] True\n"
+    )
+
+
+def test_an_empty_variable_counts_as_not_set(tmp_path):
+    code = "from django.conf import settings as s; print(s.DEBUG, s.ALLOWED_HOSTS[0])"
+    result = python(tmp_path, code, **dict.fromkeys(NAMES, ""))
+    assert result.stdout == "False localhost\n"
