@@ -4,6 +4,7 @@ Vectors are kept by what they were made from, whoever asked for them. A run is n
 its results hang on it, and the next run stands beside it.
 """
 
+from .background import BackgroundWorker
 from .embeddings import EmbedderVersion, Embedding, text_hash
 from .grades import AnswerScore, ExemplaryAnswer, WorkerGrade
 from .language_models import LanguageModel, LLMResponse, request_hash
@@ -12,6 +13,7 @@ from .runs import Run
 
 __all__ = [
     "AnswerScore",
+    "BackgroundWorker",
     "EmbedderVersion",
     "Embedding",
     "ExemplaryAnswer",

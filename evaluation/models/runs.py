@@ -53,20 +53,21 @@ class Run(Record):
     stage = models.CharField(max_length=50, blank=True)
     done = models.PositiveBigIntegerField(default=0)
     total = models.PositiveBigIntegerField(null=True, blank=True)
-    cancel_requested = models.BooleanField(default=False)
     started_at = models.DateTimeField(null=True, blank=True)
     stage_started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    attempt = models.PositiveIntegerField(default=0)
-    max_attempts = models.PositiveIntegerField(default=5)
+    attempt = models.PositiveIntegerField(default=0, help_text="Grows with every claim.")
+    crashes = models.PositiveIntegerField(
+        default=0, help_text="How often its worker ended in the middle; capped."
+    )
     lease_owner = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
 
     error = models.TextField(blank=True, help_text="Why it failed, for people.")
     warnings = models.JSONField(default=list, blank=True)
-    reasons = models.JSONField(default=dict, blank=True)
+    reasons = models.JSONField(default=list, blank=True)
     summary = models.JSONField(default=dict, blank=True)
 
     class Meta:
@@ -80,7 +81,7 @@ class Run(Record):
                 name="run_does_no_more_than_all",
             ),
             models.CheckConstraint(
-                condition=Q(attempt__lte=F("max_attempts")), name="run_keeps_to_its_attempts"
+                condition=Q(crashes__lte=F("attempt")), name="run_crashes_once_an_attempt"
             ),
             models.CheckConstraint(
                 condition=~Q(state="running")

@@ -1,4 +1,23 @@
 """From answers to grades, as steps; the only place where rows become arrays and come back.
 
-`embed` turns texts into vectors, `grade` turns vectors into grades, exemplary answers and scores.
+`grade_run` tells the whole flow of a run. Each step may run twice: embedding keeps what it made by
+the content of the text, and saving replaces what an earlier attempt left.
 """
+
+from __future__ import annotations
+
+from evaluation.steps.checkpoints import Turn
+from evaluation.steps.grade import grade_source
+from evaluation.steps.load import load
+from evaluation.steps.save import save
+from evaluation.steps.vectors import vectors_of
+
+__all__ = ["grade_run"]
+
+
+def grade_run(turn: Turn) -> None:
+    """Grade a claimed run from its answers to its results, or as far as the turn goes."""
+    source = load(turn.run_id)
+    embedded = vectors_of(source, turn)
+    graded = grade_source(source, embedded, turn)
+    save(turn, source, graded, embedded.info, embedded.warnings)

@@ -61,16 +61,21 @@ def embed(
         of_models = embedder.embed(model_answers, told(len(answers)))
         cut += embedder.n_truncated_
     info = embedder.describe()
-    warnings = []
-    if cut:
-        warnings.append(
-            f"{cut} answers are longer than the {info.max_length} tokens that {info.model} reads; "
-            "the rest of them was ignored"
-        )
-    foreign = language_warning([*answers, *(model_answers or ())], info)
-    if foreign:
-        warnings.append(foreign)
-    return Embedded(vectors, of_models, info, warnings)
+    found = [
+        truncation_warning(cut, info),
+        language_warning([*answers, *(model_answers or ())], info),
+    ]
+    return Embedded(vectors, of_models, info, [warning for warning in found if warning])
+
+
+def truncation_warning(cut: int, info: EmbedderInfo) -> str | None:
+    """Return a sentence if some answers are longer than what the model reads."""
+    if not cut:
+        return None
+    return (
+        f"{cut} answers are longer than the {info.max_length} tokens that {info.model} reads; "
+        "the rest of them was ignored"
+    )
 
 
 def entailment_scores(

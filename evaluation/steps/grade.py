@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,15 +12,17 @@ from annotations.exchange import AnswerStatus
 from evaluation.methods import AQER, ModelScores
 from evaluation.methods.grams import Vectors
 from evaluation.parameters import AqerParameters
-from evaluation.steps.embed import Progress
+from evaluation.steps.checkpoints import Turn
+from evaluation.steps.embed import Embedded, Progress, entailment_scores
+from evaluation.steps.load import RunInput
 
 
 @dataclass(frozen=True)
 class ModelColumns:
     """R answers of models, as columns; vectors of rows without a text are never read."""
 
-    models: Sequence[str]
-    questions: Sequence[str]
+    models: Sequence[Hashable]
+    questions: Sequence[Hashable]
     statuses: Sequence[AnswerStatus]
     vectors: Vectors
 
@@ -43,8 +45,8 @@ def kind_of(status: AnswerStatus) -> str:
 def grade(
     parameters: AqerParameters,
     vectors: Vectors,
-    workers: Sequence[str],
-    questions: Sequence[str],
+    workers: Sequence[Hashable],
+    questions: Sequence[Hashable],
     initial_scores: NDArray[np.float64] | None = None,
     models: ModelColumns | None = None,
     progress: Progress | None = None,
@@ -68,4 +70,28 @@ def grade(
         aqer.score_models(
             models.vectors, np.array(models.models), np.array(models.questions), kinds
         ),
+    )
+
+
+def grade_source(source: RunInput, embedded: Embedded, turn: Turn) -> Graded:
+    """Grade the answers of a run, telling how far it is. Raises as `grade` does."""
+    turn.report("grading", 0, 1)
+    parameters = source.parameters
+    initial = None
+    if parameters.init == "entailment":
+        questions = [str(question) for question in source.questions]
+        initial = entailment_scores(parameters.nli or "", source.texts, questions, turn.report)
+    models = None
+    if source.llm_responses and embedded.models is not None:
+        models = ModelColumns(
+            source.models, source.model_questions, source.statuses, embedded.models
+        )
+    return grade(
+        parameters,
+        embedded.answers,
+        source.workers,
+        source.questions,
+        initial,
+        models,
+        turn.report,
     )

@@ -10,6 +10,8 @@ that is kept there, so the commands that work on files alone leave none behind.
     SECRET_KEY            at least 32 characters (default: made once, kept in CROWDGRADE_HOME)
     DEBUG, HTTPS          yes or no (default: no)
     ALLOWED_HOSTS         names parted by commas (default: this machine only)
+    CELERY_BROKER_URL     redis://... or amqp://... (default: files in CROWDGRADE_HOME)
+    LEASE_SECONDS         seconds after which the run of a dead worker is taken over (default: 60)
     CSRF_TRUSTED_ORIGINS  origins with their scheme, parted by commas
 """
 
@@ -37,6 +39,15 @@ def _flag(name: str) -> bool:
     if value is not None and value.lower() not in YES + NO:
         raise ImproperlyConfigured(f"{name} is {value!r}: write yes or no")
     return value is not None and value.lower() in YES
+
+
+def _number(name: str, default: int) -> int:
+    value = _text(name)
+    if value is None:
+        return default
+    if not value.isdecimal() or not int(value):
+        raise ImproperlyConfigured(f"{name} is {value!r}: write a whole number above 0")
+    return int(value)
 
 
 def _list(name: str, default: list[str]) -> list[str]:
@@ -110,6 +121,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "annotations",
     "evaluation",
+    "crowdgrade.apps.CrowdgradeConfig",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -146,6 +158,23 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+
+# Celery is the doorbell, the database the truth: a message that is lost costs seconds.
+CELERY_BROKER_URL = _text("CELERY_BROKER_URL") or "filesystem://"
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {}
+if CELERY_BROKER_URL.startswith("filesystem:"):
+    _broker = str(HOME / "broker")
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"data_folder_in": _broker, "data_folder_out": _broker}
+    CELERY_BROKER_TRANSPORT_OPTIONS["control_folder"] = str(HOME / "broker" / "control")
+elif not CELERY_BROKER_URL.startswith(("redis://", "rediss://", "amqp://", "amqps://")):
+    raise ImproperlyConfigured("CELERY_BROKER_URL must begin with redis:// or amqp://")
+CELERY_TASK_ACKS_LATE = CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TIMEZONE = "UTC"
+# A worker that died is replaced after this time (seconds); it renews its claim six times in it.
+LEASE_SECONDS = _number("LEASE_SECONDS", 60)
 
 STATIC_URL = "static/"
 STATIC_ROOT = HOME / "static"

@@ -1,0 +1,38 @@
+"""Ringing: a message that there may be work. Losing one costs time, never a run."""
+
+from __future__ import annotations
+
+import logging
+
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from evaluation.background.leases import claimable
+from evaluation.models import Run
+
+logger = logging.getLogger(__name__)
+
+
+def ring_on_commit() -> None:
+    """Ring once the surrounding transaction is committed."""
+    transaction.on_commit(ring)
+
+
+def ring() -> bool:
+    """Send the message; False if the broker cannot be reached, which is only logged.
+
+    The run is in the database, and `ring_if_needed` will ring for it again.
+    """
+    from evaluation.tasks import work
+
+    try:
+        work.delay()
+    except (OperationalError, OSError) as error:
+        logger.warning("the broker cannot be reached, the run waits: %s", error)
+        return False
+    return True
+
+
+def ring_if_needed() -> bool:
+    """Ring if a run waits or was left by its worker; returns whether it rang."""
+    return Run.objects.filter(claimable()).exists() and ring()

@@ -1,0 +1,171 @@
+"""Claims on runs: a conditional update takes one, a heartbeat keeps it, every write checks it.
+
+The database's clock decides, so that workers on several machines agree. `attempt` is the fencing
+token: it grows with every claim, and a worker whose number is no longer the run's has lost it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Self
+
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.db.models import DateTimeField, ExpressionWrapper, F, Q
+from django.db.models.functions import Coalesce, Now
+
+from evaluation.models import Run
+
+# Signs of life in the time of a lease.
+BEATS = 6
+# How often a run may lose its worker before it is given up.
+MOST_CRASHES = 5
+
+
+def lease() -> timedelta:
+    """Return how long a claim holds without a sign of life."""
+    return timedelta(seconds=settings.LEASE_SECONDS)
+
+
+class LeaseLostError(Exception):
+    """The run was cancelled, or another worker took it over; what was not committed is dropped."""
+
+
+def in_future(delay: timedelta) -> ExpressionWrapper[Any]:
+    """Return the database's time plus a delay."""
+    return ExpressionWrapper(Now() + delay, output_field=DateTimeField())
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A worker's hold on a run, good as long as the run still has this `attempt`."""
+
+    run_id: int
+    attempt: int
+
+    def held(self) -> Q:
+        """Return the condition that the claim still holds."""
+        return Q(pk=self.run_id, attempt=self.attempt, state=Run.State.RUNNING)
+
+    @contextmanager
+    def fenced(self) -> Iterator[None]:
+        """Run the block in a transaction that begins by checking, and renewing, the claim.
+
+        The update locks the run's row until the commit, so the run cannot change hands between
+        the check and the writes. Raises `LeaseLostError` before the block.
+        """
+        with transaction.atomic():
+            if not self.renew():
+                raise LeaseLostError(self.run_id)
+            yield
+
+    def renew(self) -> bool:
+        """Extend the lease from now; False if the claim is lost."""
+        return bool(
+            Run.objects.filter(self.held()).update(
+                lease_until=in_future(lease()), heartbeat_at=Now()
+            )
+        )
+
+    def release(self) -> bool:
+        """Give the run back to the queue, to be gone on with; False if the claim is lost."""
+        return bool(
+            Run.objects.filter(self.held()).update(
+                state=Run.State.QUEUED, lease_until=None, lease_owner=""
+            )
+        )
+
+
+def claimable() -> Q:
+    """Return the condition that a run waits for a worker, or that its worker is gone."""
+    return Q(state=Run.State.QUEUED) | Q(state=Run.State.RUNNING, lease_until__lt=Now())
+
+
+def claim_oldest(owner: str) -> Claim | None:
+    """Claim the oldest claimable run for `owner` (a name for people); None if there is none.
+
+    A run whose worker died too often is not claimed but failed, with the reason.
+    """
+    while True:
+        found = (
+            Run.objects.filter(claimable())
+            .order_by("pk")
+            .values("pk", "attempt", "state", "crashes")
+            .first()
+        )
+        if found is None:
+            return None
+        crashed = found["state"] == Run.State.RUNNING
+        # Only as it was seen: whoever is first changes the attempt, and the others look again.
+        seen = Run.objects.filter(claimable(), pk=found["pk"], attempt=found["attempt"])
+        if crashed and found["crashes"] + 1 >= MOST_CRASHES:
+            seen.update(
+                state=Run.State.FAILED,
+                crashes=F("crashes") + 1,
+                finished_at=Now(),
+                lease_until=None,
+                error=f"Its worker ended {MOST_CRASHES} times in the middle of the work (killed, "
+                "out of memory?). Look into the worker's log, then run it again.",
+            )
+            continue
+        taken = seen.update(
+            state=Run.State.RUNNING,
+            attempt=F("attempt") + 1,
+            crashes=F("crashes") + (1 if crashed else 0),
+            started_at=Coalesce(F("started_at"), Now()),
+            lease_owner=owner,
+            lease_until=in_future(lease()),
+            heartbeat_at=Now(),
+        )
+        if taken:
+            return Claim(found["pk"], found["attempt"] + 1)
+
+
+class Heartbeat:
+    """Renews a claim from a thread of its own while a block runs.
+
+    `lost` is set as soon as the claim no longer holds; work looks at it between its parts.
+    """
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.lost = threading.Event()
+        self._every = settings.LEASE_SECONDS / BEATS
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def check(self) -> None:
+        """Raise `LeaseLostError` if the claim is known to be lost."""
+        if self.lost.is_set():
+            raise LeaseLostError(self.claim.run_id)
+
+    def _beat(self) -> None:
+        try:
+            while not self._stop.wait(self._every):
+                try:
+                    if not self.claim.renew():
+                        self.lost.set()
+                        return
+                except DatabaseError:
+                    # Busy or away for a moment: the lease is six beats long, try again.
+                    connection.close()
+        finally:
+            connection.close()

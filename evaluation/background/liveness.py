@@ -1,0 +1,81 @@
+"""Whether anybody listens: workers say so in the database every few seconds."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import timedelta
+
+from django.db import DatabaseError, connection
+from django.db.models.functions import Now
+
+from evaluation.background.doorbell import ring_if_needed
+from evaluation.background.work import worker_name
+from evaluation.models import BackgroundWorker
+
+logger = logging.getLogger(__name__)
+
+SECONDS_BETWEEN_SIGNS = 5.0
+# A worker that was silent for so long is taken for dead.
+SILENCE = timedelta(seconds=20)
+# What a page says to somebody who waits for nobody.
+HOW_TO_START = (
+    "No worker is running, so nothing will happen. Start one: `python manage.py up` runs the site "
+    "and a worker; on a server, `celery -A crowdgrade worker`."
+)
+
+
+def somebody_listens() -> bool:
+    """Return whether a worker gave a sign lately."""
+    return BackgroundWorker.objects.filter(seen_at__gt=Now() - SILENCE).exists()
+
+
+class Announcer:
+    """Gives signs of life from a thread of its own, and rings for work that was left.
+
+    The ringing makes a lost message cost seconds: any living worker finds a run whose message was
+    never sent, and one whose worker died.
+    """
+
+    def __init__(self, every: float = SECONDS_BETWEEN_SIGNS) -> None:
+        self._every = every
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin; a second call does nothing."""
+        if self._thread is None:
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._announce, name="signs", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End, and take the name off the list."""
+        if self._thread is not None:
+            self._stop.set()
+            self._thread.join(timeout=2 * self._every)
+            self._thread = None
+
+    def _announce(self) -> None:
+        name = worker_name()
+        try:
+            while True:
+                try:
+                    BackgroundWorker.objects.update_or_create(
+                        name=name, defaults={"seen_at": Now()}
+                    )
+                    ring_if_needed()
+                except DatabaseError as error:
+                    logger.warning("no sign of life could be given: %s", error)
+                    connection.close()
+                if self._stop.wait(self._every):
+                    break
+            BackgroundWorker.objects.filter(name=name).delete()
+            BackgroundWorker.objects.filter(seen_at__lt=Now() - timedelta(days=1)).delete()
+        except DatabaseError as error:
+            logger.warning("the worker's name stays on the list: %s", error)
+        finally:
+            connection.close()
+
+
+announcer = Announcer()

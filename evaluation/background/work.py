@@ -1,0 +1,74 @@
+"""What a worker does when the bell rings: runs, one after the other, a few minutes at a time."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable
+
+from django.db.models.functions import Now
+
+from evaluation.backends import EmbedderError
+from evaluation.background.doorbell import ring
+from evaluation.background.leases import Claim, Heartbeat, LeaseLostError, claim_oldest
+from evaluation.models import Run
+from evaluation.steps import grade_run
+from evaluation.steps.checkpoints import OutOfTimeError, RunInputError, Turn
+
+logger = logging.getLogger(__name__)
+
+# No task works longer than this on a run before it lets others have their turn (and long before
+# a broker takes a task for dead).
+TURN_SECONDS = 240.0
+
+
+def worker_name() -> str:
+    """Return a name of this process for people: host and process id."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def work_one_turn(
+    seconds: float = TURN_SECONDS, clock: Callable[[], float] = time.monotonic
+) -> bool:
+    """Claim the oldest free run and work on it until it is done or the time is up.
+
+    Returns
+    -------
+    Whether there was a run. If so, the bell was rung for the next one, or for the rest of it.
+
+    Raises
+    ------
+    Exception
+        Whatever made the run fail, after its reason was stored.
+    """
+    claim = claim_oldest(worker_name())
+    if claim is None:
+        return False
+    try:
+        with Heartbeat(claim) as heartbeat:
+            grade_run(Turn(claim.run_id, claim.fenced, heartbeat.check, clock() + seconds, clock))
+    except OutOfTimeError:
+        claim.release()
+    except LeaseLostError:
+        logger.info("run %s was cancelled or taken over", claim.run_id)
+    except (RunInputError, EmbedderError) as error:
+        # What the requester can mend is no fault of the worker's.
+        fail(claim, str(error))
+    except BaseException as error:
+        if isinstance(error, Exception):
+            fail(claim, f"{type(error).__name__}: {error}")
+        else:  # the worker is being stopped: somebody else goes on
+            claim.release()
+        raise
+    finally:
+        ring()
+    return True
+
+
+def fail(claim: Claim, reason: str) -> None:
+    """Store why a run failed, unless the claim is lost."""
+    Run.objects.filter(claim.held()).update(
+        state=Run.State.FAILED, error=reason, finished_at=Now(), lease_until=None
+    )

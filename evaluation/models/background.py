@@ -1,0 +1,16 @@
+"""Who is listening for work."""
+
+from django.db import models
+
+
+class BackgroundWorker(models.Model):
+    """A worker process and its last sign of life, by the database's clock.
+
+    Rows belong to nobody: they say whether anybody listens, not what anybody does.
+    """
+
+    name = models.CharField(max_length=200, unique=True, help_text="Host and process id.")
+    seen_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,124 @@
+"""Vectors out of the database, where they are; the others are computed and kept, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Literal, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.backends import Embedder, EmbedderInfo, get_embedder, parse_spec
+from evaluation.models import EmbedderVersion, Embedding, text_hash
+from evaluation.steps.checkpoints import Turn
+
+# Texts embedded in one part: what a worker that dies may lose.
+PART = 128
+# Hashes in one query: databases take only so many parameters.
+QUERIED = 500
+# Kinds whose vectors depend on nothing but the text, so that they can be kept.
+KEPT_KINDS = ("minilm", "sentence-transformers", "openai")
+
+T = TypeVar("T")
+
+
+def is_kept(spec: str) -> bool:
+    """Return whether an embedder's vectors are kept in the database."""
+    return parse_spec(spec).kind in KEPT_KINDS
+
+
+@lru_cache(maxsize=2)
+def loaded(spec: str, precision: str) -> Embedder:
+    """Return an embedder, loaded once for the life of the process."""
+    return get_embedder(spec, cast(Literal["float32", "bfloat16", "auto"], precision))
+
+
+def cached_vectors(
+    spec: str, precision: str, texts: Sequence[str], turn: Turn
+) -> tuple[NDArray[np.float32], EmbedderInfo, int]:
+    """Return (N, d) vectors of texts, how they are made, and how many texts were cut.
+
+    What is missing is embedded in parts; each part is committed on its own, and the turn may end
+    between two of them. Longest texts come first, so that the time left is not underestimated.
+    """
+    embedder = loaded(spec, precision)
+    distinct = list(dict.fromkeys(texts))
+    by_hash = {text_hash(text): text for text in distinct}
+    version = _known_version(embedder)
+    present = set() if version is None else _present(version, list(by_hash))
+    missing = [text for key, text in by_hash.items() if key not in present]
+    missing.sort(key=len, reverse=True)
+    done = len(distinct) - len(missing)
+    turn.report("embedding", done, len(distinct))
+    for part in _parts(missing, PART):
+        turn.between_parts()
+        vectors = np.asarray(embedder.embed(part), dtype="<f4")
+        with turn.fenced():
+            version = version or _version_of(embedder, vectors.shape[1])
+            Embedding.objects.bulk_create(
+                [
+                    Embedding(
+                        embedder=version,
+                        text_hash=text_hash(text),
+                        dimension=vectors.shape[1],
+                        vector=vector.tobytes(),
+                    )
+                    for text, vector in zip(part, vectors, strict=True)
+                ],
+                # Another run may have embedded the same text in the meantime.
+                ignore_conflicts=True,
+            )
+            done += len(part)
+            turn.report("embedding", done, len(distinct))
+    assert version is not None
+    matrix = _matrix(version, by_hash)
+    place = {text: at for at, text in enumerate(by_hash.values())}
+    rows = np.array([place[text] for text in texts])
+    return matrix[rows], embedder.describe(), embedder.n_truncated_
+
+
+def _known_version(embedder: Embedder) -> EmbedderVersion | None:
+    return EmbedderVersion.objects.filter(**_key(embedder)).first()
+
+
+def _version_of(embedder: Embedder, dimension: int) -> EmbedderVersion:
+    found, _ = EmbedderVersion.objects.get_or_create(
+        **_key(embedder), defaults={"dimension": dimension}
+    )
+    return found
+
+
+def _key(embedder: Embedder) -> dict[str, object]:
+    info = embedder.describe()
+    return {
+        "model": info.model,
+        "revision": info.revision,
+        "precision": info.precision,
+        "max_length": info.max_length or 0,
+        "prefix": "",
+    }
+
+
+def _present(version: EmbedderVersion, hashes: Sequence[bytes]) -> set[bytes]:
+    found: set[bytes] = set()
+    for part in _parts(hashes, QUERIED):
+        rows = Embedding.objects.filter(embedder=version, text_hash__in=part)
+        found.update(bytes(key) for key in rows.values_list("text_hash", flat=True))
+    return found
+
+
+def _matrix(version: EmbedderVersion, by_hash: dict[bytes, str]) -> NDArray[np.float32]:
+    """Return the vectors of all hashes, in their order."""
+    matrix = np.empty((len(by_hash), version.dimension), dtype=np.float32)
+    place = {key: at for at, key in enumerate(by_hash)}
+    for part in _parts(list(by_hash), QUERIED):
+        rows = Embedding.objects.filter(embedder=version, text_hash__in=part)
+        for key, vector in rows.values_list("text_hash", "vector"):
+            matrix[place[bytes(key)]] = np.frombuffer(vector, dtype="<f4")
+    return matrix
+
+
+def _parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for first in range(0, len(items), size):
+        yield items[first : first + size]

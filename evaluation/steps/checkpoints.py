@@ -1,0 +1,75 @@
+"""One worker's turn at a run: what it may write, how long it may go on, how far it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+from django.db.models import Case, DateTimeField, F, Value, When
+from django.db.models.functions import Now
+
+from evaluation.models import Run
+
+# Progress that is younger than this is not written again.
+SECONDS_BETWEEN_REPORTS = 1.0
+
+
+class OutOfTimeError(Exception):
+    """The turn is over; what was committed stays, and the next turn goes on from there."""
+
+
+class RunInputError(Exception):
+    """The run cannot be computed from what it was given; the message is for the requester."""
+
+
+@dataclass
+class Turn:
+    """A claimed run, for some minutes.
+
+    Attributes
+    ----------
+    run_id : the run.
+    fenced : opens a transaction that goes on only if the claim still holds.
+    check : raises if the claim is known to be lost.
+    deadline : reading of `clock` after which no new part is begun.
+    """
+
+    run_id: int
+    fenced: Callable[[], AbstractContextManager[None]]
+    check: Callable[[], None]
+    deadline: float
+    clock: Callable[[], float] = time.monotonic
+    _stage: str = field(default="", init=False)
+    _reported: float = field(default=float("-inf"), init=False)
+
+    def between_parts(self) -> None:
+        """Stop here if the claim is lost or the time is up; call it where a checkpoint stands."""
+        self.check()
+        if self.clock() >= self.deadline:
+            raise OutOfTimeError(self.run_id)
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Tell how far the run is; also stops if the claim is lost. Written at most once a second.
+
+        Inside `fenced` the row is ours already; outside, a lost claim changes nothing that
+        matters, because only progress is written.
+        """
+        self.check()
+        now = self.clock()
+        new_stage = stage != self._stage
+        if not new_stage and done < total and now - self._reported < SECONDS_BETWEEN_REPORTS:
+            return
+        self._stage, self._reported = stage, now
+        Run.objects.filter(pk=self.run_id, state=Run.State.RUNNING).update(
+            # A stage that an earlier turn began keeps its start, or its rate would look too high.
+            stage_started_at=Case(
+                When(stage=stage, then=F("stage_started_at")),
+                default=Now(),
+                output_field=DateTimeField(),
+            ),
+            stage=Value(stage),
+            done=min(done, total),
+            total=total,
+        )

@@ -1,0 +1,108 @@
+"""Rows to columns: what goes into a run."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields
+from typing import Any
+
+from annotations.exchange import AnswerStatus
+from annotations.models import Response
+from evaluation.models import LLMResponse, Run
+from evaluation.parameters import AqerParameters
+from evaluation.steps.checkpoints import RunInputError
+
+
+@dataclass(frozen=True)
+class RunInput:
+    """The answers of a version, in columns of N workers' and R models' answers.
+
+    Ids are primary keys. Answers that were refused where they were collected are left out.
+
+    Attributes
+    ----------
+    everybody, asked : all workers with a submission that holds an answer, empty ones too, and all
+        questions that were asked, in the order of their first row.
+    n_empty : answers without a text.
+    """
+
+    run: Run
+    parameters: AqerParameters
+    responses: list[int]
+    workers: list[int]
+    questions: list[int]
+    texts: list[str]
+    everybody: list[int]
+    asked: list[int]
+    n_empty: int
+    llm_responses: list[int]
+    models: list[int]
+    model_questions: list[int]
+    model_texts: list[str]
+    statuses: list[AnswerStatus]
+
+    def hash(self) -> str:
+        """Return the SHA-256 over all ids and texts, so that anyone sees that data changed."""
+        digest = hashlib.sha256()
+        for columns in (
+            zip(self.workers, self.questions, self.texts, strict=True),
+            zip(self.models, self.model_questions, self.model_texts, self.statuses, strict=True),
+        ):
+            for row in columns:
+                digest.update("\x1f".join(map(str, row)).encode() + b"\x1e")
+            digest.update(b"\x1d")
+        return digest.hexdigest()
+
+
+def load(run_id: int) -> RunInput:
+    """Read a run's answers. Raises `RunInputError` where there is nothing to grade."""
+    run = Run.objects.select_related("version").get(pk=run_id)
+    rows = list(
+        Response.objects.filter(
+            question__version=run.version_id, state=Response.State.SUBMITTED, rejected=False
+        )
+        .order_by("pk")
+        .values_list("pk", "submission__worker_id", "question_id", "text")
+    )
+    answered = [row for row in rows if row[3]]
+    if not answered:
+        raise RunInputError(
+            "There is no answer to grade: import answers, or wait for some to be submitted."
+        )
+    of_models = _latest_model_answers(run.version_id)
+    return RunInput(
+        run=run,
+        parameters=parameters_of(run.parameters),
+        responses=[row[0] for row in answered],
+        workers=[row[1] for row in answered],
+        questions=[row[2] for row in answered],
+        texts=[row[3] for row in answered],
+        everybody=list(dict.fromkeys(row[1] for row in rows)),
+        asked=list(dict.fromkeys(row[2] for row in rows)),
+        n_empty=len(rows) - len(answered),
+        llm_responses=[row[0] for row in of_models],
+        models=[row[1] for row in of_models],
+        model_questions=[row[2] for row in of_models],
+        model_texts=[row[3] for row in of_models],
+        statuses=[AnswerStatus(row[4]) for row in of_models],
+    )
+
+
+def parameters_of(stored: dict[str, Any]) -> AqerParameters:
+    """Return the parameters of a run; what an older run did not store has its default."""
+    known = {entry.name for entry in fields(AqerParameters)}
+    unknown = stored.keys() - known
+    if unknown:
+        raise RunInputError(f"unknown parameters: {', '.join(sorted(unknown))}")
+    return AqerParameters(**stored)
+
+
+def _latest_model_answers(version_id: int) -> list[tuple[int, int, int, str, str]]:
+    """Return one answer for each model and question: the first sample of its latest asking."""
+    rows = (
+        LLMResponse.objects.filter(question__version=version_id, sample=0)
+        .order_by("pk")
+        .values_list("pk", "model_id", "question_id", "text", "status")
+    )
+    latest = {(row[1], row[2]): row for row in rows}
+    return sorted(latest.values())

@@ -1,0 +1,188 @@
+"""Results to rows, in one transaction with the end of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from django.db import models
+from django.db.models.functions import Now
+
+from evaluation.backends import EmbedderInfo
+from evaluation.models import (
+    AnswerScore,
+    ExemplaryAnswer,
+    LLMAnswerScore,
+    LLMScore,
+    Run,
+    WorkerGrade,
+)
+from evaluation.signatures import aqer_signature, versions
+from evaluation.steps.checkpoints import Turn
+from evaluation.steps.grade import Graded
+from evaluation.steps.load import RunInput
+from evaluation.steps.results import Results, Undefined
+from evaluation.steps.warnings import grading_warnings
+
+BATCH = 2000
+# Exemplary vectors wider than this are not kept: a bag of words fills the table with zeros.
+WIDEST_KEPT = 4096
+RESULTS: tuple[type[models.Model], ...] = (
+    WorkerGrade,
+    ExemplaryAnswer,
+    AnswerScore,
+    LLMScore,
+    LLMAnswerScore,
+)
+
+
+def save(
+    turn: Turn, source: RunInput, graded: Graded, info: EmbedderInfo, about: list[str]
+) -> None:
+    """Write all results and end the run; nothing is written if the claim is lost.
+
+    `about` are warnings of earlier steps. A run that was computed before (its worker died just
+    then) has its results replaced, never doubled.
+    """
+    results = Results(graded.aqer, graded.models, Undefined())
+    input_hash = source.hash()
+    with turn.fenced():
+        for result in RESULTS:
+            result._default_manager.filter(run=source.run).delete()
+        _create(WorkerGrade, _worker_grades(source, results))
+        _create(ExemplaryAnswer, _exemplary_answers(source, results))
+        _create(AnswerScore, _answer_scores(source, results))
+        _create(LLMScore, _llm_scores(source, results))
+        _create(LLMAnswerScore, _llm_answer_scores(source, results))
+        undefined = results.undefined.as_list()
+        Run.objects.filter(pk=source.run.pk).update(
+            state=Run.State.DONE,
+            finished_at=Now(),
+            lease_until=None,
+            lease_owner="",
+            error="",
+            signature=aqer_signature(
+                source.parameters, info.model, info.revision, info.precision, input_hash
+            ),
+            input_hash=input_hash,
+            warnings=about + grading_warnings(graded.aqer, graded.models, source.n_empty),
+            reasons=[{k: v for k, v in entry.items() if k != "rows"} for entry in undefined],
+            summary=_summary(source, graded, info),
+        )
+
+
+def _summary(source: RunInput, graded: Graded, info: EmbedderInfo) -> dict[str, Any]:
+    aqer = graded.aqer
+    ceiling = aqer.ceiling_
+    return {
+        "iterations": aqer.n_iter_,
+        "converged": aqer.converged_,
+        "trace": aqer.trace_,
+        "ceiling": {
+            "score": ceiling.score,
+            "low": ceiling.low,
+            "high": ceiling.high,
+            "n_workers": ceiling.n_workers,
+            "n_questions": ceiling.n_questions,
+            "reason": ceiling.reason,
+        },
+        "counts": {
+            "answers": len(source.responses),
+            "empty_answers": source.n_empty,
+            "workers": len(aqer.workers_),
+            "questions": len(aqer.questions_),
+            "models": len(set(source.models)),
+            "model_answers": len(source.llm_responses),
+        },
+        "embedding": {k: v for k, v in info.as_dict().items() if k != "versions"},
+        "versions": versions(info.versions),
+    }
+
+
+def _create(model: type[models.Model], rows: Iterable[models.Model]) -> None:
+    rows = iter(rows)
+    while batch := list(islice(rows, BATCH)):
+        model._default_manager.bulk_create(batch)
+
+
+def _worker_grades(source: RunInput, results: Results) -> Iterable[WorkerGrade]:
+    aqer = results.aqer
+    means = left_out_means(aqer.leave_one_out_scores_, source.workers)
+    for row in results.workers(source.everybody):
+        values = row._asdict()
+        yield WorkerGrade(
+            run=source.run,
+            worker_id=values.pop("worker"),
+            support=values.pop("support") == "ok",
+            leave_one_out=means.get(row.worker),
+            **values,
+        )
+
+
+def left_out_means(scores: np.ndarray[Any, Any], workers: list[int]) -> dict[int, float]:
+    """Return the mean leave-one-out score of each worker that has one."""
+    known = ~np.isnan(scores)
+    of_worker = np.array(workers)[known]
+    ids, codes = np.unique(of_worker, return_inverse=True)
+    means = np.bincount(codes, weights=scores[known]) / np.bincount(codes)
+    return dict(zip(ids.tolist(), means.tolist(), strict=True))
+
+
+def _exemplary_answers(source: RunInput, results: Results) -> Iterable[ExemplaryAnswer]:
+    aqer = results.aqer
+    exemplars = aqer.exemplars()
+    kept = exemplars.shape[1] <= WIDEST_KEPT and isinstance(exemplars, np.ndarray)
+    place = {question: at for at, question in enumerate(aqer.questions_.tolist())}
+    for row in results.exemplars(source.asked):
+        vector = None
+        if kept and row.question in place:
+            vector = exemplars[place[row.question]].astype("<f4").tobytes()
+        yield ExemplaryAnswer(
+            run=source.run,
+            question_id=row.question,
+            n_answers=row.n_answers,
+            nearest_response_id=None if row.nearest is None else source.responses[row.nearest],
+            dispersion=row.dispersion,
+            dimension=None if vector is None else exemplars.shape[1],
+            vector=vector,
+        )
+
+
+def _answer_scores(source: RunInput, results: Results) -> Iterable[AnswerScore]:
+    answers = ((w, q, True) for w, q in zip(source.workers, source.questions, strict=True))
+    for response, row in zip(source.responses, results.answers(answers), strict=True):
+        yield AnswerScore(
+            run=source.run,
+            response_id=response,
+            score=row.score,
+            score_leave_one_out=row.score_leave_one_out,
+        )
+
+
+def _llm_scores(source: RunInput, results: Results) -> Iterable[LLMScore]:
+    reasons = (
+        {}
+        if results.models is None
+        else dict(zip(results.models.models.tolist(), results.models.reasons, strict=True))
+    )
+    for row in results.model_scores():
+        values = row._asdict()
+        yield LLMScore(
+            run=source.run,
+            model_id=values.pop("model"),
+            reason=reasons.get(row.model) or "",
+            **values,
+        )
+
+
+def _llm_answer_scores(source: RunInput, results: Results) -> Iterable[LLMAnswerScore]:
+    records = list(zip(source.models, source.model_questions, source.statuses, strict=True))
+    rows = results.model_answers(records)
+    if results.models is None:
+        return
+    for response, row in zip(source.llm_responses, rows, strict=True):
+        yield LLMAnswerScore(
+            run=source.run, llm_response_id=response, score=row.score, reason=row.reason or ""
+        )

@@ -1,0 +1,15 @@
+"""Django's entry for the site itself: its commands, its checks, its Celery."""
+
+from django.apps import AppConfig
+
+
+class CrowdgradeConfig(AppConfig):
+    """The site."""
+
+    name = "crowdgrade"
+
+    def ready(self) -> None:
+        """Make the Celery app the current one, so that tasks know their broker; add the checks."""
+        from crowdgrade import celery, checks
+
+        _ = celery.app, checks.demo_stays_here

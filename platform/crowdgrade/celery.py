@@ -1,0 +1,40 @@
+"""The Celery app: a doorbell for work that is in the database (see evaluation.background)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from celery import Celery
+from celery.signals import celeryd_init, worker_ready, worker_shutdown
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdgrade.settings")
+
+app = Celery("crowdgrade")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["evaluation"])
+
+
+@celeryd_init.connect
+def make_broker_folder(**_: Any) -> None:
+    """Make the folder of the embedded broker, if that is the broker."""
+    folder = app.conf.broker_transport_options.get("data_folder_in")
+    if folder:
+        Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+@worker_ready.connect
+def announce(**_: Any) -> None:
+    """Say that a worker listens, as long as it does."""
+    from evaluation.background import liveness
+
+    liveness.announcer.start()
+
+
+@worker_shutdown.connect
+def withdraw(**_: Any) -> None:
+    """Say that it listens no more."""
+    from evaluation.background import liveness
+
+    liveness.announcer.stop()

@@ -1,0 +1,27 @@
+"""Combinations of settings that must not go live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+
+LOOPBACK = {"localhost", "127.0.0.1", "[::1]", "::1", "testserver"}
+# In the folder of local state: what it holds is the demo's.
+DEMO_MARK = "demo"
+
+
+@register()
+def demo_stays_here(**_: Any) -> list[CheckMessage]:
+    """Refuse to serve the demo's database, whose data is made up, to other machines."""
+    others = [host for host in settings.ALLOWED_HOSTS if host not in LOOPBACK]
+    if not (settings.HOME / DEMO_MARK).exists() or not others:
+        return []
+    return [
+        Error(
+            f"The demo's database would be served to other hosts: {', '.join(others)}.",
+            hint="Unset ALLOWED_HOSTS, or use a CROWDGRADE_HOME of its own for real data.",
+            id="crowdgrade.E001",
+        )
+    ]

@@ -1,0 +1,47 @@
+"""The two processes of the site: the web server and the worker."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+from django.conf import settings
+
+from crowdgrade.supervisor import Child
+
+# Threads of the web server: enough for a team, few enough for SQLite's one writer.
+WEB_THREADS = 8
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment of a child: ours, the settings' place, and the path to the site."""
+    path = os.pathsep.join([str(settings.ROOT), str(settings.ROOT / "platform")])
+    return {
+        **os.environ,
+        "PYTHONPATH": path,
+        "DJANGO_SETTINGS_MODULE": "crowdgrade.settings",
+        "CROWDGRADE_HOME": str(settings.HOME),
+        **(extra or {}),
+    }
+
+
+def web(host: str, port: int) -> Child:
+    """Return the web server."""
+    command = [
+        *(sys.executable, "-m", "waitress"),
+        f"--listen={host}:{port}",
+        f"--threads={WEB_THREADS}",
+        "--ident=",
+        "crowdgrade.wsgi:application",
+    ]
+    return Child("the web server", command, environment())
+
+
+def worker(log_level: str = "WARNING") -> Child:
+    """Return a worker that works on one run at a time, in its own process."""
+    command = [
+        *(sys.executable, "-m", "celery", "-A", "crowdgrade", "worker"),
+        *("--pool=solo", f"--loglevel={log_level}", "--without-gossip", "--without-mingle"),
+    ]
+    return Child("the worker", command, environment())

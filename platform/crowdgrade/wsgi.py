@@ -1,0 +1,9 @@
+"""The entry for web servers: `crowdgrade.wsgi:application`."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdgrade.settings")
+
+application = get_wsgi_application()
