@@ -11,6 +11,7 @@ that is kept there, so the commands that work on files alone leave none behind.
     DEBUG, HTTPS          yes or no (default: no)
     ALLOWED_HOSTS         names parted by commas (default: this machine only)
     CELERY_BROKER_URL     redis://... or amqp://... (default: files in CROWDGRADE_HOME)
+    CELERY_QUEUE          name of the queue (default: crowdgrade)
     LEASE_SECONDS         seconds after which the run of a dead worker is taken over (default: 60)
     CSRF_TRUSTED_ORIGINS  origins with their scheme, parted by commas
 """
@@ -168,6 +169,8 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
     CELERY_BROKER_TRANSPORT_OPTIONS["control_folder"] = str(HOME / "broker" / "control")
 elif not CELERY_BROKER_URL.startswith(("redis://", "rediss://", "amqp://", "amqps://")):
     raise ImproperlyConfigured("CELERY_BROKER_URL must begin with redis:// or amqp://")
+# Installations that share a broker each name their own queue.
+CELERY_TASK_DEFAULT_QUEUE = _text("CELERY_QUEUE") or "crowdgrade"
 CELERY_TASK_ACKS_LATE = CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

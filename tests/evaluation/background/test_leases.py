@@ -1,0 +1,164 @@
+"""Claims on runs: who gets one, who loses one, who may write."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db.models.functions import Now
+
+from annotations.models import QuestionSet
+from evaluation.background.leases import (
+    MOST_CRASHES,
+    Claim,
+    Heartbeat,
+    LeaseLostError,
+    claim_oldest,
+    in_future,
+)
+from evaluation.background.work import fail, work_one_turn
+from evaluation.models import Run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def version():
+    owner = User.objects.create(username="rita")
+    return QuestionSet.objects.create(owner=owner, name="capitals").draft()
+
+
+@pytest.fixture
+def queue(version):
+    """Return a function that queues a run."""
+    return lambda: Run.objects.create(owner=version.question_set.owner, version=version)
+
+
+def let_it_run_out(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(lease_until=in_future(timedelta(seconds=-1)))
+
+
+def test_the_oldest_waiting_run_is_claimed_first(queue):
+    first, second = queue(), queue()
+    assert claim_oldest("ann") == Claim(first.pk, attempt=1)
+    assert claim_oldest("bob") == Claim(second.pk, attempt=1)
+    assert claim_oldest("cy") is None
+
+
+def test_a_claimed_run_says_who_works_on_it_and_since_when(queue):
+    run = queue()
+    claim_oldest("ann")
+    run.refresh_from_db()
+    assert (run.state, run.lease_owner, run.crashes) == (Run.State.RUNNING, "ann", 0)
+    assert run.started_at is not None
+
+
+def test_a_run_whose_lease_ran_out_is_taken_over_and_its_start_is_kept(queue):
+    run = queue()
+    claim_oldest("ann")
+    run.refresh_from_db()
+    started = run.started_at
+    let_it_run_out(run)
+    assert claim_oldest("bob") == Claim(run.pk, attempt=2)
+    run.refresh_from_db()
+    assert (run.crashes, run.started_at, run.lease_owner) == (1, started, "bob")
+
+
+def test_who_lost_a_run_can_neither_renew_nor_write_nor_release_nor_fail_it(queue):
+    run = queue()
+    lost = claim_oldest("ann")
+    let_it_run_out(run)
+    claim_oldest("bob")
+    assert not lost.renew()
+    assert not lost.release()
+    fail(lost, "too late")
+    with pytest.raises(LeaseLostError), lost.fenced():
+        pytest.fail("the block must not run")
+    run.refresh_from_db()
+    assert (run.state, run.lease_owner, run.error) == (Run.State.RUNNING, "bob", "")
+
+
+def test_a_lease_that_ran_out_still_writes_while_nobody_took_it_over(queue):
+    run = queue()
+    claim = claim_oldest("ann")
+    let_it_run_out(run)
+    with claim.fenced():
+        pass
+    assert claim_oldest("bob") is None  # the fence renewed it
+
+
+def test_what_is_written_in_a_fence_is_dropped_if_the_block_fails(queue):
+    run = queue()
+    claim = claim_oldest("ann")
+
+    def write_and_fail() -> None:
+        with claim.fenced():
+            Run.objects.filter(pk=run.pk).update(stage="half done")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_and_fail()
+    run.refresh_from_db()
+    assert run.stage == ""
+
+
+def test_a_cancelled_run_is_lost_to_its_worker(queue):
+    run = queue()
+    claim = claim_oldest("ann")
+    Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, finished_at=Now())
+    with pytest.raises(LeaseLostError), claim.fenced():
+        pytest.fail("the block must not run")
+    assert claim_oldest("bob") is None
+
+
+def test_a_released_run_goes_back_to_the_queue_without_counting_as_a_crash(queue):
+    run = queue()
+    assert claim_oldest("ann").release()
+    assert claim_oldest("bob") == Claim(run.pk, attempt=2)
+    run.refresh_from_db()
+    assert run.crashes == 0
+
+
+def test_a_run_that_loses_its_worker_again_and_again_is_failed_with_the_reason(queue):
+    run = queue()
+    for _ in range(MOST_CRASHES):
+        assert claim_oldest("ann") is not None
+        let_it_run_out(run)
+    assert claim_oldest("bob") is None
+    run.refresh_from_db()
+    assert (run.state, run.crashes) == (Run.State.FAILED, MOST_CRASHES)
+    assert f"ended {MOST_CRASHES} times" in run.error
+    assert run.finished_at is not None
+
+
+def test_a_run_without_answers_fails_with_a_reason_for_the_requester(queue, monkeypatch):
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    run = queue()
+    assert work_one_turn()
+    run.refresh_from_db()
+    assert run.state == Run.State.FAILED
+    assert run.error.startswith("There is no answer to grade")
+
+
+def test_a_failure_nobody_foresaw_is_stored_and_let_out(queue, monkeypatch):
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+
+    def broken(turn):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("evaluation.background.work.grade_run", broken)
+    run = queue()
+    with pytest.raises(ZeroDivisionError):
+        work_one_turn()
+    run.refresh_from_db()
+    assert (run.state, run.error) == (Run.State.FAILED, "ZeroDivisionError: a bug")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_heartbeat_notices_that_a_run_was_cancelled(version, queue, settings):
+    settings.LEASE_SECONDS = 1
+    run = queue()
+    with Heartbeat(claim_oldest("ann")) as heartbeat:
+        Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, finished_at=Now())
+        assert heartbeat.lost.wait(5)
+        with pytest.raises(LeaseLostError):
+            heartbeat.check()
