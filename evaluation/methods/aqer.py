@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from evaluation.methods import initialization
@@ -141,7 +141,7 @@ class AQER:
             its row), an answer is repeated, or there is none.
         """
         self._check()
-        x = sparse.csr_array(vectors) if sparse.issparse(vectors) else _dense(vectors)
+        x = _usable(vectors)
         worker, self.workers_ = codes_of(workers)
         question, self.questions_ = codes_of(questions)
         if not len(worker) == len(question) == x.shape[0]:
@@ -169,7 +169,7 @@ class AQER:
             raise ValueError("blocks are for the mean vote, from equal or random weights")
         builder = MeanVoteBuilder(self.similarity)
         for vectors, workers, questions in blocks:
-            x = sparse.csr_array(vectors) if sparse.issparse(vectors) else _dense(vectors)
+            x = _usable(vectors)
             builder.add(x, np.asarray(workers), np.asarray(questions))
         self._vote, self.workers_, self.questions_ = builder.build()
         self._vectors = None
@@ -197,7 +197,7 @@ class AQER:
             "error" for a missing one, which keeps the model out of the ranking.
         """
         answers = self._model_answers(models, questions, kind)
-        x = sparse.csr_array(vectors) if sparse.issparse(vectors) else _dense(vectors)
+        x = _usable(vectors)
         if len(answers.model) != x.shape[0]:
             raise ValueError(f"{x.shape[0]} vectors for {len(answers.model)} answers of models")
         cells = self._vote.cells
@@ -259,7 +259,7 @@ class AQER:
             self._write_grades(rest)
             self._write_intervals(start, means, rest, progress)
         else:
-            self._write_no_grades()
+            self._write_no_grades(start)
         return self
 
     def _start(self, initial_scores: ArrayLike | None) -> Floats:
@@ -267,7 +267,10 @@ class AQER:
         if self.init == "entailment":
             if initial_scores is None:
                 raise ValueError("the entailment initialisation needs initial_scores")
-            return initialization.from_scores(np.asarray(initial_scores, dtype=float), cells)
+            scores = np.asarray(initial_scores, dtype=float)
+            if scores.shape != (len(cells),):
+                raise ValueError(f"initial_scores must be one for each of {len(cells)} answers")
+            return initialization.from_scores(scores, cells)
         if self.init == "random":
             return initialization.random(cells.n_workers, self.seed)
         return initialization.equal(cells.n_workers)
@@ -287,7 +290,7 @@ class AQER:
     def _nearest(self, final: Floats) -> Integers:
         cells = self._vote.cells
         best = np.maximum.reduceat(final, cells.starts)
-        near = final >= np.repeat(best, cells.sizes) - TIE
+        near = final >= np.repeat(best - TIE * np.maximum(1.0, np.abs(best)), cells.sizes)
         # Cells of a question stand in the order of the file, so the first one wins a tie.
         row = np.where(near, cells.row, np.iinfo(np.int64).max)
         return cells.to_questions(np.minimum.reduceat(row, cells.starts))
@@ -308,7 +311,7 @@ class AQER:
         self.ranks_ = competition_ranks(self.grades_, among)
         self.ceiling_ = human_ceiling(self._left_out, self._vote.cells)
 
-    def _write_no_grades(self) -> None:
+    def _write_no_grades(self, start: Floats) -> None:
         m = self._vote.cells.n_workers
         nothing = np.full(m, np.nan)
         self.grades_ = self.weights_ = nothing
@@ -317,8 +320,12 @@ class AQER:
         self.trace_, self.n_iter_, self.converged_ = [], 0, None
         self.ceiling_ = Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
         self.interval_reasons_: list[str | None] = [FEWER_THAN_3_WORKERS] * m
+        # Models' intervals are defined: questions are drawn, the weights stay equal.
         self._draws: Draws | None = None
         self._drawn_votes: Floats | None = None
+        if self.n_draws:
+            self._draws = Draws(self._vote.cells, self.n_draws, self.seed)
+            self._drawn_votes = np.repeat(start[:, None], self.n_draws, axis=1)
 
     def _write_intervals(
         self, start: Floats, means: WorkerMeans, rest: Rest, progress: Progress | None
@@ -387,8 +394,10 @@ class AQER:
         return ModelAnswers(model, question, kinds, names)
 
 
-def _dense(vectors: ArrayLike | Vectors) -> NDArray[np.floating]:
+def _usable(vectors: ArrayLike | Vectors) -> Vectors:
+    if sparse.issparse(vectors):
+        return sparse.csr_array(vectors)
     x = np.asarray(vectors)
-    if x.ndim != 2:
+    if x.ndim != 2 or not x.shape[1]:
         raise ValueError(f"vectors must be (answers, dimensions), got shape {x.shape}")
     return x if np.issubdtype(x.dtype, np.floating) else x.astype(np.float64)

@@ -69,6 +69,8 @@ class WorkerMeans:
         self.cells, self.rules = cells, rules
         usable = ~cells.alone if rules.leave_one_out else np.ones(len(cells), dtype=bool)
         self.times = usable[:, None] * (np.ones((len(cells), 1)) if times is None else times)
+        # The plain mean over all cells needs no weights.
+        self._once = times is None and bool(usable.all()) and not rules.discrimination
         self._effects = (
             [TwoWayEffects(cells, column) for column in self.times.T] if rules.difficulty else None
         )
@@ -78,12 +80,13 @@ class WorkerMeans:
         chosen = object.__new__(WorkerMeans)
         chosen.cells, chosen.rules = self.cells, self.rules
         chosen.times = self.times[:, columns]
+        chosen._once = self._once
         chosen._effects = self._effects and [self._effects[d] for d in columns]
         return chosen
 
     def adjusted(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return cell scores less the effect of their question, and the weight of each cell."""
-        s = np.where(self.times > 0, scores, 0.0)
+        s = scores.copy() if self._once else np.where(self.times > 0, scores, 0.0)
         if self._effects is not None:
             for d, effects in enumerate(self._effects):
                 s[:, d] -= effects.question_effects(s[:, d])[self.cells.question]
@@ -95,6 +98,8 @@ class WorkerMeans:
     def raw(self, scores: Floats) -> Floats:
         """Return (M, D) raw scores; NaN for a worker without a cell that counts."""
         s, weight = self.adjusted(scores)
+        if self._once:
+            return self.cells.sum_by_worker(s) / self.cells.answers_of_worker[:, None]
         total, count = self.cells.sum_by_worker(weight * s), self.cells.sum_by_worker(weight)
         return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
 
@@ -125,16 +130,13 @@ def grades_of(raw: Floats, present: NDArray[np.bool_] | None = None) -> Floats:
     `present` (M, D) says who takes part in the minimum and the maximum (default: who has a raw
     score); grades of others are clipped to 0..1.
     """
-    part = ~np.isnan(raw) if present is None else present & ~np.isnan(raw)
-    low = np.where(part, raw, np.inf).min(axis=0, initial=np.inf)
-    high = np.where(part, raw, -np.inf).max(axis=0, initial=-np.inf)
-    some = part.any(axis=0)
-    low, high = np.where(some, low, 0.0), np.where(some, high, 0.0)
+    part = raw if present is None else np.where(present, raw, np.nan)
+    # NaN where nobody takes part, which then is no spread either.
+    low, high = np.fmin.reduce(part, axis=0), np.fmax.reduce(part, axis=0)
     spread = high - low
-    flat = spread <= NO_SPREAD * np.maximum(1.0, np.abs(high))
-    scaled = (raw - low) / np.where(flat, 1.0, spread)
-    grades = np.where(flat, 1.0, np.clip(scaled, 0.0, 1.0))
-    return np.where(np.isnan(raw), np.nan, grades)
+    varied = spread > NO_SPREAD * np.maximum(1.0, np.abs(high))
+    grades = ((raw - low) / np.where(varied, spread, 1.0)).clip(0.0, 1.0)
+    return np.where(varied, grades, np.where(np.isnan(raw), np.nan, 1.0))
 
 
 def iterate(
@@ -181,6 +183,6 @@ def iterate(
 
 
 def _weights_of(grades: Floats, copies: Floats | None) -> Floats:
-    g = np.nan_to_num(grades)
+    g = np.where(np.isnan(grades), 0.0, grades)
     total = (g if copies is None else g * copies).sum(axis=0)
-    return np.divide(g, total, out=np.zeros_like(g), where=total > 0)
+    return g / np.where(total > 0, total, 1.0)

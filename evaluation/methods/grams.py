@@ -8,7 +8,6 @@ A question with more answers than dimensions keeps its vectors instead, which ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -22,9 +21,18 @@ Vectors: TypeAlias = NDArray[np.floating] | sparse.csr_array
 
 # Numbers in a chunk of vectors converted to float64: small enough for the processor's cache.
 CHUNK = 400_000
-# Squared norms outside this range are computed again on vectors scaled by a power of two, so that
-# neither an underflow nor an overflow changes a cosine.
+# Numbers in a block: its working arrays stay small beside the data.
+BLOCK = 4_000_000
+# Up to this many multiplications OpenBLAS leaves a product of matrices to one thread. Larger ones
+# are cut along the dimension: on a busy machine its threads wait for each other, at times for 400
+# times the product itself (40 x 1024, two cores). Above MANY answers, threads pay.
+SERIAL = 400_000
+MANY = 64
+# Squared norms outside this range are computed again on vectors scaled by powers of two, so that
+# neither an underflow nor an overflow changes a similarity.
 SAFE = (1e-140, 1e140)
+# Exponent of a zero vector, below that of every other.
+NO_EXPONENT = -2000
 
 
 def dense(vectors: Vectors) -> Floats:
@@ -45,30 +53,35 @@ class NonFiniteError(ValueError):
 class GramBlock:
     """B questions with m answers each.
 
+    Its rows are the answers' vectors: brought to unit length (a zero vector stays zero), or, where
+    `centred`, less their question's mean.
+
     Attributes
     ----------
-    inner : (B, m, m) inner products, or (B, m, d) vectors where `direct`.
-    squared : (B, m) squared norms, of the centred vectors where `centred`.
-    along_mean : (B, m) inner products of the centred vectors with their question's mean; zeros
-        where not centred.
-    mean_squared : (B,) squared norm of the question's mean; zeros where not centred.
-    exponent : (B,) the vectors were multiplied by ``2 ** -exponent``.
+    inner : (B, m, m) inner products of the rows, or (B, m, d) the rows where `direct`.
+    own : (B, m) squared norms of the rows.
+    length : (B, m) norms of the vectors themselves.
+    along_mean : (B, m) inner products of the rows with their question's mean; zeros where not
+        centred. mean_squared : (B,) squared norm of that mean.
+    exponent : (B,) vectors were multiplied by ``2 ** -exponent`` for all of the above.
     """
 
     inner: Floats
-    squared: Floats
+    own: Floats
+    length: Floats
     along_mean: Floats
     mean_squared: Floats
     exponent: Integers
     direct: bool
+    centred: bool
 
     @property
     def size(self) -> int:
         """Number m of answers to each question."""
-        return self.squared.shape[1]
+        return self.own.shape[1]
 
     def __len__(self) -> int:
-        return len(self.squared)
+        return len(self.own)
 
     def product(self, v: Floats) -> Floats:
         """Return G v for each question: (B, m, D) from (B, m, D)."""
@@ -85,17 +98,15 @@ class GramBlock:
             return np.einsum("fid,fd->fi", chosen, np.einsum("fid,fi->fd", chosen, v))
         return np.einsum("fij,fj->fi", chosen, v)
 
-    def original_norm(self) -> Floats:
-        """(B, m) norms of the vectors as they were before centring, up to the scaling."""
-        squared = self.squared + 2 * self.along_mean + self.mean_squared[:, None]
-        return np.sqrt(np.maximum(squared, 0.0))
-
-    def original_square(self, v: Floats) -> Floats:
-        """(B,) squared norm of the weighted sum of the vectors before centring; v is (B, m)."""
-        inner = np.einsum("bi,bi->b", v, self.product(v[:, :, None])[:, :, 0])
-        total = v.sum(axis=1)
-        along = np.einsum("bi,bi->b", v, self.along_mean)
-        return np.asarray(inner + 2 * total * along + total**2 * self.mean_squared)
+    def square_of_directions(self, v: Floats) -> Floats:
+        """(B,) squared norm of the weighted sum of the vectors' directions; v is (B, m)."""
+        if self.centred:
+            v = np.divide(v, self.length, out=np.zeros_like(v), where=self.length > 0)
+        square = np.einsum("bi,bi->b", v, self.product(v[:, :, None])[:, :, 0])
+        if not self.centred:
+            return square
+        total, along = v.sum(axis=1), np.einsum("bi,bi->b", v, self.along_mean)
+        return np.asarray(square + 2 * total * along + total**2 * self.mean_squared)
 
 
 def gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> list[GramBlock]:
@@ -105,21 +116,27 @@ def gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> list[GramBl
     ----------
     vectors : (rows, d) dense, or sparse CSR; `cells.row` names the rows that are used. Any float
         type; products are accumulated in float64.
-    centred : subtract each question's mean first. Distances then do not cancel under an offset.
+    centred : subtract each question's mean, for distances, which then do not cancel under an
+        offset; otherwise rows get unit length, for cosines.
 
     Raises
     ------
     NonFiniteError
         A used vector holds NaN or infinity.
     """
+    try:
+        return _gram_blocks(vectors, cells, centred)
+    except NonFiniteError:
+        raise NonFiniteError(_first_non_finite(vectors, np.sort(cells.row))) from None
+
+
+def _gram_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBlock]:
     blocks = []
     dimension = vectors.shape[1]
     for size, first, last in cells.runs():
         direct = size > dimension
         width = dimension if direct else size
-        # A block holds questions of one size; a large one is cut so that its working arrays stay
-        # small beside the data.
-        most = max(1, 4_000_000 // (size * width))
+        most = max(1, BLOCK // (size * width))
         for begin in range(first, last, most):
             end = min(begin + most, last)
             start = int(cells.starts[begin])
@@ -130,69 +147,121 @@ def gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> list[GramBl
 
 def _block(vectors: Vectors, rows: Integers, *, centred: bool, direct: bool) -> GramBlock:
     count, size = rows.shape
-    dimension = vectors.shape[1]
-    inner = np.empty((count, size, dimension if direct else size))
-    squared = np.empty((count, size))
-    along = np.zeros((count, size))
-    mean_squared = np.zeros(count)
-    exponent = np.zeros(count, dtype=np.int64)
-    make = _sparse_parts if sparse.issparse(vectors) and not direct else _dense_parts
-    for part in _chunks(count, size * dimension):
-        made = make(vectors, rows[part], centred, direct)
-        inner[part], squared[part], along[part], mean_squared[part], exponent[part] = made
-    return GramBlock(inner, squared, along, mean_squared, exponent, direct)
-
-
-def _chunks(count: int, each: int) -> Iterator[slice]:
-    step = max(1, CHUNK // max(each, 1))
+    block = GramBlock(
+        inner=np.empty((count, size, vectors.shape[1] if direct else size)),
+        own=np.empty((count, size)),
+        length=np.empty((count, size)),
+        along_mean=np.zeros((count, size)),
+        mean_squared=np.zeros(count),
+        exponent=np.zeros(count, dtype=np.int64),
+        direct=direct,
+        centred=centred,
+    )
+    fill = _fill_centred if centred else _fill_units
+    packed = sparse.issparse(vectors) and not direct
+    step = 1 if packed else max(1, CHUNK // (size * vectors.shape[1]))
     for begin in range(0, count, step):
-        yield slice(begin, min(begin + step, count))
+        part = slice(begin, min(begin + step, count))
+        chosen = _take(vectors, rows[part].ravel())
+        x = _packed(chosen) if packed else dense(chosen)
+        fill(block, part, x.reshape(len(rows[part]), size, -1), rows[part])
+    return block
 
 
-Parts = tuple[Floats, Floats, Floats, Floats, Integers]
+def _packed(x: Vectors) -> Floats:
+    """Return sparse rows as a dense array without the columns that none of them uses."""
+    x = sparse.csr_array(x)
+    used, column = np.unique(x.indices, return_inverse=True)
+    packed = np.zeros((x.shape[0], max(1, len(used))))
+    np.add.at(packed, (np.repeat(np.arange(x.shape[0]), np.diff(x.indptr)), column), x.data)
+    return packed
 
 
-def _dense_parts(vectors: Vectors, rows: Integers, centred: bool, direct: bool) -> Parts:
-    count, size = rows.shape
-    x = dense(vectors[rows.ravel()]).reshape(count, size, -1)
-    exponent = np.zeros(count, dtype=np.int64)
+def _take(vectors: Vectors, rows: Integers) -> Vectors:
+    """Return chosen rows; a view where they follow each other, as in a file sorted by question."""
+    first, last = int(rows[0]), int(rows[-1]) + 1
+    if last - first == len(rows) and bool((np.diff(rows) == 1).all()):
+        return vectors[first:last]
+    return vectors[rows]
+
+
+def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
+    """Write the inner products of vectors brought to unit length."""
+    inner = block.inner[part]
+    squared = _products(x, inner, direct=block.direct)
+    length = np.sqrt(squared)
+    if not _safe(squared):
+        _refuse_non_finite(x, rows)
+        # Each row by its own power of two; its length by the greatest one of the question.
+        own = _exponents(np.abs(x).max(axis=2))
+        greatest = own.max(axis=1)
+        squared = _products(np.ldexp(x, -own[:, :, None]), inner, direct=block.direct)
+        length = np.ldexp(np.sqrt(squared), own - greatest[:, None])
+        block.exponent[part] = np.where(greatest == NO_EXPONENT, 0, greatest)
+    inverse = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
+    inner *= inverse[:, :, None]
+    if not block.direct:
+        inner *= inverse[:, None, :]
+        np.einsum("bii->bi", inner)[...] = squared > 0
+    block.own[part], block.length[part] = squared > 0, length
+
+
+def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
+    """Write the inner products of vectors less their question's mean."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squared = np.einsum("bid,bid->bi", x, x)
-    if not (squared.min(initial=1.0) > SAFE[0] and squared.max(initial=1.0) < SAFE[1]):
+    if not _safe(squared):
         _refuse_non_finite(x, rows)
-        exponent = np.frexp(np.abs(x).max(axis=(1, 2)))[1].astype(np.int64)
+        greatest = _exponents(np.abs(x).max(axis=(1, 2)))
+        exponent = np.where(greatest == NO_EXPONENT, 0, greatest)
         x = np.ldexp(x, -exponent[:, None, None])
         squared = np.einsum("bid,bid->bi", x, x)
-    along, mean_squared = np.zeros((count, size)), np.zeros(count)
-    if centred:
-        mean = x.mean(axis=1)
-        x = x - mean[:, None, :]
-        along = np.einsum("bid,bd->bi", x, mean)
-        mean_squared = np.einsum("bd,bd->b", mean, mean)
-        squared = np.einsum("bid,bid->bi", x, x)
-    inner = x if direct else np.matmul(x, x.transpose(0, 2, 1))
-    return inner, squared, along, mean_squared, exponent
+        block.exponent[part] = exponent
+    mean = x.mean(axis=1)
+    x = x - mean[:, None, :]
+    block.length[part] = np.sqrt(squared)
+    block.along_mean[part] = np.einsum("bid,bd->bi", x, mean)
+    block.mean_squared[part] = np.einsum("bd,bd->b", mean, mean)
+    block.own[part] = _products(x, block.inner[part], direct=block.direct)
 
 
-def _sparse_parts(vectors: Vectors, rows: Integers, centred: bool, direct: bool) -> Parts:
-    count, size = rows.shape
-    inner = np.empty((count, size, size))
-    for at, chosen in enumerate(rows):
-        x = vectors[chosen].astype(np.float64)
-        if not np.isfinite(x.data).all():
-            _refuse_non_finite(x.toarray()[None], chosen[None])
-        inner[at] = (x @ x.T).toarray()
-    along, mean_squared = np.zeros((count, size)), np.zeros(count)
-    if centred:
-        with_mean = inner.mean(axis=2)
-        mean_squared = with_mean.mean(axis=1)
-        along = with_mean - mean_squared[:, None]
-        inner = inner - with_mean[:, :, None] - with_mean[:, None, :] + mean_squared[:, None, None]
-    squared = np.maximum(np.einsum("bii->bi", inner), 0.0)
-    return inner, squared, along, mean_squared, np.zeros(count, dtype=np.int64)
+def _products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
+    """Write the inner products of the rows, or the rows, into `inner`; return squared norms."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        if direct:
+            inner[...] = x
+            return np.einsum("bid,bid->bi", x, x)
+        size, dimension = x.shape[1:]
+        step = SERIAL // size**2 if size <= MANY else dimension
+        np.matmul(x[:, :, :step], x[:, :, :step].transpose(0, 2, 1), out=inner)
+        for begin in range(step, dimension, step):
+            some = x[:, :, begin : begin + step]
+            inner += np.matmul(some, some.transpose(0, 2, 1))
+    return np.einsum("bii->bi", inner).copy()
+
+
+def _safe(squared: Floats) -> bool:
+    return bool(squared.min(initial=1.0) > SAFE[0] and squared.max(initial=1.0) < SAFE[1])
+
+
+def _exponents(largest: Floats) -> Integers:
+    """Return the power of two just above each number; `NO_EXPONENT` for zero."""
+    exponents = np.frexp(largest)[1].astype(np.int64)
+    return np.where(largest > 0, exponents, NO_EXPONENT)
 
 
 def _refuse_non_finite(x: Floats, rows: Integers) -> None:
     bad = ~np.isfinite(x).all(axis=2)
     if bad.any():
         raise NonFiniteError(int(rows[bad].min()))
+
+
+def _first_non_finite(vectors: Vectors, rows: Integers) -> int:
+    """Return the first of some rows that holds NaN or infinity; there must be one."""
+    step = max(1, CHUNK // vectors.shape[1])
+    for begin in range(0, len(rows), step):
+        some = rows[begin : begin + step]
+        bad = ~np.isfinite(dense(vectors[some])).all(axis=1)
+        if bad.any():
+            return int(some[bad.argmax()])
+    raise AssertionError("all vectors are finite")

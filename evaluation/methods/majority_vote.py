@@ -109,7 +109,7 @@ class MajorityVote:
         own = (bag.sum(axis=1) if words is None else words)[:, None]
         others = exemplar.sum(axis=0)[None, :]
         if self.euclidean:
-            return np.asarray(-np.sqrt(np.maximum(own + others - 2 * inner, 0.0)))
+            return np.asarray(0.0 - np.sqrt(own + others - 2 * inner))
         norm = np.sqrt(own * others)
         return np.divide(inner, norm, out=np.zeros_like(inner), where=norm > 0)
 

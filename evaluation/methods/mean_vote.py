@@ -13,13 +13,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evaluation.methods.cells import Cells, Floats, Integers, codes_of
-from evaluation.methods.grams import CHUNK, GramBlock, Vectors, gram_blocks
+from evaluation.methods.grams import CHUNK, GramBlock, NonFiniteError, Vectors, gram_blocks
 
 # A weighted sum shorter than this share of the summed lengths, squared, is a rounded zero.
 ZERO = 1e-14
-# Where one answer outweighs all others by this factor, subtracting it from the sum would lose
-# digits: the sum over the others is formed anew.
-DOMINANT = 1e3
+# Leaving one answer out subtracts it from the sum. Where what remains is this small beside the
+# whole, squared (one answer outweighs the others, or they cancel), that loses digits, and the sum
+# over the others is formed anew.
+SMALL = 1e-6
+# The same under Euclidean distance, where the others' share of the weights decides.
+SMALL_SHARE = 0.1
+# A squared distance below this share of the squared lengths it is the difference of is rounding:
+# the answer is the exemplary answer.
+NO_DISTANCE = 32 * float(np.finfo(np.float64).eps)
 # Numbers gathered at once when that is done.
 REDO = 2_000_000
 
@@ -62,16 +68,16 @@ class MeanVote:
         -------
         square : (Q, D) squared norm of the weighted sum, questions in cell order.
         total : (Q, D) sum of the weights.
-        lengths : (Q, D) sum of weight times norm.
+        lengths : (Q, D) sum of weight times norm, under cosine.
         """
         square = np.empty((self.cells.n_questions, v.shape[1]))
         lengths = np.empty_like(square)
         start = first = 0
         for block in self.blocks:
             stop, last = start + len(block) * block.size, first + len(block)
-            part = v[start:stop].reshape(len(block), block.size, -1)
-            square[first:last] = np.einsum("bid,bid->bd", part, block.product(part))
-            lengths[first:last] = np.einsum("bid,bi->bd", part, np.sqrt(block.squared))
+            u = self._scaled(block, v[start:stop].reshape(len(block), block.size, -1))
+            square[first:last] = np.einsum("bid,bid->bd", u, block.product(u))
+            lengths[first:last] = _sum(u)
             start, first = stop, last
         return square, self.cells.sum_by_question(v), lengths
 
@@ -102,43 +108,49 @@ class MeanVote:
 
     def _votes(self, weights: Floats, start: int, stop: int, block: GramBlock) -> Floats:
         v = weights[self.cells.worker[start:stop]].reshape(len(block), block.size, -1)
-        nobody = ~(v > 0).any(axis=1, keepdims=True)
-        return np.where(nobody, 1.0, v) if nobody.any() else v
+        nobody = _sum(v) <= 0
+        return np.where(nobody[:, None, :], 1.0, v) if nobody.any() else v
+
+    def _scaled(self, block: GramBlock, v: Floats) -> Floats:
+        """Return the weights (B, m, D) of the block's rows, which have unit length under cosine."""
+        return v if self.euclidean else v * block.length[:, :, None]
 
     def _full(self, block: GramBlock, v: Floats) -> Floats:
-        product = block.product(v)
-        square = np.einsum("bid,bid->bd", v, product)[:, None, :]
-        own = block.squared[:, :, None]
+        u = self._scaled(block, v)
+        product = block.product(u)
+        square = np.einsum("bid,bid->bd", u, product)[:, None, :]
+        total = _sum(u)[:, None, :]
         if self.euclidean:
-            total = v.sum(axis=1, keepdims=True)
-            return self._distance(block, own, product / total, square / total**2)
-        lengths = (v * np.sqrt(own)).sum(axis=1, keepdims=True)
-        return _cosine(product, own, square, lengths)
+            return self._distance(block, product / total, square / total**2)
+        return cosine(product, square, total)
 
     def _left_out(self, block: GramBlock, v: Floats) -> Floats:
-        own = block.squared[:, :, None]
-        product = block.product(v)
-        square = np.einsum("bid,bid->bd", v, product)[:, None, :]
-        rest = product - v * own
-        rest_square = square - 2 * v * product + v**2 * own
-        size_of = v if self.euclidean else v * np.sqrt(own)
-        others = size_of.sum(axis=1, keepdims=True) - size_of
+        own = block.own[:, :, None]
+        u = self._scaled(block, v)
+        product = block.product(u)
+        square = np.einsum("bid,bid->bd", u, product)[:, None, :]
+        total = _sum(u)[:, None, :]
+        rest = product - u * own
+        rest_square = square - 2 * u * product + u**2 * own
+        others = total - u
         positive = v > 0
-        alone = (positive.sum(axis=1, keepdims=True) - positive) == 0
-        redo = alone | (others * DOMINANT < size_of)
+        redo = positive.sum(axis=1, keepdims=True) - positive == 0
+        if self.euclidean:
+            redo |= others < SMALL_SHARE * total
+        else:
+            redo |= rest_square < SMALL * total**2
         if redo.any():
-            self._redo(block, v, redo, alone, (rest, rest_square, others))
+            self._redo(block, v, redo, (rest, rest_square, others))
         if self.euclidean:
             # Not zero: `_redo` gave every cell whose others have no weight an equal vote of theirs.
-            return self._distance(block, own, rest / others, rest_square / others**2)
-        return _cosine(rest, own, rest_square, others)
+            return self._distance(block, rest / others, rest_square / others**2)
+        return cosine(rest, rest_square, others)
 
     def _redo(
         self,
         block: GramBlock,
         v: Floats,
         redo: NDArray[np.bool_],
-        alone: NDArray[np.bool_],
         results: tuple[Floats, Floats, Floats],
     ) -> None:
         """Form the sum over the others anew for chosen cells, writing into `results`."""
@@ -147,18 +159,21 @@ class MeanVote:
         step = max(1, REDO // (block.size * block.inner.shape[2]))
         for begin in range(0, len(at[0]), step):
             b, i, d = (index[begin : begin + step] for index in at)
-            mine = np.where(alone[b, i, d][:, None], 1.0, v[b, :, d])
             each = np.arange(len(b))
+            mine = v[b, :, d]
             mine[each, i] = 0.0
+            mine[mine.sum(axis=1) <= 0] = 1.0
+            mine[each, i] = 0.0
+            if not self.euclidean:
+                mine = mine * block.length[b]
             product = block.product_of(b, mine)
             rest[b, i, d] = product[each, i]
             rest_square[b, i, d] = np.einsum("fi,fi->f", mine, product)
-            size_of = mine if self.euclidean else mine * np.sqrt(block.squared[b])
-            others[b, i, d] = size_of.sum(axis=1)
+            others[b, i, d] = mine.sum(axis=1)
 
-    def _distance(self, block: GramBlock, own: Floats, inner: Floats, square: Floats) -> Floats:
-        squared = np.maximum(own - 2 * inner + square, 0.0)
-        return np.asarray(-np.ldexp(np.sqrt(squared), block.exponent[:, None, None]))
+    def _distance(self, block: GramBlock, inner: Floats, square: Floats) -> Floats:
+        own = block.own[:, :, None]
+        return negative_distance(own, inner, square, block.exponent[:, None, None])
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
         """Return (Q, d) exemplary answers in float64, questions in code order.
@@ -196,20 +211,38 @@ class MeanVote:
         for block in self.blocks:
             stop = start + len(block) * block.size
             v = self._votes(weights[:, None], start, stop, block)[:, :, 0]
-            norm = block.original_norm()
-            unit = np.divide(v, norm, out=np.zeros_like(v), where=norm > 0)
-            length = np.sqrt(np.maximum(block.original_square(unit), 0.0)) / v.sum(axis=1)
+            length = np.sqrt(np.maximum(block.square_of_directions(v), 0.0)) / v.sum(axis=1)
             out[first : first + len(block)] = 1.0 - np.minimum(length, 1.0)
             start, first = stop, first + len(block)
         return self.cells.to_questions(out)
 
 
-def _cosine(inner: Floats, own: Floats, square: Floats, lengths: Floats) -> Floats:
-    """Cosines from inner products; 0 where either vector has no length."""
-    norm = np.sqrt(own) * np.sqrt(np.maximum(square, 0.0))
-    defined = (own > 0) & (square > ZERO * lengths**2)
-    cosine = np.divide(inner, norm, out=np.zeros_like(inner), where=defined)
-    return np.clip(cosine, -1.0, 1.0)
+def cosine(inner: Floats, square: Floats, lengths: Floats) -> Floats:
+    """Return cosines of unit (or zero) vectors with weighted sums; 0 where a vector has no length.
+
+    Parameters
+    ----------
+    inner : (B, m, D) inner products of the vectors with the sums.
+    square, lengths : (B, 1 or m, D) squared norms of the sums; sums of the summed lengths.
+    """
+    norm = np.sqrt(np.where(square > ZERO * lengths**2, square, np.inf))
+    found = inner * (1.0 / norm)
+    return found.clip(-1.0, 1.0, out=found)
+
+
+def negative_distance(
+    own: Floats, inner: Floats, square: Floats, exponent: NDArray[np.integer]
+) -> Floats:
+    """Return ``-|x - y|`` from ``x'x``, ``x'y`` and ``y'y`` of scaled vectors."""
+    squared = own - 2 * inner + square
+    squared = np.where(squared > NO_DISTANCE * (own + square), squared, 0.0)
+    # Subtracted from zero, so that no distance is 0 and not -0.
+    return np.asarray(0.0 - np.ldexp(np.sqrt(squared), exponent))
+
+
+def _sum(v: Floats) -> Floats:
+    """Sum (B, m, D) to (B, D)."""
+    return np.einsum("bid->bd", v)
 
 
 class MeanVoteBuilder:
@@ -241,7 +274,11 @@ class MeanVoteBuilder:
         question_code = _extend(self._questions, question_labels)
         local = Cells.from_codes(worker, question, len(worker_labels), len(question_labels))
         start = 0
-        for block in gram_blocks(vectors, local, centred=self._euclidean):
+        try:
+            blocks = gram_blocks(vectors, local, centred=self._euclidean)
+        except NonFiniteError as error:
+            raise NonFiniteError(error.row + self._rows) from None
+        for block in blocks:
             part = slice(start, start + len(block) * block.size)
             self._pieces.append(
                 (

@@ -16,6 +16,8 @@ Progress = Callable[[int, int], None]
 
 # Numbers in one working array (cells x draws): bounds the memory of a large run.
 AT_ONCE = 2_000_000
+# A weighted mean of cosines may be this much above 1.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def score_interval(
         found = widened_percentile_interval(drawn, n)
         return found.low, found.high, list(found.reasons)
     with np.errstate(invalid="ignore"):
-        outside = (np.abs(np.column_stack([estimate, drawn])) > 1.0).any(axis=1)
+        outside = (np.abs(np.column_stack([estimate, drawn])) > 1.0 + ROUNDING).any(axis=1)
     bent = np.full(len(estimate), cosine) & ~outside
     low, high = np.full(len(estimate), np.nan), np.full(len(estimate), np.nan)
     reasons: list[str | None] = [None] * len(estimate)

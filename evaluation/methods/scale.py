@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from evaluation.methods.cells import Cells, Floats, Integers
 from evaluation.methods.intervals import t_interval
@@ -57,8 +56,10 @@ def competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integers:
     """
     ranks = np.zeros(len(grades), dtype=np.int64)
     part = np.flatnonzero(among & ~np.isnan(grades))
-    # Rounded, so that grades that differ by the last bits are tied.
-    ranks[part] = stats.rankdata(-np.round(grades[part] / TIE), method="min").astype(np.int64)
+    order = part[np.argsort(-grades[part], kind="stable")]
+    # Grades that differ by the last bits are tied.
+    new = np.diff(grades[order], prepend=np.inf) < -TIE
+    ranks[order] = np.maximum.accumulate(np.where(new, np.arange(1, len(order) + 1), 0))
     return ranks
 
 
@@ -71,8 +72,9 @@ def percentile(score: float, worker_scores: Floats) -> float | None:
     known = worker_scores[~np.isnan(worker_scores)]
     if not len(known):
         return None
-    below = np.count_nonzero(known < score - TIE)
-    equal = np.count_nonzero(np.abs(known - score) <= TIE)
+    margin = TIE * max(1.0, abs(score))
+    below = np.count_nonzero(known < score - margin)
+    equal = np.count_nonzero(np.abs(known - score) <= margin)
     return float(100.0 * (below + 0.5 * equal) / len(known))
 
 
@@ -105,12 +107,14 @@ def human_ceiling(leave_one_out: Floats, cells: Cells) -> Ceiling:
     count = int(np.ceil(TOP * len(able)))
     best = able[np.argsort(-means[able], kind="stable")[:count]]
     score = float(means[best].mean())
-    of_best = np.isin(cells.worker, best) & ~np.isnan(leave_one_out)
+    is_best = np.zeros(cells.n_workers, dtype=bool)
+    is_best[best] = True
+    of_best = is_best[cells.worker] & ~np.isnan(leave_one_out)
     worker, question = cells.worker[of_best], cells.question[of_best]
     answers = np.bincount(worker, minlength=cells.n_workers)
     share = (leave_one_out[of_best] - means[worker]) / answers[worker] / count
     influence = np.bincount(question, weights=share, minlength=cells.n_questions)
-    n = len(np.unique(question))
+    n = int(np.count_nonzero(np.bincount(question)))
     error = np.sqrt((influence**2).sum() * n / (n - 1)) if n > 1 else np.nan
     interval = t_interval([score], [error], [n])[0]
     return Ceiling(score, interval.low, interval.high, count, n, interval.reason)

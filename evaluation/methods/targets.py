@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -10,7 +11,7 @@ from scipy import sparse
 from evaluation.methods.cells import Cells, Floats, Integers
 from evaluation.methods.grams import CHUNK, NonFiniteError, Vectors, dense
 from evaluation.methods.majority_vote import MajorityVote, majority
-from evaluation.methods.mean_vote import ZERO, MeanVote
+from evaluation.methods.mean_vote import MeanVote, cosine, negative_distance
 
 
 class MeanVoteTargets:
@@ -50,13 +51,14 @@ class MeanVoteTargets:
             stop = first + int(many.sum())
             x = vectors[cells.row[self._pairs[first:stop]]]
             y = targets[part]
+            x = _scaled(x, np.repeat(self._exponent[part], many))
+            y = _scaled(y, self._exponent[part] if self._euclidean else None)
             if sparse.issparse(x) and not self._euclidean:
                 repeated = y[np.repeat(np.arange(len(many)), many)]
                 self._inner[first:stop] = (x * repeated).sum(axis=1)
                 self._squared[part] = (y * y).sum(axis=1)
                 continue
-            x = _scaled(x, np.repeat(self._exponent[part], many))
-            y = _scaled(y, self._exponent[part] if self._euclidean else None)
+            x, y = dense(x), dense(y)
             if self._euclidean:
                 mean = np.add.reduceat(x, begins, axis=0) / many[:, None]
                 x, y = x - np.repeat(mean, many, axis=0), y - mean
@@ -72,12 +74,11 @@ class MeanVoteTargets:
         inner = np.add.reduceat(self._inner[:, None] * v[self._pairs], self._starts, axis=0)
         own = self._squared[:, None]
         if self._euclidean:
-            distance = own - 2 * inner / total + square / total**2
-            return -np.ldexp(np.sqrt(np.maximum(distance, 0.0)), self._exponent[:, None])
-        norm = np.sqrt(own) * np.sqrt(np.maximum(square, 0.0))
-        defined = (own > 0) & (square > ZERO * lengths**2)
-        cosine = np.divide(inner, norm, out=np.zeros_like(inner), where=defined)
-        return np.clip(cosine, -1.0, 1.0)
+            exponent = self._exponent[:, None]
+            return negative_distance(own, inner / total, square / total**2, exponent)
+        norm = np.sqrt(own)
+        directions = np.divide(inner, norm, out=np.zeros_like(inner), where=norm > 0)
+        return cosine(directions, square, lengths)
 
 
 class MajorityVoteTargets:
@@ -86,7 +87,9 @@ class MajorityVoteTargets:
     def __init__(
         self, vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers
     ) -> None:
-        _refuse_non_finite(targets)
+        values = targets.data if sparse.issparse(targets) else np.asarray(targets)
+        if not np.isin(values, (0, 1)).all():
+            raise ValueError("majority vote needs binary bags of words (zeros and ones)")
         self._vote = vote
         cells = vote.cells
         self._of_place: list[tuple[int, Integers, Floats, Floats]] = []
@@ -128,15 +131,20 @@ def _parts(sizes: Integers, dimension: int) -> Iterator[slice]:
         yield slice(begin, len(sizes))
 
 
-def _scaled(x: Vectors, exponent: Integers | None) -> Floats:
-    """Return x as float64 times ``2 ** -exponent``; None scales each row by its own size.
+def _scaled(x: Vectors, exponent: Integers | None) -> Vectors:
+    """Return x in float64 times ``2 ** -exponent``; None scales each row by its own size.
 
     A cosine does not see a row's length, so its own scale keeps it from under- or overflowing.
     """
-    values = dense(x)
+    values: Any = x.astype(np.float64)
     if exponent is None:
-        exponent = np.frexp(np.abs(values).max(axis=1, initial=0.0))[1].astype(np.int64)
-    return np.asarray(np.ldexp(values, -exponent[:, None]))
+        largest = abs(values).max(axis=1)
+        largest = largest.toarray() if sparse.issparse(largest) else largest
+        exponent = np.frexp(largest)[1].astype(np.int64)
+    if not sparse.issparse(values):
+        return np.asarray(np.ldexp(values, -exponent[:, None]))
+    values.data = np.ldexp(values.data, -np.repeat(exponent, np.diff(values.indptr)))
+    return values
 
 
 def _refuse_non_finite(targets: Vectors) -> None:
