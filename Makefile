@@ -3,6 +3,8 @@ PYTHON ?= python3.11
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint platform/deploy/constraints.txt
+PORT   ?= 8000
+SERVE  ?= 1
 STAMPS := $(VENV)/.stamps
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
@@ -31,8 +33,8 @@ $(STAMPS)/benchmark: $(STAMPS)/run
 
 install: $(STAMPS)/run  ## what running needs, into .venv
 
-demo: $(STAMPS)/run  ## install, then grade the demo's workers and models and print both tables
-	@$(BIN)/python manage.py demo
+demo: $(STAMPS)/run  ## install, load and grade the demo, print its tables, serve it (PORT=8000, SERVE=0 to end after the tables)
+	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0 no,$(SERVE)),--no-serve)
 
 test: $(STAMPS)/test  ## every test (data and services that are missing are skipped, with the reason)
 	$(BIN)/python -m pytest

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from django.conf import settings
 
@@ -26,8 +27,8 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     }
 
 
-def web(host: str, port: int) -> Child:
-    """Return the web server."""
+def web(host: str, port: int, log: Path | None = None) -> Child:
+    """Return the web server; `log` takes what it says, None leaves it on the terminal."""
     command = [
         *(sys.executable, "-m", "waitress"),
         f"--listen={host}:{port}",
@@ -35,13 +36,13 @@ def web(host: str, port: int) -> Child:
         "--ident=",
         "crowdgrade.wsgi:application",
     ]
-    return Child("the web server", command, environment())
+    return Child("the web server", command, environment(), log)
 
 
-def worker(log_level: str = "WARNING") -> Child:
+def worker(log: Path | None = None) -> Child:
     """Return a worker that works on one run at a time, in its own process."""
     command = [
-        *(sys.executable, "-m", "celery", "-A", "crowdgrade", "worker"),
-        *("--pool=solo", f"--loglevel={log_level}", "--without-gossip", "--without-mingle"),
+        *(sys.executable, "-m", "celery", "--quiet", "-A", "crowdgrade", "worker"),
+        *("--pool=solo", "--loglevel=WARNING", "--without-gossip", "--without-mingle"),
     ]
-    return Child("the worker", command, environment())
+    return Child("the worker", command, environment(), log)

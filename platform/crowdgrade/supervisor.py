@@ -33,12 +33,14 @@ class Stopped(BaseException):
 class Child:
     """A process that should be running.
 
-    `pause` doubles with every early death, so that a broken child does not spin.
+    What it says goes to `log`, or to our own output where that is None. `pause` doubles with every
+    early death, so that a broken child does not spin.
     """
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
+    log: Path | None = None
     process: subprocess.Popen[bytes] | None = None
     pause: float = 1.0
     started: float = 0.0
@@ -47,9 +49,16 @@ class Child:
     def start(self) -> None:
         """Start it in a process group of its own, so that Ctrl-C reaches the supervisor alone."""
         self.started = time.monotonic()
-        self.process = subprocess.Popen(
-            self.command, env=dict(self.environment), start_new_session=True
-        )
+        with contextlib.ExitStack() as stack:
+            output = None if self.log is None else stack.enter_context(self.log.open("ab"))
+            self.process = subprocess.Popen(
+                self.command,
+                env=dict(self.environment),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
 
     def look(self, say: Callable[[str], None]) -> None:
         """Restart it if it died, after a pause."""

@@ -1,0 +1,94 @@
+"""The demo installation: its own folder, its own database, made-up people, a real grading."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import transaction
+
+from annotations import demo
+from annotations.exchange.importing import import_answers, import_passages, import_questions
+from annotations.models import QuestionSet
+from crowdgrade.checks import DEMO_MARK
+from crowdgrade.home import private_folder
+from evaluation.background.doorbell import ring_on_commit
+from evaluation.imports import import_model_answers
+from evaluation.models import LanguageModel, Run
+
+USERNAME = "demo"
+LOGIN_FILE = "login"
+SET_NAME = "Demo: tides and the telegraph"
+
+
+def environment() -> dict[str, str]:
+    """Return an environment in which everything is the demo's own, whatever ours says."""
+    ours = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DATABASE_URL", "CELERY_BROKER_URL", "SECRET_KEY", "ALLOWED_HOSTS", "HTTPS")
+    }
+    return {**ours, "CROWDGRADE_HOME": str(settings.DEMO_HOME)}
+
+
+def prepare_home() -> Path:
+    """Make the demo's folder, mode 700, and mark it, so that it is served on this machine only."""
+    home = private_folder(settings.HOME)
+    home.chmod(0o700)
+    (home / DEMO_MARK).touch(mode=0o600)
+    return home
+
+
+def ensure_login(home: Path) -> str | None:
+    """Make the demo's user with a random password, kept in a file (mode 600).
+
+    Returns
+    -------
+    The password if it was made now, to be shown once; None if the user was there.
+    """
+    users = get_user_model()._default_manager
+    if users.filter(username=USERNAME).exists():
+        return None
+    password = secrets.token_urlsafe(12)
+    with open(home / LOGIN_FILE, "w", opener=_private, encoding="utf-8") as file:
+        file.write(f"username: {USERNAME}\npassword: {password}\n")
+    get_user_model().objects.create_superuser(username=USERNAME, password=password)
+    return password
+
+
+def _private(path: str, flags: int) -> int:
+    handle = os.open(path, flags, 0o600)
+    os.fchmod(handle, 0o600)
+    return handle
+
+
+@transaction.atomic
+def load() -> QuestionSet:
+    """Load the demo's passages, questions and answers; what is there already stays as it is."""
+    owner = get_user_model()._default_manager.get(username=USERNAME)
+    question_set, _ = QuestionSet.objects.get_or_create(
+        owner=owner, name=SET_NAME, defaults={"notice": demo.LABEL, "language": "en"}
+    )
+    if not question_set.versions.exists():
+        import_passages(question_set, demo.PASSAGES)
+        import_questions(question_set, demo.QUESTIONS)
+    import_answers(question_set, demo.ANSWERS)
+    import_model_answers(question_set, demo.MODEL_ANSWERS)
+    LanguageModel.objects.filter(owner=owner, notice="").update(notice=demo.MODEL_LABEL)
+    return question_set
+
+
+@transaction.atomic
+def ensure_run(question_set: QuestionSet) -> Run:
+    """Return the set's newest run that is done or under way; queue one if there is none."""
+    version = question_set.latest_version()
+    assert version is not None
+    usable = (Run.State.QUEUED, Run.State.RUNNING, Run.State.DONE)
+    run = Run.objects.filter(version=version, state__in=usable).order_by("-pk").first()
+    if run is None:
+        run = Run.objects.create(owner=question_set.owner, version=version)
+        ring_on_commit()
+    return run

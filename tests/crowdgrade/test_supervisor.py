@@ -1,0 +1,90 @@
+"""Several processes as one program."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from crowdgrade.supervisor import (
+    AlreadyRunningError,
+    Child,
+    Stopped,
+    only_one,
+    port_is_free,
+    stopped_by_signal,
+    supervise,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def child(code: str, log: Path) -> Child:
+    return Child("the child", [sys.executable, "-c", code], os.environ, log)
+
+
+def test_a_child_that_dies_is_started_again_and_the_death_is_told(tmp_path):
+    starts = tmp_path / "starts"
+    code = f"open({str(starts)!r}, 'a').write('x'); raise SystemExit(3)"
+    said = []
+    supervise(
+        [child(code, tmp_path / "log")],
+        said.append,
+        lambda: starts.exists() and len(starts.read_text()) >= 2,
+    )
+    assert said[0] == "the child ended (exit code 3); starting it again in 2 s"
+
+
+def test_all_children_are_ended_when_it_is_over(tmp_path):
+    process = child("import time; time.sleep(600)", tmp_path / "log")
+    supervise([process], print, lambda: process.process is not None)
+    assert process.process.poll() == -signal.SIGTERM
+
+
+def test_a_child_that_will_not_end_is_killed(tmp_path, monkeypatch):
+    monkeypatch.setattr("crowdgrade.supervisor.SECONDS_TO_END", 0.5)
+    ready = tmp_path / "ready"
+    stubborn = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+        f"open({str(ready)!r}, 'w').close(); time.sleep(600)"
+    )
+    process = child(stubborn, tmp_path / "log")
+    supervise([process], print, ready.exists)
+    assert process.process.poll() == -signal.SIGKILL
+
+
+def test_the_lock_lets_only_one_in_and_is_free_again_afterwards(tmp_path):
+    lock = tmp_path / "lock"
+    holder = "import fcntl, sys, time; f = open(sys.argv[1], 'a'); fcntl.flock(f, fcntl.LOCK_EX);"
+    with subprocess.Popen(
+        [sys.executable, "-c", holder + "print('held', flush=True); time.sleep(600)", lock],
+        stdout=subprocess.PIPE,
+    ) as other:
+        other.stdout.readline()
+        with pytest.raises(AlreadyRunningError), only_one(lock):
+            pytest.fail("two hold the lock")
+        other.kill()
+    with only_one(lock):
+        pass
+
+
+def test_sigterm_ends_the_block_and_the_old_handler_comes_back():
+    before = signal.getsignal(signal.SIGTERM)
+
+    def wait_for_the_signal():
+        with stopped_by_signal():
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+
+    with pytest.raises(Stopped):
+        wait_for_the_signal()
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_port_that_somebody_listens_on_is_not_free():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert not port_is_free("127.0.0.1", server.getsockname()[1])
