@@ -1,0 +1,55 @@
+"""What every report begins with: which run this is, and of what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from evaluation.models import Run
+
+
+@dataclass(frozen=True)
+class RunAbout:
+    """A run and its question set.
+
+    Attributes
+    ----------
+    notice : what must stand wherever answers of the set are shown; "" if nothing.
+    """
+
+    run: UUID
+    state: str
+    kind: str
+    question_set: UUID
+    name: str
+    version: int
+    notice: str
+    created_at: datetime
+    finished_at: datetime | None
+    signature: str
+    parameters: dict[str, Any]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there are results."""
+        return self.state == Run.State.DONE
+
+
+def about(run: Run) -> RunAbout:
+    """Return what a run is; no query if its version and question set were fetched with it."""
+    question_set = run.version.question_set
+    return RunAbout(
+        run=run.public_id,
+        state=run.state,
+        kind=run.get_kind_display(),
+        question_set=question_set.public_id,
+        name=question_set.name,
+        version=run.version.number,
+        notice=question_set.notice,
+        created_at=run.created_at,
+        finished_at=run.finished_at,
+        signature=run.signature,
+        parameters=dict(run.parameters),
+    )

@@ -1,0 +1,82 @@
+"""Whether the data of a run is still what it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Q
+
+from annotations.models import Response
+from evaluation.models import AnswerScore, LLMResponse, Run
+from evaluation.steps.load import load
+
+
+@dataclass(frozen=True)
+class DataChange:
+    """Answers that went into a run against those that would go into one now.
+
+    Attributes
+    ----------
+    n_newer, n_newer_of_models : answers that were saved after the run began; a rerun of a broken
+        attempt may have included some of them, so only `inputs_are_the_same` is exact.
+    n_withdrawn : answers of the run that are not there any more.
+    """
+
+    n_answers_then: int
+    n_answers_now: int
+    n_newer: int
+    n_withdrawn: int
+    n_of_models_then: int
+    n_of_models_now: int
+    n_newer_of_models: int
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether a new run would see other data."""
+        return bool(
+            self.n_answers_then != self.n_answers_now
+            or self.n_of_models_then != self.n_of_models_now
+            or self.n_newer
+            or self.n_newer_of_models
+            or self.n_withdrawn
+        )
+
+
+def data_change(run: Run) -> DataChange:
+    """Compare counts and times, by three queries that read no text."""
+    counts = run.summary.get("counts", {})
+    then = counts.get("answers", 0)
+    newer = Q() if run.started_at is None else Q(updated_at__gt=run.started_at)
+    answers = Response.objects.filter(
+        question__version=run.version_id,
+        state=Response.State.SUBMITTED,
+        status=Response.Status.TEXT,
+        rejected=False,
+    ).aggregate(now=Count("pk"), newer=Count("pk", filter=newer))
+    newer = Q() if run.started_at is None else Q(created_at__gt=run.started_at)
+    of_models = (
+        LLMResponse.objects.filter(question__version=run.version_id, sample=0)
+        .values("model_id", "question_id")
+        .annotate(newest=Count("pk", filter=newer))
+        .values_list("newest", flat=True)
+    )
+    fresh = list(of_models)
+    kept = AnswerScore.objects.filter(run=run).count()
+    return DataChange(
+        n_answers_then=then,
+        n_answers_now=answers["now"],
+        n_newer=answers["newer"],
+        n_withdrawn=max(0, then - kept),
+        n_of_models_then=counts.get("model_answers", 0),
+        n_of_models_now=len(fresh),
+        n_newer_of_models=sum(map(bool, fresh)),
+    )
+
+
+def inputs_are_the_same(run: Run) -> bool:
+    """Whether a new run would read the same texts, by their hash.
+
+    Reads every text of the version: some seconds for 1,000,000 answers. Raises `RunInputError`
+    where no answer is left.
+    """
+    return load(run.pk).hash() == run.input_hash

@@ -1,0 +1,86 @@
+"""A run's questions, in their order or where the crowd disagrees most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from evaluation.models import ExemplaryAnswer, Run
+
+from .paging import PAGE, Order, Page
+from .texts import beginning, shortened
+
+By = Literal["position", "dispersion"]
+ORDERS: dict[By, Order] = {
+    "position": Order("question__position", "question__public_id", descending=False),
+    "dispersion": Order("dispersion", "question__public_id"),
+}
+
+
+@dataclass(frozen=True)
+class QuestionRow:
+    """A question in a run.
+
+    Attributes
+    ----------
+    name : its id in files. text, nearest : beginnings of the question and of the nearest answer.
+    dispersion : 0 where all answers say the same, toward 1 where they have nothing in common.
+    nearest_worker : who gave the nearest answer; "" if it was withdrawn or nobody answered.
+    """
+
+    question: UUID
+    name: str
+    text: str
+    n_answers: int
+    dispersion: float | None
+    nearest: str
+    nearest_worker: str
+
+
+def question_rows(
+    run: Run, after: str = "", by: By = "position", size: int = PAGE
+) -> Page[QuestionRow]:
+    """Return questions in their own order, or with the most disagreement first."""
+    return ORDERS[by].take(_values(run), _row, after, size)
+
+
+def all_question_rows(run: Run) -> Iterator[QuestionRow]:
+    """Yield all questions in their own order, for a file."""
+    page = question_rows(run, size=2000)
+    yield from page.rows
+    while page.next:
+        page = question_rows(run, page.next, size=2000)
+        yield from page.rows
+
+
+def _values(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
+    return (
+        ExemplaryAnswer.objects.filter(run=run)
+        .order_by()
+        .values(
+            "question__public_id",
+            "question__external_id",
+            "question__position",
+            "n_answers",
+            "dispersion",
+            "nearest_response__submission__worker__external_id",
+            text_shown=beginning("question__text"),
+            nearest_shown=beginning("nearest_response__text"),
+        )
+    )
+
+
+def _row(row: dict[str, Any]) -> QuestionRow:
+    return QuestionRow(
+        question=row["question__public_id"],
+        name=row["question__external_id"],
+        text=shortened(row["text_shown"]),
+        n_answers=row["n_answers"],
+        dispersion=row["dispersion"],
+        nearest=shortened(row["nearest_shown"]),
+        nearest_worker=row["nearest_response__submission__worker__external_id"] or "",
+    )

@@ -1,0 +1,94 @@
+"""A run: what was computed, how, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q
+
+from evaluation.methods.aqer import FEWEST_WORKERS
+from evaluation.models import Run, WorkerGrade
+
+from .about import RunAbout, about
+from .changes import DataChange, data_change
+from .values import Ceiling
+
+
+@dataclass(frozen=True)
+class UndefinedCells:
+    """How many cells of a column are empty, and why (a code, see `reasons`)."""
+
+    table: str
+    column: str
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """A finished run without its rows.
+
+    Attributes
+    ----------
+    counts : answers, empty_answers, workers, questions, models, model_answers.
+    n_workers, n_supported, n_graded : all workers of the run, those with enough answers to be
+        ranked, those with a grade.
+    trace : root mean square change of the weights, an iteration each.
+    embedding : what made the vectors. versions : of Crowdgrade, Python and libraries.
+    changed : the data against that of now.
+    """
+
+    about: RunAbout
+    counts: dict[str, int]
+    n_workers: int
+    n_supported: int
+    n_graded: int
+    iterations: int
+    converged: bool
+    trace: list[float]
+    warnings: list[str]
+    undefined: list[UndefinedCells]
+    ceiling: Ceiling
+    embedding: dict[str, Any]
+    versions: dict[str, str]
+    changed: DataChange
+
+    @property
+    def too_few_workers(self) -> bool:
+        """Whether there are no grades because there are too few people."""
+        return self.counts.get("workers", 0) < FEWEST_WORKERS
+
+
+def run_report(run: Run) -> RunReport:
+    """Return the report of a run that is done, by four queries."""
+    of_workers = WorkerGrade.objects.filter(run=run).aggregate(
+        all=Count("pk"),
+        supported=Count("pk", filter=Q(support=True)),
+        graded=Count("grade"),
+    )
+    summary = run.summary
+    return RunReport(
+        about=about(run),
+        counts=dict(summary.get("counts", {})),
+        n_workers=of_workers["all"],
+        n_supported=of_workers["supported"],
+        n_graded=of_workers["graded"],
+        iterations=summary.get("iterations", 0),
+        converged=bool(summary.get("converged")),
+        trace=list(summary.get("trace", [])),
+        warnings=list(run.warnings),
+        undefined=[
+            UndefinedCells(
+                table=entry["file"].removesuffix(".csv"),
+                column=entry["column"],
+                reason=entry["reason"],
+                count=entry["count"],
+            )
+            for entry in run.reasons
+        ],
+        ceiling=Ceiling.of_summary(summary),
+        embedding=dict(summary.get("embedding", {})),
+        versions=dict(summary.get("versions", {})),
+        changed=data_change(run),
+    )

@@ -1,0 +1,158 @@
+"""A worker in a run: every answer beside what the crowd thinks is right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import F, FilteredRelation, Q
+
+from annotations.models import Response
+from evaluation.methods.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
+from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
+
+from .about import RunAbout, about
+from .paging import PAGE, Order, Page
+from .texts import ANSWER_SHOWN, EXCERPT_SHOWN, beginning, shortened
+from .workers import WorkerRow, worker_row
+
+Status = Literal["scored", "empty", "rejected", "not_in_run"]
+ORDER = Order("question__position", "question__public_id", descending=False)
+
+
+@dataclass(frozen=True)
+class WorkerAnswer:
+    """An answer beside the nearest answer to the exemplary one of its question.
+
+    Attributes
+    ----------
+    text, nearest : at most 1,500 characters.
+    score : similarity to the exemplary answer; score_leave_one_out : to that of the others.
+    status : scored; empty (unanswered); rejected (where it was collected); not_in_run (later)
+    is_nearest : whether this answer is itself the nearest one.
+    """
+
+    question: UUID
+    question_name: str
+    question_text: str
+    text: str
+    status: Status
+    score: float | None
+    score_leave_one_out: float | None
+    n_answers: int
+    nearest: str
+    nearest_worker: UUID | None
+    nearest_worker_name: str
+    is_nearest: bool
+
+
+@dataclass(frozen=True)
+class WorkerReport:
+    """A worker's grade and answers.
+
+    Attributes
+    ----------
+    n_ranked : workers with a rank. n_shared : questions the worker answered that at least
+        `needs_answerers` workers answered; a rank needs `needs_questions` of them.
+    """
+
+    about: RunAbout
+    worker: WorkerRow
+    n_ranked: int
+    n_shared: int
+    answers: Page[WorkerAnswer]
+    needs_questions: int = FEWEST_QUESTIONS
+    needs_answerers: int = FEWEST_ANSWERERS
+
+
+def worker_report(run: Run, worker: UUID, after: str = "", size: int = PAGE) -> WorkerReport | None:
+    """Return a worker of a run, by five queries; None if the run has no such worker."""
+    row = worker_row(run, worker)
+    if row is None:
+        return None
+    shared = (
+        AnswerScore.objects.filter(run=run, response__submission__worker__public_id=worker)
+        .filter(
+            response__question__exemplary_answers__run=run,
+            response__question__exemplary_answers__n_answers__gte=FEWEST_ANSWERERS,
+        )
+        .count()
+    )
+    return WorkerReport(
+        about=about(run),
+        worker=row,
+        n_ranked=WorkerGrade.objects.filter(run=run, rank__isnull=False).count(),
+        n_shared=shared,
+        answers=_answers(run, worker, after, size),
+    )
+
+
+def _answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerAnswer]:
+    rows = (
+        Response.objects.filter(
+            submission__worker__public_id=worker,
+            submission__version=run.version_id,
+            state=Response.State.SUBMITTED,
+        )
+        .annotate(of_run=FilteredRelation("scores", condition=Q(scores__run=run)))
+        .order_by()
+        .values(
+            "public_id",
+            "status",
+            "rejected",
+            "question_id",
+            "question__public_id",
+            "question__external_id",
+            "question__position",
+            scored=F("of_run__id"),
+            score=F("of_run__score"),
+            left_out=F("of_run__score_leave_one_out"),
+            question_text=beginning("question__text"),
+            text_shown=beginning("text", ANSWER_SHOWN),
+        )
+    )
+    page = ORDER.take(rows, dict, after, size)
+    exemplars: dict[int, Any] = {
+        row["question_id"]: row
+        for row in ExemplaryAnswer.objects.filter(
+            run=run, question__in=[row["question_id"] for row in page.rows]
+        ).values(
+            "question_id",
+            "n_answers",
+            "nearest_response__public_id",
+            "nearest_response__submission__worker__public_id",
+            "nearest_response__submission__worker__external_id",
+            nearest_shown=beginning("nearest_response__text", ANSWER_SHOWN),
+        )
+    }
+    answers = [_answer(row, exemplars.get(row["question_id"], {})) for row in page.rows]
+    return Page(answers, page.after, page.next)
+
+
+def _answer(row: dict[str, Any], exemplar: dict[str, Any]) -> WorkerAnswer:
+    nearest = exemplar.get("nearest_response__public_id")
+    return WorkerAnswer(
+        question=row["question__public_id"],
+        question_name=row["question__external_id"],
+        question_text=shortened(row["question_text"], EXCERPT_SHOWN),
+        text=shortened(row["text_shown"], ANSWER_SHOWN),
+        status=_status(row),
+        score=row["score"],
+        score_leave_one_out=row["left_out"],
+        n_answers=exemplar.get("n_answers", 0),
+        nearest=shortened(exemplar.get("nearest_shown"), ANSWER_SHOWN),
+        nearest_worker=exemplar.get("nearest_response__submission__worker__public_id"),
+        nearest_worker_name=(
+            exemplar.get("nearest_response__submission__worker__external_id") or ""
+        ),
+        is_nearest=nearest is not None and nearest == row["public_id"],
+    )
+
+
+def _status(row: dict[str, Any]) -> Status:
+    if row["scored"] is not None:
+        return "scored"
+    if row["rejected"]:
+        return "rejected"
+    return "empty" if row["status"] == Response.Status.EMPTY else "not_in_run"

@@ -1,0 +1,99 @@
+"""A run's workers, best grade first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from evaluation.models import Run, WorkerGrade
+
+from .paging import PAGE, Order, Page
+from .values import Estimate
+
+ORDER = Order("grade", "worker__public_id")
+COLUMNS = (
+    "worker__public_id",
+    "worker__external_id",
+    "worker__panel",
+    "grade",
+    "grade_low",
+    "grade_high",
+    "raw",
+    "raw_low",
+    "raw_high",
+    "leave_one_out",
+    "weight",
+    "rank",
+    "support",
+    "n_answers",
+)
+
+
+@dataclass(frozen=True)
+class WorkerRow:
+    """A worker in a run; a number is None where it is undefined.
+
+    Attributes
+    ----------
+    name, panel : the id a panel gave the worker, and the panel ("" if nobody said).
+    grade : 0 (the worst of the run) to 1 (the best).
+    raw : mean similarity to the exemplary answers. leave_one_out : the same to those of the others.
+    supported : whether there are enough answers for a rank.
+    """
+
+    worker: UUID
+    name: str
+    panel: str
+    grade: Estimate
+    raw: Estimate
+    leave_one_out: float | None
+    weight: float | None
+    rank: int | None
+    supported: bool
+    n_answers: int
+
+
+def worker_rows(run: Run, after: str = "", search: str = "", size: int = PAGE) -> Page[WorkerRow]:
+    """Return workers by grade, ungraded ones last; `search` is a part of their ids."""
+    rows = _values(run)
+    if search:
+        rows = rows.filter(worker__external_id__icontains=search)
+    return ORDER.take(rows, _row, after, size)
+
+
+def all_worker_rows(run: Run) -> Iterator[WorkerRow]:
+    """Yield all workers in the same order, for a file."""
+    page = worker_rows(run, size=2000)
+    yield from page.rows
+    while page.next:
+        page = worker_rows(run, page.next, size=2000)
+        yield from page.rows
+
+
+def worker_row(run: Run, worker: UUID) -> WorkerRow | None:
+    """Return one worker; None if the run has no such worker."""
+    row = _values(run).filter(worker__public_id=worker).first()
+    return None if row is None else _row(row)
+
+
+def _values(run: Run) -> QuerySet[WorkerGrade, Any]:
+    return WorkerGrade.objects.filter(run=run).order_by().values(*COLUMNS)
+
+
+def _row(row: dict[str, Any]) -> WorkerRow:
+    return WorkerRow(
+        worker=row["worker__public_id"],
+        name=row["worker__external_id"],
+        panel=row["worker__panel"],
+        grade=Estimate(row["grade"], row["grade_low"], row["grade_high"]),
+        raw=Estimate(row["raw"], row["raw_low"], row["raw_high"]),
+        leave_one_out=row["leave_one_out"],
+        weight=row["weight"],
+        rank=row["rank"],
+        supported=row["support"],
+        n_answers=row["n_answers"],
+    )

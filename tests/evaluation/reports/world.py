@@ -1,0 +1,175 @@
+"""Rana's rivers with results made by hand: worker 1 is the best, each next one a bit worse."""
+
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from annotations.models import Response, Submission, Worker
+from evaluation.models import (
+    AnswerScore,
+    ExemplaryAnswer,
+    LanguageModel,
+    LLMAnswerScore,
+    LLMResponse,
+    LLMScore,
+    Run,
+    WorkerGrade,
+    request_hash,
+)
+from tests.annotations import world
+
+SUMMARY = {
+    "iterations": 3,
+    "converged": True,
+    "trace": [0.05, 0.002, 1e-8],
+    "ceiling": {
+        "score": 0.81,
+        "low": 0.7,
+        "high": 0.9,
+        "n_workers": 2,
+        "n_questions": 6,
+        "reason": None,
+    },
+    "embedding": {"model": "all-MiniLM-L6-v2", "revision": "", "precision": "float32"},
+    "versions": {"crowdgrade": "0.1.0"},
+}
+
+
+def queued(owner: User | None = None, n_questions: int = 2, **fields) -> Run:
+    owner = owner or world.user("rana")
+    version = world.version(owner, n_questions=n_questions)
+    return Run.objects.create(owner=owner, version=version, **fields)
+
+
+def ended(state: str, **fields) -> Run:
+    return queued(state=state, finished_at=timezone.now(), **fields)
+
+
+def finished(
+    n_workers: int = 4,
+    n_questions: int = 6,
+    n_models: int = 2,
+    owner: User | None = None,
+    text: str = "river {question} runs north, says {worker}",
+) -> Run:
+    """A run that is done; every worker answered every question."""
+    run = queued(owner, n_questions)
+    owner = run.owner
+    questions = list(run.version.questions.order_by("position"))
+    run.version.publish()
+    workers = Worker.objects.bulk_create(
+        Worker(owner=owner, external_id=f"w{i:03}", panel="Prolific")
+        for i in range(1, n_workers + 1)
+    )
+    submissions = Submission.objects.bulk_create(
+        Submission(version=run.version, worker=worker, source="imported", state="submitted")
+        for worker in workers
+    )
+    responses = Response.objects.bulk_create(
+        Response(
+            submission=submission,
+            question=question,
+            text=text.format(question=question.external_id, worker=submission.worker.external_id),
+            status="text",
+            state="submitted",
+        )
+        for submission in submissions
+        for question in questions
+    )
+    grades = [1 - i / max(1, n_workers - 1) for i in range(n_workers)]
+    WorkerGrade.objects.bulk_create(
+        WorkerGrade(
+            run=run,
+            worker=worker,
+            grade=grade,
+            grade_low=max(0, grade - 0.1),
+            grade_high=min(1, grade + 0.1),
+            raw=0.5 + grade / 4,
+            raw_low=0.4 + grade / 4,
+            raw_high=0.6 + grade / 4,
+            leave_one_out=0.4 + grade / 4,
+            weight=grade,
+            n_answers=n_questions,
+            support=i < n_workers - 1,
+            rank=i + 1 if i < n_workers - 1 else None,
+        )
+        for i, (worker, grade) in enumerate(zip(workers, grades, strict=True))
+    )
+    AnswerScore.objects.bulk_create(
+        AnswerScore(
+            run=run,
+            response=response,
+            score=0.9 - 0.001 * i,
+            score_leave_one_out=0.8 - 0.001 * i,
+        )
+        for i, response in enumerate(responses)
+    )
+    ExemplaryAnswer.objects.bulk_create(
+        ExemplaryAnswer(
+            run=run,
+            question=question,
+            n_answers=n_workers,
+            nearest_response=responses[at],
+            dispersion=0.1 * (at + 1) / n_questions,
+        )
+        for at, question in enumerate(questions)
+    )
+    models = LanguageModel.objects.bulk_create(
+        LanguageModel(owner=owner, name=f"model {i}", family="Small", notice="A small model")
+        for i in range(n_models)
+    )
+    replies = LLMResponse.objects.bulk_create(
+        LLMResponse(
+            model=model,
+            question=question,
+            text=f"{model.name} on {question.external_id}",
+            status="text",
+            request=request_hash("", {}),
+        )
+        for model in models
+        for question in questions
+    )
+    LLMScore.objects.bulk_create(
+        LLMScore(
+            run=run,
+            model=model,
+            score=0.6 - 0.01 * i,
+            score_answered=0.6 - 0.01 * i,
+            score_low=0.5,
+            score_high=0.7,
+            n=n_questions,
+            n_answered=n_questions,
+            percentile=75,
+            rank=1,
+        )
+        for i, model in enumerate(models)
+    )
+    LLMAnswerScore.objects.bulk_create(
+        LLMAnswerScore(run=run, llm_response=reply, score=0.55 - 0.001 * i)
+        for i, reply in enumerate(replies)
+    )
+    now = timezone.now() + timedelta(seconds=1)
+    counts = {
+        "answers": len(responses),
+        "empty_answers": 0,
+        "workers": n_workers,
+        "questions": n_questions,
+        "models": n_models,
+        "model_answers": len(replies),
+    }
+    Run.objects.filter(pk=run.pk).update(
+        state="done",
+        started_at=now,
+        finished_at=now,
+        attempt=1,
+        signature="aqer|embedder:all-MiniLM-L6-v2|seed:0",
+        summary=SUMMARY | {"counts": counts},
+        parameters={"embedder": "minilm"},
+    )
+    return fetched(run)
+
+
+def fetched(run: Run) -> Run:
+    """The run as pages fetch it."""
+    return Run.objects.select_related("version__question_set").get(pk=run.pk)
