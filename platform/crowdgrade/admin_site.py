@@ -1,0 +1,80 @@
+"""The admin site: Django's, in django-unfold's clothes, with the pages of all rooms in it."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import URLPattern
+from unfold.sites import UnfoldAdminSite
+
+View = Callable[..., HttpResponseBase]
+
+# Each holds a list `urlpatterns` of plain views; the site puts them behind its login.
+ROOMS = ("annotations.admin.urls", "evaluation.admin.urls", "evaluation.pages.urls")
+
+
+class CrowdgradeAdminSite(UnfoldAdminSite):
+    """Overview, question sets, runs and models; only their owners and operators see them.
+
+    A room's view returns a `TemplateResponse` whose template extends `admin/crowdgrade_base.html`;
+    what the base template wants to know is added here. Names are reversed as `admin:NAME`.
+    """
+
+    site_title = site_header = "Crowdgrade"
+    index_title = "Overview"
+    enable_nav_sidebar = True
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Return what every page knows; without colours, which a file of ours has.
+
+        (The theme would put them into a style element, which the policy refuses.)
+        """
+        return {**super().each_context(request), "colors": None}
+
+    def extra_urls(self) -> list[URLPattern]:
+        """Return the addresses of all rooms, behind the login."""
+        return [
+            URLPattern(
+                pattern.pattern,
+                self.admin_view(self.framed(pattern.callback)),
+                pattern.default_args,
+                pattern.name,
+            )
+            for pattern in room_patterns()
+        ]
+
+    def framed(self, view: View) -> View:
+        """Return the view with the site's context added to what it shows."""
+
+        @functools.wraps(view)
+        def framed_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            response = view(request, *args, **kwargs)
+            if isinstance(response, TemplateResponse) and not response.is_rendered:
+                own = response.context_data or {}
+                response.context_data = {**self.each_context(request), **own}
+            return response
+
+        return framed_view
+
+    def index(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse:
+        """Return the overview."""
+        from evaluation.admin.overview import overview
+
+        response: TemplateResponse = self.framed(overview)(request)  # type: ignore[assignment]
+        return response
+
+
+def room_patterns() -> Iterator[URLPattern]:
+    """Return the addresses of the rooms that are there."""
+    for room in ROOMS:
+        package = room.rpartition(".")[0]
+        if find_spec(package) is not None and find_spec(room) is not None:
+            yield from importlib.import_module(room).urlpatterns
