@@ -1,8 +1,9 @@
 """Triggers: rules that a constraint of one row cannot state, kept by the database itself.
 
 - a decision and a bonus payment's entry are never changed or deleted;
-- a published version stays published, and its passages and questions keep their words; only a
-  question whose text is still empty may be given one;
+- a published version stays published, takes no new questions, and its passages and questions keep
+  their words; only a question whose text is still empty may be given one (a passage may be added:
+  no question that was answered can come to be about it);
 - a response's question, and a question's passage, are of the version they belong to.
 
 They are made anew after every `migrate` and taken away before one that has work to do: SQLite
@@ -70,13 +71,6 @@ GUARDS: tuple[Guard, ...] = (
         "OR NEW.published_at <> OLD.published_at OR NEW.number <> OLD.number "
         "OR NEW.question_set_id <> OLD.question_set_id)",
         "the version is published and stays so",
-    ),
-    Guard(
-        "passage_not_added",
-        "annotations_passage",
-        "INSERT",
-        _PUBLISHED.format(row="NEW"),
-        FROZEN,
     ),
     Guard(
         "passage_not_changed",

@@ -82,7 +82,7 @@ def read_answers(
         if first is record:
             records.append(record)
             n_empty += not text
-        elif _same(first.text, text):
+        elif same_text(first.text, text):
             n_repeated += 1
         else:
             checks.conflict(line, worker, question, first.line, "another text")
@@ -120,7 +120,7 @@ def read_model_answers(
             n_empty += status is AnswerStatus.EMPTY
         elif status is not first.status:
             checks.conflict(line, model, question, first.line, "another status")
-        elif _same(first.text, text):
+        elif same_text(first.text, text):
             n_repeated += 1
         else:
             checks.conflict(line, model, question, first.line, "another text")
@@ -143,13 +143,13 @@ def _facts(
     )
 
 
-def _same(one: str, other: str) -> bool:
-    if one == other:
-        return True
-    return _cleaned(one) == _cleaned(other)
+def same_text(one: str, other: str) -> bool:
+    """Whether two answers say the same: equal after trimming and in Unicode's NFC."""
+    return one == other or cleaned(one) == cleaned(other)
 
 
-def _cleaned(text: str) -> str:
+def cleaned(text: str) -> str:
+    """A text trimmed and in Unicode's NFC, the way ids are kept."""
     return unicodedata.normalize("NFC", text).strip()
 
 
@@ -178,7 +178,7 @@ class _Checks:
         return None
 
     def _learn(self, which: int, raw: str) -> tuple[str, int]:
-        name = _cleaned(raw)
+        name = cleaned(raw)
         numbers = self._numbers[which]
         number = numbers.setdefault(name, len(numbers))
         learnt = self._ids[which][raw] = (name, number)

@@ -58,28 +58,7 @@ class ColumnNames:
         a name that would serve two columns of the same file.
         """
         known = [field.name for field in fields(cls)]
-        given: dict[str, str] = {}
-        try:
-            rows = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
-        except csv.Error as error:
-            raise ValueError(f"the column names {text!r} are not quoted as in CSV") from error
-        if len(rows) != 1 or not rows[0]:
-            raise ValueError("expected the column names as worker=NAME,question=NAME,...")
-        for entry in rows[0]:
-            key, equals, name = entry.partition("=")
-            key, name = key.strip(), clean_name(name)
-            if not equals:
-                raise ValueError(
-                    f"{entry.strip()!r} has no '=': expected {'=NAME, '.join(known)}=NAME; "
-                    'an entry whose name holds a comma goes in quotes: "answer=First, second"'
-                )
-            if key not in known:
-                raise ValueError(f"unknown column {key!r}: the known ones are {', '.join(known)}")
-            if key in given:
-                raise ValueError(f"the column {key!r} is named twice")
-            if not name:
-                raise ValueError(f"no name after '{key}='")
-            given[key] = name
+        given = given_names(text, known)
         names = cls(**given)
         for same_file in (("worker", "question", "answer"), ("model", *known[1:3], "status")):
             taken: dict[str, str] = {}
@@ -109,6 +88,36 @@ class ColumnNames:
             Column("answer", tuple(dict.fromkeys((self.answer, "answer")))),
             Column("status", (self.status,), required=self.status != "status"),
         )
+
+
+def given_names(text: str, known: Sequence[str]) -> dict[str, str]:
+    """The names in `KEY=NAME,...`, by their keys, which are among `known`.
+
+    Raises ValueError, with a sentence for the user, as `ColumnNames.parse` says.
+    """
+    given: dict[str, str] = {}
+    try:
+        rows = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
+    except csv.Error as error:
+        raise ValueError(f"the column names {text!r} are not quoted as in CSV") from error
+    if len(rows) != 1 or not rows[0]:
+        raise ValueError(f"expected the column names as {known[0]}=NAME,{known[1]}=NAME,...")
+    for entry in rows[0]:
+        key, equals, name = entry.partition("=")
+        key, name = key.strip(), clean_name(name)
+        if not equals:
+            raise ValueError(
+                f"{entry.strip()!r} has no '=': expected {'=NAME, '.join(known)}=NAME; "
+                'an entry whose name holds a comma goes in quotes: "answer=First, second"'
+            )
+        if key not in known:
+            raise ValueError(f"unknown column {key!r}: the known ones are {', '.join(known)}")
+        if key in given:
+            raise ValueError(f"the column {key!r} is named twice")
+        if not name:
+            raise ValueError(f"no name after '{key}='")
+        given[key] = name
+    return given
 
 
 def clean_name(name: str) -> str:

@@ -63,9 +63,9 @@ class QuestionSet(Record):
 class QuestionSetVersion(Record):
     """A wording of a question set.
 
-    A draft is edited; publishing freezes it (the database refuses to add or reword passages and
-    questions), and answers keep the version that was answered. Only a question that has no text
-    yet, because just its id came with imported answers, may still be given one.
+    A draft is edited; publishing freezes it (the database refuses new questions and other words),
+    and answers keep the version that was answered. Only a question that has no text yet, because
+    just its id came with imported answers, may still be given one.
     """
 
     owner_path = "question_set__owner"

@@ -1,0 +1,27 @@
+"""From records to rows: the only part of `exchange` that knows the database.
+
+An import is told by one function for each kind of file. It reads the whole file first (bad rows
+are told before anything is touched), then does everything in one transaction that holds the
+question set's row, so that two imports into a set follow each other:
+
+1. `target`: lock the set and choose the version;
+2. find what is there already, and say what contradicts it, row by row;
+3. add what is new, in batches;
+4. `report`: what came in and what became of it; rows in = new + unchanged + repeated.
+
+A dry run does the same and rolls back. The same file again adds nothing. Nothing that is there
+is ever overwritten. Model answers come in the same way in `evaluation.imports`.
+"""
+
+from .answers import import_answers
+from .questions import import_passages, import_questions
+from .report import ImportReport
+from .target import all_or_nothing
+
+__all__ = [
+    "ImportReport",
+    "all_or_nothing",
+    "import_answers",
+    "import_passages",
+    "import_questions",
+]

@@ -1,0 +1,211 @@
+"""Questions and passages, from files into a version."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
+
+from ..problems import Problems
+from ..questions import (
+    DEFAULT_COLUMNS,
+    ItemFile,
+    PassageRecord,
+    QuestionColumns,
+    QuestionRecord,
+    read_passages,
+    read_questions,
+)
+from .report import ImportReport
+from .target import BATCH, all_or_nothing, locked, next_position, version_of
+
+Record = QuestionRecord | PassageRecord
+
+NOT_OVERWRITTEN = "What is stored is not overwritten: correct the row, or use another id."
+
+
+def import_passages(
+    question_set: QuestionSet,
+    path: str | os.PathLike[str],
+    *,
+    columns: QuestionColumns = DEFAULT_COLUMNS,
+    dry_run: bool = False,
+) -> ImportReport:
+    """Add a file's passages to the set's latest version, draft or published.
+
+    (A passage that no question is about changes nothing for those who answered.) Raises
+    `InputError` with every bad row, also for a passage that is there with another content.
+    """
+    file = read_passages(path, columns)
+    problems = Problems(file.name)
+    with all_or_nothing(dry_run):
+        version = version_of(locked(question_set), None, file.name)
+        stored = {row.external_id: row for row in version.passages.all()}
+        fresh: list[PassageRecord] = []
+        for record in file.records:
+            row = stored.get(record.passage)
+            if row is None:
+                fresh.append(record)
+            else:
+                _compare(record, record.passage, _passage_fields(record), row, version, problems)
+        problems.raise_if_any()
+        start = next_position(row.position for row in stored.values())
+        Passage.objects.bulk_create(
+            (
+                Passage(
+                    version=version,
+                    external_id=record.passage,
+                    position=position,
+                    **_passage_fields(record),
+                )
+                for position, record in enumerate(fresh, start)
+            ),
+            batch_size=BATCH,
+        )
+    return _report("passages", file, version, len(fresh), dry_run)
+
+
+def import_questions(
+    question_set: QuestionSet,
+    path: str | os.PathLike[str],
+    *,
+    columns: QuestionColumns = DEFAULT_COLUMNS,
+    dry_run: bool = False,
+) -> ImportReport:
+    """Add a file's questions to the set's draft; a passage is named by its id in the set.
+
+    If the latest version is published and the file has questions it does not have, the next
+    version is opened as its copy. A question whose text is not known yet (answers came first) is
+    completed where it stands. Raises `InputError` with every bad row, also for a question that is
+    there with another content, or whose passage is not.
+    """
+    file = read_questions(path, columns)
+    problems = Problems(file.name)
+    with all_or_nothing(dry_run):
+        version = version_of(locked(question_set), None, file.name)
+        passages = {row.external_id: row.pk for row in version.passages.all()}
+        stored = {row.external_id: row for row in version.questions.all()}
+        fresh: list[QuestionRecord] = []
+        completed: list[Question] = []
+        for record in file.records:
+            if record.passage and record.passage not in passages:
+                problems.add(
+                    record.line,
+                    "passage",
+                    f"{version} has no passage {record.passage}",
+                    "Correct the id, or import the passages first.",
+                )
+                continue
+            row = stored.get(record.question)
+            if row is None:
+                fresh.append(record)
+            elif not row.text:
+                completed.append(_completed(row, record, passages))
+            else:
+                given = _question_fields(record, passages)
+                _compare(record, record.question, given, row, version, problems)
+        problems.raise_if_any()
+        names = [*_question_fields(file.records[0], passages)]
+        Question.objects.bulk_update(completed, names, batch_size=BATCH)
+        notes = []
+        if fresh and version.is_published:
+            version = version.copy()
+            passages = {row.external_id: row.pk for row in version.passages.all()}
+            notes.append(
+                f"Version {version.number} was opened as a copy of version {version.number - 1}, "
+                "which is published and keeps its answers."
+            )
+        start = next_position(row.position for row in stored.values())
+        Question.objects.bulk_create(
+            (
+                Question(
+                    version=version,
+                    external_id=record.question,
+                    position=position,
+                    **_question_fields(record, passages),
+                )
+                for position, record in enumerate(fresh, start)
+            ),
+            batch_size=BATCH,
+        )
+    n_completed = len(completed)
+    return _report(
+        "questions", file, version, len(fresh) + n_completed, dry_run, n_completed, notes
+    )
+
+
+def _passage_fields(record: PassageRecord) -> dict[str, Any]:
+    return {
+        "title": record.title,
+        "text": record.text,
+        "language": record.language,
+        "metadata": record.metadata,
+    }
+
+
+def _question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[str, Any]:
+    return {
+        "text": record.text,
+        "passage_id": passages.get(record.passage),
+        "kind": record.kind,
+        "choices": list(record.choices),
+        "accepted_answers": list(record.accepted_answers),
+        "answerable": record.answerable,
+        "category": record.category,
+        "language": record.language,
+        "metadata": record.metadata,
+    }
+
+
+def _completed(row: Question, record: QuestionRecord, passages: dict[str, int]) -> Question:
+    for name, value in _question_fields(record, passages).items():
+        setattr(row, name, value)
+    return row
+
+
+def _compare(
+    record: Record,
+    name: str,
+    given: dict[str, Any],
+    row: Passage | Question,
+    version: QuestionSetVersion,
+    problems: Problems,
+) -> None:
+    """Note in what a record contradicts the row of the same id."""
+    others = [
+        field.removesuffix("_id") for field, value in given.items() if getattr(row, field) != value
+    ]
+    if others:
+        problems.add(
+            record.line,
+            None,
+            f"{version} has {name} already, with another {', '.join(others)}",
+            NOT_OVERWRITTEN,
+        )
+
+
+def _report(
+    what: str,
+    file: ItemFile[Any],
+    version: QuestionSetVersion,
+    n_new: int,
+    dry_run: bool,
+    n_completed: int = 0,
+    notes: list[str] | None = None,
+) -> ImportReport:
+    return ImportReport(
+        what=what,
+        file=file.name,
+        sha256=file.sha256,
+        question_set=version.question_set.name,
+        version=version.number,
+        n_rows=file.n_rows,
+        n_new=n_new,
+        n_unchanged=len(file.records) - n_new,
+        n_repeated=file.n_repeated,
+        n_completed=n_completed,
+        notes=notes or [],
+        warnings=file.warnings,
+        dry_run=dry_run,
+    )

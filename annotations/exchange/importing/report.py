@@ -1,0 +1,71 @@
+"""What became of the rows of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """The counts of one import; `n_rows == n_new + n_unchanged + n_repeated`.
+
+    `what` is answers, model answers, questions or passages. `n_repeated` rows say what an earlier
+    row of the file said, `n_unchanged` what was there before. `n_completed` of the new ones filled
+    in a question whose text was not known. `n_empty` counts those without an answer among the new
+    and unchanged ones. `created` counts what the rows brought along, such as workers; `notes` and
+    `warnings` are sentences for people.
+    """
+
+    what: str
+    file: str
+    sha256: str
+    question_set: str
+    version: int
+    n_rows: int
+    n_new: int
+    n_unchanged: int
+    n_repeated: int
+    n_empty: int = 0
+    n_completed: int = 0
+    created: dict[str, int] = field(default_factory=dict)
+    kept_aside: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    dry_run: bool = False
+
+    def __post_init__(self) -> None:
+        if self.n_rows != self.n_new + self.n_unchanged + self.n_repeated:
+            raise AssertionError(f"{self.file}: rows were lost or doubled: {self}")
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was added (or, in a dry run, would be)."""
+        return bool(self.n_new or any(self.created.values()))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields as plain values, ready for JSON."""
+        return asdict(self)
+
+    def lines(self) -> Iterator[str]:
+        """The report for a terminal or a page, a line each."""
+        yield f"{self.file} into {self.question_set}, version {self.version}"
+        empty = f"; {self.n_empty} of them empty" if self.n_empty else ""
+        yield (
+            f"{self.n_rows} {self.what} in the file = {self.n_new} new + "
+            f"{self.n_unchanged} unchanged + {self.n_repeated} repeated{empty}"
+        )
+        if self.n_completed:
+            yield f"{self.n_completed} questions got the text they lacked"
+        created = [f"{count} {name}" for name, count in self.created.items() if count]
+        if created:
+            yield "New beside them: " + ", ".join(created)
+        if self.kept_aside:
+            yield "Columns kept aside: " + ", ".join(self.kept_aside)
+        yield from self.notes
+        yield from (f"Warning: {warning}" for warning in self.warnings)
+        if not self.changed:
+            yield "Nothing changed: all of it was there already."
+        elif self.dry_run:
+            yield "This was a dry run: nothing was stored."

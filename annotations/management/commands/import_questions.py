@@ -1,0 +1,45 @@
+"""The door to importing questions and passages."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotations.exchange.importing import (
+    ImportReport,
+    all_or_nothing,
+    import_passages,
+    import_questions,
+)
+from annotations.exchange.questions import QuestionColumns
+from annotations.management.importing import ImportCommand, parsed_columns
+
+
+class Command(ImportCommand):
+    """Bring questions, and the passages they are about, into a question set."""
+
+    help = (
+        "Add the questions of FILE (CSV, TSV, JSON Lines or XLSX: question, text, passage ...) to "
+        "the question set SET, which is made if there is none."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET FILE, passages, columns."""
+        super().add_arguments(parser)
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--passages", type=Path, metavar="FILE", help="their passages")
+        parser.add_argument("--columns", metavar="question=NAME,text=NAME,passage=NAME")
+
+    def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
+        """Passages first, then the questions about them; both or neither."""
+        columns = parsed_columns(QuestionColumns.parse, options["columns"])
+        with all_or_nothing(options["dry_run"]):
+            question_set = self.question_set(options, create=True)
+            how = columns | {"dry_run": False}
+            reports = []
+            if options["passages"]:
+                reports.append(import_passages(question_set, options["passages"], **how))
+            reports.append(import_questions(question_set, options["file"], **how))
+        for report in reports:
+            report.dry_run = options["dry_run"]
+        return reports

@@ -1,0 +1,87 @@
+"""What the import commands share: whose set it is, which one, and how the end is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotations.exchange import InputError
+from annotations.exchange.importing import ImportReport
+from annotations.models import QuestionSet
+
+USAGE = 2
+"""Exit status after bad usage or bad input."""
+
+
+class ImportCommand(BaseCommand):
+    """A door to an import: SET, its owner, and the report."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The arguments that every import has."""
+        parser.add_argument("question_set", metavar="SET", help="name of the question set")
+        parser.add_argument(
+            "--owner",
+            metavar="USERNAME",
+            help="whose question set it is (may be left out while there is only one user)",
+        )
+        parser.add_argument(
+            "--dry-run", action="store_true", help="do everything, report it, and store nothing"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import and report; exit status 2 for input that will not do."""
+        try:
+            reports = self.run_import(options)
+        except InputError as error:
+            raise CommandError(str(error), returncode=USAGE) from error
+        for report in reports:
+            for line in report.lines():
+                self.stdout.write(line)
+
+    def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
+        """What the command does."""
+        raise NotImplementedError
+
+    def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
+        """The set named on the command line; a new one, not stored yet, if that may be."""
+        owner, name = self._owner(options["owner"]), options["question_set"].strip()
+        found = QuestionSet.objects.filter(owner=owner.pk, name=name).first()
+        if found is not None:
+            return found
+        if not create:
+            names = ", ".join(QuestionSet.objects.visible_to(owner).values_list("name", flat=True))
+            raise CommandError(
+                f"{owner.get_username()} has no question set {name!r}; there is: {names or 'none'}",
+                returncode=USAGE,
+            )
+        if not name or len(name) > 200:
+            raise CommandError("a question set's name has 1 to 200 characters", returncode=USAGE)
+        return QuestionSet(owner_id=owner.pk, name=name)
+
+    def _owner(self, username: str | None) -> AbstractBaseUser:
+        users = get_user_model().objects.filter(is_active=True)
+        if username is not None:
+            users = users.filter(username=username)
+        found = list(users[:2])
+        if len(found) == 1:
+            return found[0]
+        if username is not None:
+            reason = f"there is no user {username!r}"
+        elif found:
+            reason = "there are several users: say whose set it is with --owner USERNAME"
+        else:
+            reason = "there is no user yet"
+        raise CommandError(f"{reason} (`manage.py createsuperuser` makes one)", returncode=USAGE)
+
+
+def parsed_columns(parse: Any, text: str | None) -> dict[str, Any]:
+    """The keyword argument for `--columns`, empty if it was not given."""
+    if text is None:
+        return {}
+    try:
+        return {"columns": parse(text)}
+    except ValueError as error:
+        raise CommandError(f"--columns: {error}", returncode=USAGE) from error

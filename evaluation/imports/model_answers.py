@@ -1,0 +1,150 @@
+"""Answers of language models, from a file into a version."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from annotations.exchange import ColumnNames, ModelAnswerFile, read_model_answers
+from annotations.exchange.answers import DEFAULT_COLUMNS, same_text
+from annotations.exchange.importing.report import ImportReport
+from annotations.exchange.importing.target import (
+    BATCH,
+    IDS,
+    all_or_nothing,
+    chunks,
+    locked,
+    questions_of,
+    quoted,
+    version_of,
+)
+from annotations.exchange.problems import Problems
+from annotations.exchange.records import ModelAnswerRecord
+from annotations.models import QuestionSet
+from evaluation.models import LanguageModel, LLMResponse, request_hash
+
+LONGEST_NAME = 255
+IMPORTED = request_hash("", {})
+"""The request of an imported answer: nobody told the prompt."""
+
+
+def import_model_answers(
+    question_set: QuestionSet,
+    path: str | os.PathLike[str],
+    *,
+    columns: ColumnNames = DEFAULT_COLUMNS,
+    version: int | None = None,
+    dry_run: bool = False,
+) -> ImportReport:
+    """Add a file's model answers to a version of the set (the latest, if no number is given).
+
+    Models are the set's owner's, found by their names; unknown ones are made. A draft is
+    published, as by `import_answers`. Raises `InputError` with every bad row: also a question the
+    version does not have, and an answer that is there with another text or status.
+    """
+    file = read_model_answers(path, columns)
+    problems = Problems(file.name)
+    first_lines = _first_lines(file, problems)
+    with all_or_nothing(dry_run):
+        target = version_of(locked(question_set), version, file.name)
+        questions = questions_of(target, first_lines, problems)
+        problems.raise_if_any()
+        models, n_models = _models(file, question_set)
+        fresh = _fresh(file, questions, models, problems)
+        problems.raise_if_any()
+        for batch in chunks(_rows(file, fresh, questions, models), BATCH):
+            LLMResponse.objects.bulk_create(batch, batch_size=BATCH)
+        published = target.publish()
+    note = f"Version {target.number} is published now: its wording stays as it is."
+    return ImportReport(
+        what="model answers",
+        file=file.name,
+        sha256=file.sha256,
+        question_set=question_set.name,
+        version=target.number,
+        n_rows=file.n_rows,
+        n_new=len(fresh),
+        n_unchanged=len(file.records) - len(fresh),
+        n_repeated=file.n_repeated,
+        n_empty=file.n_empty,
+        created={"models": n_models},
+        kept_aside=file.kept_aside,
+        notes=[note] if published else [],
+        warnings=file.warnings,
+        dry_run=dry_run,
+    )
+
+
+def _first_lines(file: ModelAnswerFile, problems: Problems) -> dict[str, int]:
+    """Where each question first stands; names that are too long are noted."""
+    questions: dict[str, int] = {}
+    models: dict[str, int] = {}
+    for record in file.records:
+        questions.setdefault(record.question, record.line)
+        models.setdefault(record.model, record.line)
+    for name, line in models.items():
+        if len(name) > LONGEST_NAME:
+            reason = f"the name has {len(name):,} characters, more than {LONGEST_NAME}"
+            problems.add(line, "model", reason, "Shorten it everywhere.")
+    problems.raise_if_any()
+    return questions
+
+
+def _models(file: ModelAnswerFile, question_set: QuestionSet) -> tuple[dict[str, int], int]:
+    """The keys of the file's models by their names, and how many are new."""
+    keys: dict[str, int] = {}
+    n_new = 0
+    for name in dict.fromkeys(record.model for record in file.records):
+        model, made = LanguageModel.objects.get_or_create(owner_id=question_set.owner_id, name=name)
+        keys[name] = model.pk
+        n_new += made
+    return keys, n_new
+
+
+def _fresh(
+    file: ModelAnswerFile,
+    questions: dict[str, int],
+    models: dict[str, int],
+    problems: Problems,
+) -> list[ModelAnswerRecord]:
+    """The records that are not there yet; those that contradict what is there are noted."""
+    waiting = {(models[r.model], questions[r.question]): r for r in file.records}
+    unchanged: set[int] = set()
+    for some in chunks({question for _, question in waiting}, IDS):
+        found = LLMResponse.objects.filter(
+            question__in=some, model__in=list(models.values()), request=IMPORTED, sample=0
+        ).values_list("model_id", "question_id", "text", "status", "created_at")
+        for model, question, text, status, since in found.iterator(chunk_size=BATCH):
+            record = waiting.get((model, question))
+            if record is None:
+                continue
+            unchanged.add(record.row)
+            if status != record.status or not same_text(text, record.text):
+                what = "status" if status != record.status else "text"
+                problems.add(
+                    record.line,
+                    None,
+                    f"model {record.model} answered question {record.question} already "
+                    f"(stored on {since:%Y-%m-%d}: {quoted(text)}), with another {what}",
+                    "Stored answers are not overwritten: correct the row or leave it out.",
+                )
+    return [record for record in file.records if record.row not in unchanged]
+
+
+def _rows(
+    file: ModelAnswerFile,
+    fresh: list[ModelAnswerRecord],
+    questions: dict[str, int],
+    models: dict[str, int],
+) -> Iterator[LLMResponse]:
+    for record in fresh:
+        extra = file.extra(record)  # noqa: S610
+        yield LLMResponse(
+            model_id=models[record.model],
+            question_id=questions[record.question],
+            request=IMPORTED,
+            text=record.text,
+            status=record.status.value,
+            finish_reason=extra.get("finish_reason", "")[:100],
+            extra=extra,
+        )

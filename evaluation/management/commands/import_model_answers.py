@@ -1,0 +1,38 @@
+"""The door to importing answers of language models."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotations.exchange import ColumnNames
+from annotations.exchange.importing import ImportReport
+from annotations.management.importing import ImportCommand, parsed_columns
+from evaluation.imports import import_model_answers
+
+
+class Command(ImportCommand):
+    """Bring language models' answers into a question set."""
+
+    help = (
+        "Add the model answers of FILE (CSV, TSV, JSON Lines or XLSX: model, question, answer, "
+        "status) to the latest version of the question set SET."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET FILE, columns, version."""
+        super().add_arguments(parser)
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--columns", metavar="model=NAME,question=NAME,answer=NAME,status=NAME")
+        parser.add_argument("--in-version", type=int, metavar="N", help="another than the latest")
+
+    def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
+        """One file."""
+        report = import_model_answers(
+            self.question_set(options),
+            options["file"],
+            version=options["in_version"],
+            dry_run=options["dry_run"],
+            **parsed_columns(ColumnNames.parse, options["columns"]),
+        )
+        return [report]

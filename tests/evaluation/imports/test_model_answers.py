@@ -1,0 +1,79 @@
+import pytest
+
+from annotations import demo
+from annotations.exchange import InputError
+from annotations.exchange.importing import import_passages, import_questions
+from annotations.models import QuestionSet
+from evaluation.imports import import_model_answers
+from evaluation.models import LanguageModel, LLMResponse
+from tests.annotations import world
+from tests.annotations.exchange.files import write
+
+pytestmark = pytest.mark.django_db
+
+HEADER = "model,question,answer,status\n"
+ROWS = HEADER + "small,r1,north,\nsmall,r2,,\nlarge,r1,,refused\nlarge,r2,,error\nlarge,r2,,ERROR\n"
+
+
+@pytest.fixture
+def rivers():
+    return world.version(world.user("rana")).question_set
+
+
+def write_rows(folder, rows):
+    return write(folder, rows, "models.csv")
+
+
+def test_answers_come_in_with_their_status(rivers, tmp_path):
+    report = import_model_answers(rivers, write_rows(tmp_path, ROWS))
+    assert (report.n_rows, report.n_new, report.n_repeated, report.n_empty) == (5, 4, 1, 1)
+    assert report.created == {"models": 2}
+    rows = LLMResponse.objects.order_by("pk").values_list("model__name", "text", "status")
+    assert list(rows) == [
+        ("small", "north", "text"),
+        ("small", "", "empty"),
+        ("large", "", "refused"),
+        ("large", "", "error"),
+    ]
+    assert {m.owner for m in LanguageModel.objects.all()} == {rivers.owner}
+    assert rivers.latest_version().is_published
+
+
+def test_the_same_file_again_changes_nothing(rivers, tmp_path):
+    path = write_rows(tmp_path, ROWS)
+    import_model_answers(rivers, path)
+    report = import_model_answers(rivers, path)
+    assert (report.n_new, report.n_unchanged, report.changed) == (0, 4, False)
+
+
+def test_what_contradicts_a_stored_answer_is_told_and_nothing_is_stored(rivers, tmp_path):
+    import_model_answers(rivers, write_rows(tmp_path, ROWS))
+    other = HEADER + "new,r1,x,\nsmall,r1,south,\nlarge,r1,,error\n"
+    with pytest.raises(InputError) as caught:
+        import_model_answers(rivers, write_rows(tmp_path, other))
+    assert [problem.line for problem in caught.value.problems] == [3, 4]
+    assert "another text" in str(caught.value)
+    assert "another status" in str(caught.value)
+    assert (LLMResponse.objects.count(), LanguageModel.objects.count()) == (4, 2)
+
+
+def test_an_unknown_question_is_an_error(rivers, tmp_path):
+    with pytest.raises(InputError, match="has no question r9"):
+        import_model_answers(rivers, write_rows(tmp_path, HEADER + "small,r9,x,\n"))
+    assert not LanguageModel.objects.exists()
+
+
+def test_a_dry_run_stores_nothing(rivers, tmp_path):
+    assert import_model_answers(rivers, write_rows(tmp_path, ROWS), dry_run=True).n_new == 4
+    assert (LLMResponse.objects.count(), LanguageModel.objects.count()) == (0, 0)
+
+
+def test_the_demos_recorded_answers_come_in():
+    question_set = QuestionSet.objects.create(owner=world.user("rana"), name="demo")
+    import_passages(question_set, demo.PASSAGES)
+    import_questions(question_set, demo.QUESTIONS)
+    report = import_model_answers(question_set, demo.MODEL_ANSWERS)
+    assert (report.n_rows, report.n_new, report.created) == (64, 64, {"models": 4})
+    answer = LLMResponse.objects.order_by("pk")[0]
+    assert answer.finish_reason == "stop"
+    assert answer.extra["temperature"] == "0"
