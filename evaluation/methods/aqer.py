@@ -85,7 +85,7 @@ class AQER:
     >>> vectors = [[1, 0], [1, 0.1], [0, 1], [1, 0.2], [1, 0.1], [0, 1]]
     >>> aqer = AQER(n_draws=0).fit(vectors, ["ann", "bob", "cy"] * 2, [1, 1, 1, 2, 2, 2])
     >>> dict(zip(aqer.workers_.tolist(), aqer.grades_.round(2).tolist()))
-    {'ann': 0.99, 'bob': 1.0, 'cy': 0.0}
+    {'ann': 1.0, 'bob': 1.0, 'cy': 0.0}
     """
 
     def __init__(

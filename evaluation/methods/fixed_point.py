@@ -134,8 +134,13 @@ def grades_of(raw: Floats, present: NDArray[np.bool_] | None = None) -> Floats:
     # NaN where nobody takes part, which then is no spread either.
     low, high = np.fmin.reduce(part, axis=0), np.fmax.reduce(part, axis=0)
     spread = high - low
-    varied = spread > NO_SPREAD * np.maximum(1.0, np.abs(high))
-    grades = ((raw - low) / np.where(varied, spread, 1.0)).clip(0.0, 1.0)
+    rounding = NO_SPREAD * np.maximum(1.0, np.abs(high))
+    varied = spread > rounding
+    # All workers tied for the lowest get 0. A weight of rounding would make one of them the only
+    # voter where they are by themselves, instead of letting them count equally.
+    above = raw - low
+    above = np.where(above <= rounding, 0.0, above)
+    grades = (above / np.where(varied, spread, 1.0)).clip(0.0, 1.0)
     return np.where(varied, grades, np.where(np.isnan(raw), np.nan, 1.0))
 
 

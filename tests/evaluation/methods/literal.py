@@ -105,9 +105,7 @@ def raw_scores(scores, workers, difficulty, discrimination):
     for worker in workers:
         mine = {key: s for key, s in scores.items() if key[0] == worker and s is not None}
         weights = [1.0 if q is None else q[key[1]] for key in mine]
-        raw[worker] = (
-            np.average(list(mine.values()), weights=weights) if sum(weights) > 0 else None
-        )
+        raw[worker] = np.average(list(mine.values()), weights=weights) if sum(weights) > 0 else None
     return raw
 
 
