@@ -1,0 +1,153 @@
+"""Cases: AQER against its peers on three crowds, and what intervals cost."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from evaluation.benchmarks.crowds import Crowd, crowd
+from evaluation.benchmarks.peers import (
+    Grading,
+    PerPair,
+    Stopping,
+    TextRasa,
+    cosine_by_numpy,
+    cosine_by_sklearn,
+    numpy_loop,
+)
+from evaluation.benchmarks.results import Claim, Findings, Row, SkippedError, figure, timed
+from evaluation.benchmarks.timing import Contestant, take_turns
+from evaluation.methods import AQER
+
+PER_PAIR = Claim("at least", 200, "times")
+RASA = Claim("at least", 40, "times")
+SAME = Claim("at most", 1e-6)
+DRAWS = 400
+
+OWN = "AQER.fit"
+BY_SKLEARN = "per pair, scikit-learn's cosine"
+BY_NUMPY = "per pair, numpy's dot and norm"
+LOOP = "plain numpy loop"
+RASA_ANSWERS = "TextRASA.fit_predict"
+RASA_WORKERS = "TextRASA.fit"
+
+
+def against_peers() -> Findings:
+    """Compare on 40 x 15 x 1024, 20 x 87 x 1024 and 20,000 sparse answers."""
+    try:
+        TextRasa(crowd(3, 1, 2)).fit_predict()
+    except ImportError as error:
+        raise SkippedError(f"{error}; `make benchmark` installs crowd-kit") from error
+    rows: list[Row] = []
+    remarks = [
+        "AQER.fit is handed float32 vectors; the peers float64 ones in the container of their "
+        "choice, which is not timed. All start from equal weights and stop at M * RMSE < 1e-6",
+        "TextRASA computes another method, with its own stopping rule (1e-5, 100 rounds); its "
+        "encoder looks vectors up. fit_predict gives what AQER.fit gives too: workers' "
+        "reliabilities and each question's best answer; fit alone gives no answers",
+    ]
+    for setting, made, slow_runs in (
+        ("40 workers x 15 questions x 1024", crowd(40, 15, 1024), 3),
+        ("20 workers x 87 questions x 1024", crowd(20, 87, 1024), 3),
+        ("20,000 sparse answers x 384", crowd(500, 2000, 384, answers=10), 1),
+    ):
+        found = compare(setting, made, slow_runs)
+        rows += found.rows
+        remarks += found.remarks
+    return Findings(rows, remarks)
+
+
+def compare(setting: str, made: Crowd, slow_runs: int) -> Findings:
+    """Time all peers on one crowd, and hold their results against AQER's.
+
+    `slow_runs` is the number of runs of the per-pair implementation.
+    """
+    stopping = Stopping()
+    wide = made.vectors.astype(np.float64)
+    results: dict[str, Grading] = {}
+    aqer = AQER(n_draws=0)
+    rasa = TextRasa(made)
+
+    def own() -> None:
+        aqer.fit(made.vectors, made.workers, made.questions)
+
+    def loop() -> None:
+        results[LOOP] = numpy_loop(wide, made.workers, made.questions, stopping)
+
+    def per_pair(name: str, peer: PerPair) -> Contestant:
+        def run() -> None:
+            results[name] = peer.run()
+
+        return Contestant(name, run, runs=slow_runs, warm_up=False)
+
+    # Its libraries are warmed on a crowd that takes no time.
+    PerPair(crowd(3, 2, 2), cosine_by_sklearn, stopping).run()
+    timings = take_turns(
+        [
+            Contestant(OWN, own),
+            Contestant(LOOP, loop),
+            Contestant(RASA_WORKERS, rasa.fit),
+            Contestant(RASA_ANSWERS, rasa.fit_predict),
+            per_pair(BY_NUMPY, PerPair(made, cosine_by_numpy, stopping)),
+            per_pair(BY_SKLEARN, PerPair(made, cosine_by_sklearn, stopping)),
+        ]
+    )
+    claims = {BY_SKLEARN: PER_PAIR, RASA_ANSWERS: RASA}
+    first = timings.pop(OWN)
+    rows = [timed(setting, OWN, first)]
+    rows += [
+        timed(setting, name, timing, own=first, claim=claims.get(name))
+        for name, timing in timings.items()
+    ]
+    rows += [
+        figure(setting, f"greatest difference: {name}", difference(aqer, found), "", SAME)
+        for name, found in results.items()
+    ]
+    reliabilities, rounds = rasa.reliabilities()
+    alike = float(stats.spearmanr(reliabilities, _by_code(aqer, aqer.raw_)).statistic)
+    return Findings(
+        rows,
+        [
+            f"{setting}: AQER rests after {aqer.n_iter_} rounds, the numpy loop after "
+            f"{results[LOOP].n_iterations}, the per-pair implementation after "
+            f"{results[BY_SKLEARN].n_iterations}, TextRASA after {rounds}; Spearman correlation "
+            f"of its reliabilities with AQER's raw scores {alike:.3f}",
+        ],
+    )
+
+
+def difference(aqer: AQER, found: Grading) -> float:
+    """Return the greatest difference of a raw score or a grade; infinite if the rounds differ."""
+    if found.n_iterations != aqer.n_iter_:
+        return float("inf")
+    raw = np.abs(_by_code(aqer, aqer.raw_) - found.raw).max()
+    return float(max(raw, np.abs(_by_code(aqer, aqer.grades_) - found.grades).max()))
+
+
+def _by_code(aqer: AQER, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    out = np.empty_like(values)
+    out[aqer.workers_.astype(int)] = values
+    return out
+
+
+def cost_of_intervals() -> Findings:
+    """Compare a fit with 400 draws to one without, on 20 x 87 x 1024; no claim."""
+    made = crowd(20, 87, 1024)
+    setting = "20 workers x 87 questions x 1024"
+    plain, drawn = AQER(n_draws=0), AQER(n_draws=DRAWS)
+    names = (f"{OWN}, no draws", f"{OWN}, {DRAWS} draws")
+    timings = take_turns(
+        [
+            Contestant(name, partial(aqer.fit, made.vectors, made.workers, made.questions))
+            for name, aqer in zip(names, (plain, drawn), strict=True)
+        ]
+    )
+    return Findings(
+        [
+            timed(setting, names[0], timings[names[0]]),
+            timed(setting, names[1], timings[names[1]], own=timings[names[0]]),
+        ]
+    )
