@@ -1,20 +1,29 @@
-"""What commands share when they talk to a terminal."""
+"""What commands share when they talk to people: bars, tables, errors, signals."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+from django.core.management.base import CommandError, OutputWrapper
 from tqdm import tqdm
 
-# What a shell reports for a process that SIGTERM ended.
+from annotations.exchange import InputError
+from evaluation.backends import EmbedderError
+
+BAD_INPUT = 2
+# What a shell reports for a process that Ctrl-C or SIGTERM ended.
+INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
+# Characters of a cell that a table on a terminal shows.
+WIDEST = 60
 
 
 class Bars:
@@ -66,8 +75,23 @@ def at_least(lowest: int) -> Callable[[str], int]:
 
 
 @contextmanager
+def refused_as_bad_input() -> Iterator[None]:
+    """Turn what the user can mend into one message and exit code 2; other errors pass."""
+    try:
+        yield
+    except (InputError, EmbedderError) as error:
+        raise CommandError(printable(str(error)), returncode=BAD_INPUT) from error
+    except MemoryError as error:
+        raise CommandError(
+            f"there is not enough memory ({error or 'no details'}): free some, ask for fewer draws "
+            "with --bootstrap, or grade the question sets of a large file one by one",
+            returncode=BAD_INPUT,
+        ) from error
+
+
+@contextmanager
 def ended_by_signal() -> Iterator[None]:
-    """Let SIGTERM end the block as an exception, so that what it was writing is cleaned up."""
+    """Let Ctrl-C and SIGTERM end the block, after what it was writing is cleaned up, quietly."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -78,8 +102,32 @@ def ended_by_signal() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, leave)
     try:
         yield
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def tell(output: OutputWrapper, text: str) -> None:
+    """Print a report after the work is done: where nobody can read it, that is no failure.
+
+    The tables are written by then, so a pipe that was closed (`| head`), a full disk behind `>`
+    and letters that the terminal does not have must not end in an error.
+    """
+    encoding = getattr(output, "encoding", None) or "utf-8"
+    known = text.encode(encoding, "backslashreplace").decode(encoding)
+    try:
+        output.write(known)
+        output.flush()
+    except (OSError, AttributeError, ValueError):  # closed by the reader, or before we started
+        with suppress(OSError, AttributeError, ValueError):
+            # Else Python tries once more at exit, and complains.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def printable(text: str) -> str:
+    """Return the text without what would move the cursor or change colours; line breaks stay."""
+    return "".join(c if c == "\n" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -109,4 +157,5 @@ def _cell(value: object) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.3f}"
-    return str(value)
+    text = printable(str(value)).replace("\n", " ")
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from evaluation.backends import EmbedderError, parse_spec
 from evaluation.methods import AQER
 from evaluation.methods.aqer import AGGREGATIONS, INITIALIZATIONS, SIMILARITIES, STOPPING_RULES
 
@@ -64,7 +65,15 @@ class AqerParameters:
 
     def problems(self) -> list[str]:
         """Return what contradicts itself, a sentence each; an empty list if nothing does."""
+        try:
+            kind = parse_spec(self.embedder).kind
+        except EmbedderError as error:
+            return [str(error)]
         found = []
+        if kind == "precomputed" and self.precision == "bfloat16":
+            found.append(
+                "--precision is for models that run here: precomputed vectors keep their own"
+            )
         if self.init == "entailment" and not self.nli:
             found.append(
                 "--init entailment needs an entailment model, and none comes with the platform: "
@@ -73,16 +82,12 @@ class AqerParameters:
             )
         if self.nli and self.init != "entailment":
             found.append("--nli is only used with --init entailment")
-        if self.aggregation == "majority" and self.embedder != "bow" and not self._precomputed:
+        if self.aggregation == "majority" and kind not in ("bow", "precomputed"):
             found.append(
                 "--aggregation majority counts words and needs --embedder bow "
                 "(or precomputed vectors of zeros and ones)"
             )
         return found
-
-    @property
-    def _precomputed(self) -> bool:
-        return self.embedder.startswith("precomputed:")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, ready for JSON."""

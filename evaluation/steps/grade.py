@@ -16,6 +16,9 @@ from evaluation.steps.checkpoints import Turn
 from evaluation.steps.embed import Embedded, Progress, entailment_scores
 from evaluation.steps.load import RunInput
 
+# Characters; what people use as ids is shorter.
+LONG_ID = 200
+
 
 @dataclass(frozen=True)
 class ModelColumns:
@@ -60,17 +63,21 @@ def grade(
             tell("intervals", done, total)
 
     aqer = parameters.estimator().fit(
-        vectors, np.array(workers), np.array(questions), initial_scores, draws
+        vectors, _labels(workers), _labels(questions), initial_scores, draws
     )
     if models is None:
         return Graded(aqer, None)
     kinds = [kind_of(status) for status in models.statuses]
     return Graded(
         aqer,
-        aqer.score_models(
-            models.vectors, np.array(models.models), np.array(models.questions), kinds
-        ),
+        aqer.score_models(models.vectors, _labels(models.models), _labels(models.questions), kinds),
     )
+
+
+def _labels(values: Sequence[Hashable]) -> NDArray[np.generic]:
+    # numpy's own text is fast, but has one width: a single long id would cost it in every row.
+    long = any(isinstance(value, str) and len(value) > LONG_ID for value in values)
+    return np.array(values, dtype=object if long else None)
 
 
 def grade_source(source: RunInput, embedded: Embedded, turn: Turn) -> Graded:

@@ -12,30 +12,29 @@ def grading_warnings(
     found = []
     if aqer.reason_ == "fewer_than_3_workers":
         found.append(
-            f"{len(aqer.workers_)} workers answered: at least 3 are needed for grades and ranks"
+            f"Too few workers ({len(aqer.workers_)}): grades and ranks need at least 3 who answered"
         )
     elif not aqer.converged_:
         found.append(
-            f"the weights did not settle in {aqer.n_iter_} iterations: allow more of them, and do "
+            f"The weights did not settle in {aqer.n_iter_} iterations: allow more of them, and do "
             "not rely on close ranks"
         )
     if aqer.reason_ == "disconnected":
         found.append(
-            "some workers share no question with others, not even through third ones: with "
+            "Some workers share no question with others, not even through third ones: with "
             "difficulty taken out there is no common scale, so nobody is ranked"
         )
-    alone = int((aqer.n_workers_of_question_ == 1).sum())
-    if alone:
-        found.append(f"{alone} questions have a single answer, which scores 1 by construction")
-    if n_repeated:
-        found.append(f"{n_repeated} rows repeat an earlier answer and were left out")
-    if n_empty:
-        found.append(f"{n_empty} answers are empty and count as unanswered")
-    too_few = int((~aqer.supported_).sum())
-    if too_few:
-        found.append(
-            f"{too_few} workers answered fewer than 5 questions that 3 workers share: no rank"
-        )
+    counts = {
+        "Questions with a single answer, which scores 1 by construction": int(
+            (aqer.n_workers_of_question_ == 1).sum()
+        ),
+        "Rows that repeat an earlier answer and were left out": n_repeated,
+        "Empty answers, which count as unanswered": n_empty,
+        "Workers without a rank (fewer than 5 answers to questions that 3 workers share)": int(
+            (~aqer.supported_).sum()
+        ),
+    }
+    found += [f"{what}: {count}" for what, count in counts.items() if count]
     if models is not None:
         found += _about_models(models)
     return found
@@ -45,10 +44,10 @@ def _about_models(scores: ModelScores) -> list[str]:
     found = []
     without = sum(reason == "no_exemplar" for reason in scores.answer_reasons)
     if without:
-        found.append(f"{without} answers of models are to questions that no worker answered")
+        found.append(f"Answers of models to questions that no worker answered: {without}")
     missing = sum(why == "missing_answers" for why in scores.reasons)
     if missing:
         found.append(
-            f"{missing} models have answers with status error: not ranked until asked again"
+            f"Models with an answer of status error, not ranked until asked again: {missing}"
         )
     return found

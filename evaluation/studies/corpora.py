@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from annotations.exchange import InputError
 
+MOHLER = "mohler2011/answers.csv"
+REMEDY = "Give the folder that holds the published mohler2011/ and crowdwsa2019/ with --data."
+
 
 @dataclass(frozen=True)
 class GradedAnswers:
@@ -45,50 +48,63 @@ class Translations:
 
 def load_mohler(folder: Path) -> GradedAnswers:
     """Read mohler2011/answers.csv; line breaks written as <br> become spaces."""
-    rows = list(_rows(folder, "mohler2011/answers.csv", ("question_id", "answer", "grade_average")))
+    rows = list(_rows(folder, MOHLER, ("question_id", "answer", "grade_average")))
+    try:
+        grades = np.array([float(row[2]) for row in rows])
+    except ValueError as error:
+        raise _no_data_set(folder / MOHLER, f"a grade is no number ({error})") from error
     return GradedAnswers(
         texts=[row[1].replace("<br>", " ") for row in rows],
         questions=np.array([row[0] for row in rows]),
-        grades=np.array([float(row[2]) for row in rows]),
+        grades=grades,
     )
 
 
 def load_crowdwsa(folder: Path, name: str) -> Translations:
     """Read crowdwsa2019 "T1" or "T2", keeping a worker's first answer to a sentence."""
-    path = f"crowdwsa2019/{name}_label_anonymous.tsv"
+    labels, truths = crowdwsa_files(name)
     first: dict[tuple[str, str], str] = {}
-    for worker, sentence, text in _rows(folder, path, ("worker", "sentence", "workeranswer")):
+    for worker, sentence, text in _rows(folder, labels, ("worker", "sentence", "workeranswer")):
         first.setdefault((worker, sentence), text)
-    truth = _rows(folder, f"crowdwsa2019/{name}_gt.tsv", ("sentence", "trueanswer"))
+    truth = dict(_rows(folder, truths, ("sentence", "trueanswer")))
+    unknown = {sentence for _, sentence in first} - set(truth)
+    if unknown:
+        raise _no_data_set(folder / truths, f"sentence {min(unknown)} has no true translation")
     return Translations(
         workers=np.array([worker for worker, _ in first]),
         sentences=np.array([sentence for _, sentence in first]),
         texts=list(first.values()),
-        truth=dict(truth),
+        truth=truth,
     )
+
+
+def crowdwsa_files(name: str) -> tuple[str, str]:
+    """Return the paths, below the folder of data sets, of the answers and the true translations."""
+    return f"crowdwsa2019/{name}_label_anonymous.tsv", f"crowdwsa2019/{name}_gt.tsv"
+
+
+def _no_data_set(path: Path, reason: str) -> InputError:
+    return InputError.single(str(path), reason, REMEDY)
 
 
 def _rows(folder: Path, name: str, columns: Sequence[str]) -> Iterator[list[str]]:
     path = folder / name
     try:
-        file = path.open(encoding="utf-8", newline="")
+        with path.open(encoding="utf-8", newline="") as file:
+            if path.suffix == ".tsv":  # these hold bare quotes, so they are not read as CSV
+                lines = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+            else:
+                lines = csv.reader(file)
+            header = next(lines, [])
+            missing = [column for column in columns if column not in header]
+            if missing:
+                raise _no_data_set(path, f"the columns {', '.join(missing)} are missing")
+            at = [header.index(column) for column in columns]
+            for row in lines:
+                if len(row) <= max(at):
+                    raise _no_data_set(path, f"line {lines.line_num} has too few cells")
+                yield [row[place] for place in at]
     except OSError as error:
-        raise InputError.single(
-            str(path),
-            f"the data set cannot be read ({error.strerror})",
-            "Give the folder that holds mohler2011/ and crowdwsa2019/ with --data.",
-        ) from error
-    with file:
-        if path.suffix == ".tsv":  # these hold bare quotes, so they are not read as CSV
-            lines = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        else:
-            lines = csv.reader(file)
-        header = next(lines, [])
-        missing = [column for column in columns if column not in header]
-        if missing:
-            raise InputError.single(
-                str(path), f"the columns {', '.join(missing)} are missing", "Is it the data set?"
-            )
-        at = [header.index(column) for column in columns]
-        for row in lines:
-            yield [row[place] for place in at]
+        raise _no_data_set(path, f"the file cannot be read ({error.strerror})") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise _no_data_set(path, f"the file is damaged ({error})") from error

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder
 from evaluation.methods import AQER
-from evaluation.methods.grams import Vectors
 from evaluation.parameters import AqerParameters
 from evaluation.signatures import combined_hash, file_hash, versions
 from evaluation.steps.embed import Progress, embed
-from evaluation.studies.corpora import Translations, load_crowdwsa
-from evaluation.studies.evidence import Agreement, EvidenceRow, write_evidence
+from evaluation.studies.corpora import Translations, crowdwsa_files, load_crowdwsa
+from evaluation.studies.evidence import Agreement, EvidenceRow, EvidenceVectors, write_evidence
 from evaluation.studies.worker_grading import METHODS
 
 CROWDS = ("T1", "T2")
@@ -58,14 +57,29 @@ def reproduce_crowdwsa(
     Raises `InputError` and `EmbedderError`.
     """
     with OutputFolder(output) as folder:
-        rows = [row for name in CROWDS for row in _rows(data, name, embedder, progress)]
-        sources = [data / f"crowdwsa2019/{name}_label_anonymous.tsv" for name in CROWDS]
+        corpora = {name: load_crowdwsa(data, name) for name in CROWDS}
+        vectors = {
+            name: EvidenceVectors(corpus.texts, progress) for name, corpus in corpora.items()
+        }
+        rows = [
+            row
+            for name in CROWDS
+            for row in _rows(name, corpora[name], embedder, vectors[name], progress)
+        ]
+        sources = [data / path for name in CROWDS for path in crowdwsa_files(name)]
         write_evidence(
             folder,
             rows,
             {
                 "study": "crowdwsa",
-                "embedder": embedder,
+                "answers": {name: len(corpus.texts) for name, corpus in corpora.items()},
+                "workers": {name: len(set(c.workers.tolist())) for name, c in corpora.items()},
+                "sentences": {name: len(set(c.sentences.tolist())) for name, c in corpora.items()},
+                "embedders": {name: found.described() for name, found in vectors.items()},
+                "truth": {
+                    "T1, T2": "mean sentence GLEU (lower case, no punctuation, n 1 to 4)",
+                    "T1-cosine, T2-cosine": "mean cosine to the true sentence, minilm, float32",
+                },
                 "input_hash": combined_hash(map(file_hash, sources)),
                 "versions": versions(),
             },
@@ -73,18 +87,18 @@ def reproduce_crowdwsa(
     return rows
 
 
-def _rows(data: Path, name: str, embedder: str, progress: Progress | None) -> Iterator[EvidenceRow]:
-    corpus = load_crowdwsa(data, name)
+def _rows(
+    name: str,
+    corpus: Translations,
+    embedder: str,
+    vectors: EvidenceVectors,
+    progress: Progress | None,
+) -> Iterator[EvidenceRow]:
     truths = {name: gleu_of(corpus), f"{name}-cosine": cosine_of(corpus, progress)}
-    vectors: dict[str, Vectors] = {}
     raw: dict[str, tuple[NDArray[np.generic], NDArray[np.float64]]] = {}
     for method, (own, switches) in METHODS.items():
-        spec = own or embedder
-        if spec not in vectors:
-            parameters = AqerParameters(embedder=spec)
-            vectors[spec] = embed(parameters, corpus.texts, None, progress).answers
         aqer = AQER(n_draws=0, **switches)  # type: ignore[arg-type]
-        aqer.fit(vectors[spec], corpus.workers, corpus.sentences)
+        aqer.fit(vectors.of(own or embedder), corpus.workers, corpus.sentences)
         raw[method] = aqer.workers_, aqer.raw_
     for setting, truth in truths.items():
         for method, (workers, scores) in raw.items():

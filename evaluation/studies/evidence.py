@@ -11,6 +11,9 @@ from scipy import stats
 
 from annotations.exchange import OutputFolder
 from evaluation.console import text_table
+from evaluation.methods.grams import Vectors
+from evaluation.parameters import AqerParameters
+from evaluation.steps.embed import Embedded, Progress, embed
 
 HEADER = (
     "setting",
@@ -76,16 +79,62 @@ class Agreement:
         )
 
 
+# Why a cell of the table is empty, by column.
+REASONS = {
+    "pearson_sd": "single_repetition",
+    "p_value": "not_tested",
+    "paper": "not_published",
+}
+
+
+class EvidenceVectors:
+    """Vectors of a corpus by SPEC, each made once."""
+
+    def __init__(self, texts: Sequence[str], progress: Progress | None = None) -> None:
+        self._texts = texts
+        self._progress = progress
+        self._made: dict[str, Embedded] = {}
+
+    def of(self, spec: str) -> Vectors:
+        """Return (N, d) vectors of the texts. Raises `EmbedderError`."""
+        if spec not in self._made:
+            parameters = AqerParameters(embedder=spec)
+            self._made[spec] = embed(parameters, self._texts, None, self._progress)
+        return self._made[spec].answers
+
+    def described(self) -> dict[str, dict[str, str]]:
+        """Return model, revision and precision by SPEC, of those that were used."""
+        return {
+            spec: {
+                "model": found.info.model,
+                "revision": found.info.revision,
+                "precision": found.info.precision,
+            }
+            for spec, found in self._made.items()
+        }
+
+
 def write_evidence(
     folder: OutputFolder, rows: Sequence[EvidenceRow], summary: dict[str, object]
 ) -> None:
-    """Write table.csv, table.md and summary.json."""
+    """Write table.csv, table.md and summary.json, which also says why cells are empty."""
+    undefined = [
+        {
+            "file": "table.csv",
+            "column": column,
+            "reason": reason,
+            "count": len(empty),
+            "rows": empty,
+        }
+        for column, reason in REASONS.items()
+        if (empty := [[r.setting, r.method] for r in rows if getattr(r, column) is None])
+    ]
     cells = [row.cells() for row in rows]
     folder.write_csv("table.csv", HEADER, cells)
     lines = ["| " + " | ".join(HEADER) + " |", "|" + " --- |" * len(HEADER)]
     lines += ["| " + " | ".join(map(_rounded, row)) + " |" for row in cells]
     folder.open("table.md").write(("\n".join(lines) + "\n").encode())
-    folder.write_json("summary.json", summary)
+    folder.write_json("summary.json", {**summary, "undefined": undefined})
 
 
 def printed(rows: Sequence[EvidenceRow]) -> str:

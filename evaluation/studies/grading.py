@@ -24,14 +24,14 @@ from annotations.exchange import (
     read_answers,
     read_model_answers,
 )
-from evaluation.backends import EmbedderError, EmbedderInfo, PrecomputedVectors
-from evaluation.backends.registry import parse_spec
+from evaluation.backends import parse_spec
 from evaluation.methods.grams import Vectors
 from evaluation.parameters import AqerParameters
 from evaluation.signatures import combined_hash, file_hash
 from evaluation.steps.embed import Embedded, Progress, embed, entailment_scores
 from evaluation.steps.grade import Graded, ModelColumns, grade
-from evaluation.studies.grading_tables import write_tables
+from evaluation.studies.file_vectors import read_vectors
+from evaluation.studies.grading_tables import FILES, write_tables
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,31 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
     EmbedderError
         The answers cannot be embedded; nothing was written.
     """
+    _refuse_to_replace_inputs(request)
     with OutputFolder(request.output) as folder:
         grading = _grading(request, progress)
         write_tables(folder, grading)
     return grading
+
+
+def _refuse_to_replace_inputs(request: GradingRequest) -> None:
+    target = parse_spec(request.parameters.embedder)
+    vectors = Path(target.target) if target.kind == "precomputed" else None
+    written = [request.output / name for name in FILES]
+    for path in (request.answers, request.models, vectors):
+        if path is not None and any(_are_one_file(path, table) for table in written):
+            raise InputError.single(
+                str(path),
+                f"a table of this name is written into {request.output} and would replace the file",
+                "Choose another folder with --output.",
+            )
+
+
+def _are_one_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):  # one of them is not there
+        return False
 
 
 def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
@@ -101,7 +122,7 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     target = parse_spec(parameters.embedder)
     if target.kind == "precomputed":
         path = Path(target.target)
-        embedded = _precomputed(path, answers, answered, models)
+        embedded = read_vectors(path, parameters, answers, answered, models)
         hashes["vectors"] = file_hash(path)
     else:
         embedded = _embedded(parameters, answered, models, progress)
@@ -110,8 +131,6 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     if parameters.init == "entailment":
         texts = [record.text for record in answered]
         initial = entailment_scores(parameters.nli or "", texts, questions, progress)
-    if parameters.aggregation == "majority":
-        _refuse_other_than_binary(embedded)
     graded = grade(
         parameters,
         embedded.answers,
@@ -135,7 +154,7 @@ def _embedded(
     embedded = embed(parameters, texts, spoken, progress)
     if models is None or embedded.models is None:
         return embedded
-    # One row a record: those without a text get zeros, which are never read.
+    # One row a record: those without a text get that of another, which is never read.
     of_text = np.array([record.status is AnswerStatus.TEXT for record in models.records])
     place = np.maximum(np.cumsum(of_text) - 1, 0)
     rows = embedded.models[place] if len(spoken or ()) else _zeros(embedded.answers, len(place))
@@ -158,37 +177,3 @@ def _columns(models: ModelAnswerFile, embedded: Embedded) -> ModelColumns:
         statuses=[record.status for record in models.records],
         vectors=embedded.models,
     )
-
-
-def _precomputed(
-    path: Path,
-    answers: AnswerFile,
-    answered: Sequence[AnswerRecord],
-    models: ModelAnswerFile | None,
-) -> Embedded:
-    """Take vectors from a file: one for each data row, so that rows are named by their number."""
-    vectors = PrecomputedVectors.load(path)
-    rows = np.array([record.row for record in answered])
-    vectors.check("answers", answers.n_rows, rows)
-    of_models = None
-    if models is not None:
-        spoken = np.array([record.row for record in _with_text(models)], dtype=np.int64)
-        vectors.check("models", models.n_rows, spoken)
-        assert vectors.models is not None
-        of_models = vectors.models[[record.row for record in models.records]]
-    info = EmbedderInfo(
-        spec=f"precomputed:{path.name}",
-        model="precomputed",
-        revision=file_hash(path)[:12],
-        precision=str(vectors.answers.dtype),
-        dimension=vectors.answers.shape[1],
-    )
-    return Embedded(vectors.answers[rows], of_models, info)
-
-
-def _refuse_other_than_binary(embedded: Embedded) -> None:
-    data = embedded.answers.data if hasattr(embedded.answers, "nnz") else embedded.answers
-    if not np.isin(data, (0, 1)).all():
-        raise EmbedderError(
-            "--aggregation majority needs vectors of zeros and ones: use --embedder bow"
-        )

@@ -10,6 +10,7 @@ import numpy as np
 from annotations.exchange import AnswerStatus, OutputFolder
 from evaluation.methods import AQER, ModelScores
 from evaluation.signatures import aqer_signature, versions
+from evaluation.steps.warnings import grading_warnings
 from evaluation.studies.npz import write_exemplars
 from evaluation.studies.undefined import Undefined
 
@@ -43,6 +44,16 @@ MODELS = (
     "rank",
 )
 MODEL_ANSWERS = ("model", "question", "score", "reason")
+
+FILES = (
+    "workers.csv",
+    "answers.csv",
+    "exemplars.csv",
+    "exemplars.npz",
+    "models.csv",
+    "model_answers.csv",
+    "summary.json",
+)
 
 NO_ANSWERS = "no_answers"
 TOO_FEW = "too_few"
@@ -160,12 +171,19 @@ def _model_row(
 ) -> Row:
     why = scores.reasons[code]
     run_reason = grading.graded.aqer.reason_
+    answered = int(scores.n_answered[code])
+    no_interval = scores.interval_reasons[code] or "no_interval"
+    if no_interval == "no_draws" and run_reason:
+        no_interval = run_reason  # draws were asked for, but nobody was ranked
     numbers = {
         "score": (scores.scores[code], why or "no_exemplar"),
         "score_answered": (scores.scores_answered[code], "no_text_answers"),
-        "score_low": (scores.low[code], scores.interval_reasons[code] or "no_interval"),
-        "score_high": (scores.high[code], scores.interval_reasons[code] or "no_interval"),
-        "percentile": (scores.percentiles[code], why or run_reason or "no_supported_worker"),
+        "score_low": (scores.low[code], no_interval),
+        "score_high": (scores.high[code], no_interval),
+        "percentile": (
+            scores.percentiles[code],
+            why or run_reason or ("no_supported_worker" if answered else "no_text_answers"),
+        ),
     }
     cell = {
         column: undefined.value(number, "models.csv", column, model, reason)
@@ -181,7 +199,7 @@ def _model_row(
         cell["score_low"],
         cell["score_high"],
         int(scores.n[code]),
-        int(scores.n_answered[code]),
+        answered,
         cell["percentile"],
         rank,
     )
@@ -276,51 +294,10 @@ def _comparisons(scores: ModelScores | None) -> list[dict[str, Any]]:
 
 def warnings_of(grading: FileGrading) -> list[str]:
     """Return what the user should know before trusting the tables, a sentence each."""
-    aqer, answers, models = grading.graded.aqer, grading.answers, grading.models
-    counts = _counts(grading)
-    found = [*answers.warnings, *(models.warnings if models else []), *grading.embedded.warnings]
-    if aqer.reason_ == "fewer_than_3_workers":
-        found.append(
-            f"{counts['workers']} workers answered: at least 3 are needed for grades and ranks"
-        )
-    elif not aqer.converged_:
-        found.append(
-            f"the weights did not settle in {aqer.n_iter_} iterations: raise --max-iterations, "
-            "and do not rely on close ranks"
-        )
-    if aqer.reason_ == "disconnected":
-        found.append(
-            "some workers share no question with others, not even through third ones: with "
-            "--difficulty there is no common scale, so nobody is ranked"
-        )
-    if counts["single_answer_questions"]:
-        found.append(
-            f"{counts['single_answer_questions']} questions have a single answer, which scores 1 "
-            "by construction"
-        )
-    if counts["repeated_rows"]:
-        found.append(f"{counts['repeated_rows']} rows repeat an earlier answer and were left out")
-    if counts["empty_answers"]:
-        found.append(f"{counts['empty_answers']} answers are empty and count as unanswered")
-    too_few = int((~aqer.supported_).sum())
-    if too_few:
-        found.append(
-            f"{too_few} workers answered fewer than 5 questions that 3 workers share: no rank"
-        )
-    return found + _model_warnings(grading)
-
-
-def _model_warnings(grading: FileGrading) -> list[str]:
-    scores = grading.graded.models
-    if scores is None:
-        return []
-    missing = sum(reason == "no_exemplar" for reason in scores.answer_reasons)
-    found = []
-    if missing:
-        found.append(f"{missing} answers of models are to questions that no worker answered")
-    for model, why in zip(scores.models.tolist(), scores.reasons, strict=True):
-        if why == "missing_answers":
-            found.append(
-                f"model {model} has answers with status error: not ranked until asked again"
-            )
-    return found
+    answers, models, graded = grading.answers, grading.models, grading.graded
+    return [
+        *answers.warnings,
+        *(models.warnings if models else []),
+        *grading.embedded.warnings,
+        *grading_warnings(graded.aqer, graded.models, answers.n_empty, answers.n_repeated),
+    ]

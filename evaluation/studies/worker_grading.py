@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from annotations.exchange import OutputFolder
 from evaluation.methods import AQER
 from evaluation.methods.grams import Vectors
-from evaluation.parameters import AqerParameters
 from evaluation.signatures import combined_hash, file_hash, versions
-from evaluation.steps.embed import Progress, embed
-from evaluation.studies.corpora import GradedAnswers, load_mohler
-from evaluation.studies.evidence import Agreement, EvidenceRow, write_evidence
+from evaluation.steps.embed import Progress
+from evaluation.studies.corpora import MOHLER, GradedAnswers, load_mohler
+from evaluation.studies.evidence import Agreement, EvidenceRow, EvidenceVectors, write_evidence
 
 CROWD = 20
 FIRST_SEED = 1000
@@ -92,17 +91,19 @@ def reproduce_worker_grading(
     with OutputFolder(output) as folder:
         corpus = load_mohler(data)
         seeds = range(FIRST_SEED + seed, FIRST_SEED + seed + repetitions)
-        models: dict[str, str] = {}
-        rows = list(_rows(corpus, embedder, seeds, models, progress))
-        sources = [data / "mohler2011/answers.csv"]
+        vectors = EvidenceVectors(corpus.texts, progress)
+        rows = list(_rows(corpus, embedder, seeds, vectors, progress))
         write_evidence(
             folder,
             rows,
             {
                 "study": "worker-grading",
-                "embedders": models,
+                "answers": len(corpus.texts),
+                "questions": len(set(corpus.questions.tolist())),
+                "repetitions": repetitions,
                 "seeds": [seeds.start, seeds.stop - 1],
-                "input_hash": combined_hash(map(file_hash, sources)),
+                "embedders": vectors.described(),
+                "input_hash": combined_hash([file_hash(data / MOHLER)]),
                 "versions": versions(),
             },
         )
@@ -113,18 +114,21 @@ def _rows(
     corpus: GradedAnswers,
     embedder: str,
     seeds: range,
-    models: dict[str, str],
+    vectors: EvidenceVectors,
     progress: Progress | None,
 ) -> Iterator[EvidenceRow]:
-    vectors: dict[str, Vectors] = {}
+    done, total = 0, len(SETTINGS) * len(METHODS)
     for setting, tier in SETTINGS.items():
         for name, (own, switches) in METHODS.items():
-            spec = own or embedder
-            if spec not in vectors:
-                # Word weights are learned from all answers of the corpus, as methods.md says.
-                embedded = embed(AqerParameters(embedder=spec), corpus.texts, None, progress)
-                vectors[spec] = embedded.answers
-                models[spec] = f"{embedded.info.model}@{embedded.info.revision}"
-            method = AQER(n_draws=0, **switches)  # type: ignore[arg-type]
-            found = agreement(method, vectors[spec], corpus, tier, seeds)
+            # Word weights are learned from all answers of the corpus.
+            found = agreement(
+                AQER(n_draws=0, **switches),  # type: ignore[arg-type]
+                vectors.of(own or embedder),
+                corpus,
+                tier,
+                seeds,
+            )
+            done += 1
+            if progress is not None:
+                progress("methods", done, total)
             yield found.row(setting, name)

@@ -10,9 +10,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotations.exchange import ColumnNames, InputError
-from evaluation.backends import EmbedderError
-from evaluation.console import Bars, at_least, ended_by_signal
+from annotations.exchange import ColumnNames
+from evaluation.console import (
+    BAD_INPUT,
+    Bars,
+    at_least,
+    ended_by_signal,
+    printable,
+    refused_as_bad_input,
+    tell,
+)
 from evaluation.parameters import (
     AGGREGATIONS,
     INITIALIZATIONS,
@@ -23,7 +30,25 @@ from evaluation.parameters import (
 from evaluation.studies.grading import GradingRequest, grade_file
 from evaluation.studies.grading_report import report
 
-BAD_INPUT = 2
+__all__ = ["BAD_INPUT", "Command"]
+
+# More would only cost time: the ends of an interval no longer move.
+MOST_DRAWS = 100_000
+
+AQER_EPILOG = """\
+SPEC is one of
+  minilm                      all-MiniLM-L6-v2, English, installed with Crowdgrade (default)
+  sentence-transformers:NAME  a model by its name on the hub, or a folder
+  openai:MODEL@URL            an OpenAI-compatible server; its key in OPENAI_API_KEY
+  tfidf-word, tfidf-char      word or character counts of these answers, in any language
+  bow                         which words occur, for --aggregation majority
+  precomputed:FILE.npz        arrays `answers` and, with --models, `models`: a row of numbers for
+                              each data row of the file, empty and repeated ones too
+
+Written into DIR: workers.csv, answers.csv, exemplars.csv, exemplars.npz, models.csv,
+model_answers.csv, summary.json. platform/docs/data-formats.md says what is in them.
+Exit code: 0 done, 2 bad usage or input (nothing is written then).
+"""
 
 
 class Command(BaseCommand):
@@ -36,7 +61,11 @@ class Command(BaseCommand):
         """Take the method first, then its own arguments."""
         methods = parser.add_subparsers(dest="method", required=True, metavar="METHOD")
         aqer = methods.add_parser(
-            "aqer", help="grade workers, make exemplary answers, score models (AQER)"
+            "aqer",
+            help="grade workers, make exemplary answers, score models (AQER)",
+            description="Grade workers by their free-text answers, without an answer key.",
+            epilog=AQER_EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         add_aqer_arguments(aqer)
 
@@ -46,7 +75,7 @@ class Command(BaseCommand):
         parameters = AqerParameters(**{name: options[name] for name in names})
         problems = parameters.problems()
         if problems:
-            raise CommandError("\n".join(problems), returncode=BAD_INPUT)
+            raise CommandError(printable("\n".join(problems)), returncode=BAD_INPUT)
         request = GradingRequest(
             answers=options["answers"],
             models=options["models"],
@@ -54,54 +83,104 @@ class Command(BaseCommand):
             parameters=parameters,
             output=options["output"],
         )
-        try:
-            with ended_by_signal(), Bars() as bars:
-                grading = grade_file(request, bars.show)
-        except (InputError, EmbedderError) as error:
-            raise CommandError(str(error), returncode=BAD_INPUT) from error
-        self.stdout.write(report(grading, request.output))
+        with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
+            grading = grade_file(request, bars.show)
+        tell(self.stdout, report(grading, request.output))
 
 
 def add_aqer_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what `evaluate aqer` takes; the defaults are those of `AqerParameters`."""
     default = AqerParameters()
-    parser.add_argument("answers", type=Path, metavar="ANSWERS", help="CSV, TSV, JSONL or XLSX")
-    parser.add_argument("--models", type=Path, metavar="FILE", help="answers of models")
-    parser.add_argument("--embedder", metavar="SPEC", default=default.embedder)
-    parser.add_argument(
-        "--precision", choices=("float32", "bfloat16", "auto"), default=default.precision
+    add = parser.add_argument
+    add(
+        "answers",
+        type=Path,
+        metavar="ANSWERS",
+        help="CSV, TSV, JSONL or XLSX with the columns worker, question and answer",
     )
-    parser.add_argument("--similarity", choices=SIMILARITIES, default=default.similarity)
-    parser.add_argument("--init", choices=INITIALIZATIONS, default=default.init)
-    parser.add_argument("--nli", metavar="NAME", help="entailment model for --init entailment")
-    parser.add_argument("--aggregation", choices=AGGREGATIONS, default=default.aggregation)
-    parser.add_argument("--stopping", choices=STOPPING_RULES, default=default.stopping)
-    parser.add_argument("--tolerance", type=_tolerance, metavar="X", default=default.tolerance)
-    parser.add_argument(
-        "--max-iterations", type=at_least(1), metavar="N", default=default.max_iterations
+    add(
+        "--models",
+        type=Path,
+        metavar="FILE",
+        help="answers of language models: model, question, answer and, if you like, status",
     )
-    for name in ("leave-one-out", "difficulty", "discrimination"):
-        parser.add_argument(
-            f"--{name}",
-            action=BooleanOptionalAction,
-            default=getattr(default, name.replace("-", "_")),
-        )
-    parser.add_argument(
-        "--bootstrap",
-        type=_draws,
-        metavar="N",
-        default=default.bootstrap,
-        help=f"draws for intervals; 0 for none (default {default.bootstrap})",
-    )
-    parser.add_argument("--bootstrap-workers", action="store_true")
-    parser.add_argument("--seed", type=at_least(0), metavar="N", default=default.seed)
-    parser.add_argument(
+    add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
+    add(
         "--columns",
         type=_columns,
         default=ColumnNames(),
         metavar="worker=NAME,question=NAME,answer=NAME,model=NAME",
+        help="how the columns are called in your files, where they are called otherwise",
     )
-    parser.add_argument("--output", type=Path, metavar="DIR", required=True)
+    add("--embedder", metavar="SPEC", default=default.embedder, help="see below (%(default)s)")
+    add(
+        "--precision",
+        choices=("float32", "bfloat16", "auto"),
+        default=default.precision,
+        help="auto: bfloat16 where the processor has it, else float32 (%(default)s)",
+    )
+    add(
+        "--similarity",
+        choices=SIMILARITIES,
+        default=default.similarity,
+        help="euclidean is the negative distance (%(default)s)",
+    )
+    add("--init", choices=INITIALIZATIONS, default=default.init, help="first weights (%(default)s)")
+    add("--nli", metavar="NAME", help="entailment model (name or folder) for --init entailment")
+    add(
+        "--aggregation",
+        choices=AGGREGATIONS,
+        default=default.aggregation,
+        help="how the crowd's answer is made; majority needs --embedder bow (%(default)s)",
+    )
+    add(
+        "--stopping",
+        choices=STOPPING_RULES,
+        default=default.stopping,
+        help="stop when the RMSE of the weights (paper), or that times the number of workers "
+        "(relative), is below the tolerance (%(default)s)",
+    )
+    add(
+        "--tolerance",
+        type=_tolerance,
+        metavar="X",
+        default=default.tolerance,
+        help="when the weights count as settled (%(default)s)",
+    )
+    add(
+        "--max-iterations",
+        type=at_least(1),
+        metavar="N",
+        default=default.max_iterations,
+        help="where to stop in any case (%(default)s)",
+    )
+    for name, what in (
+        ("leave-one-out", "compare each answer with the crowd's answer without its worker"),
+        ("difficulty", "allow for some questions being harder than others"),
+        ("discrimination", "let questions that tell workers apart count more"),
+    ):
+        of_field = getattr(default, name.replace("-", "_"))
+        state = "on" if of_field else "off"
+        add(f"--{name}", action=BooleanOptionalAction, default=of_field, help=f"{what} ({state})")
+    add(
+        "--bootstrap",
+        type=_draws,
+        metavar="N",
+        default=default.bootstrap,
+        help="draws for intervals; 0 for none (%(default)s)",
+    )
+    add(
+        "--bootstrap-workers",
+        action="store_true",
+        help="draw workers as well: intervals for another crowd of the same kind",
+    )
+    add(
+        "--seed",
+        type=at_least(0),
+        metavar="N",
+        default=default.seed,
+        help="of everything random (%(default)s)",
+    )
 
 
 def _columns(text: str) -> ColumnNames:
@@ -115,6 +194,8 @@ def _draws(text: str) -> int:
     number: int = at_least(0)(text)
     if number == 1:
         raise argparse.ArgumentTypeError("one draw tells nothing: 0, or 2 and more")
+    if number > MOST_DRAWS:
+        raise argparse.ArgumentTypeError(f"{number} is more than {MOST_DRAWS}")
     return number
 
 
