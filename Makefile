@@ -9,7 +9,7 @@ STAMPS := $(VENV)/.stamps
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint benchmark
+.PHONY: help install demo up test lint benchmark
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
@@ -35,6 +35,9 @@ install: $(STAMPS)/run  ## what running needs, into .venv
 
 demo: $(STAMPS)/run  ## install, load and grade the demo, print its tables, serve it (PORT=8000, SERVE=0 to end after the tables)
 	@$(BIN)/python manage.py demo --port $(PORT) $(if $(filter 0 no,$(SERVE)),--no-serve)
+
+up: $(STAMPS)/run  ## the site and a worker, on the database of DATABASE_URL or var/ (PORT=8000)
+	@$(BIN)/python manage.py up --port $(PORT)
 
 test: $(STAMPS)/test  ## every test (data and services that are missing are skipped, with the reason)
 	$(BIN)/python -m pytest
