@@ -8,6 +8,7 @@ its own and off by default.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -216,6 +217,18 @@ class AQER:
         )
         return score_models(crowd, answers, x)
 
+    @cached_property
+    def dispersion_(self) -> Floats:
+        """(Q,) dispersion of each question, computed when asked for."""
+        return self._vote.dispersion(self._votes)
+
+    @cached_property
+    def ceiling_(self) -> Ceiling:
+        """The human ceiling, computed when asked for."""
+        if self.reason_ == FEWER_THAN_3_WORKERS:
+            return Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
+        return human_ceiling(self._left_out, self._vote.cells)
+
     # The steps of fit, in their order.
 
     def _check(self) -> None:
@@ -235,6 +248,8 @@ class AQER:
             raise ValueError(f"n_draws must be 0 or at least 2, got {self.n_draws}")
 
     def _settle(self, initial_scores: ArrayLike | None, progress: Progress | None) -> AQER:
+        for computed_later in ("dispersion_", "ceiling_"):
+            self.__dict__.pop(computed_later, None)
         cells = self._vote.cells
         self.n_answers_ = cells.answers_of_worker
         self.n_workers_of_question_ = cells.to_questions(cells.sizes)
@@ -284,7 +299,6 @@ class AQER:
         self.scores_ = cells.to_rows(produced)
         self.final_scores_ = cells.to_rows(final)
         self.leave_one_out_scores_ = cells.to_rows(self._left_out)
-        self.dispersion_ = self._vote.dispersion(self._votes)
         self.nearest_ = self._nearest(final)
 
     def _nearest(self, final: Floats) -> Integers:
@@ -309,7 +323,6 @@ class AQER:
                 self.reason_ = DISCONNECTED
                 among = np.zeros_like(among)
         self.ranks_ = competition_ranks(self.grades_, among)
-        self.ceiling_ = human_ceiling(self._left_out, self._vote.cells)
 
     def _write_no_grades(self, start: Floats) -> None:
         m = self._vote.cells.n_workers
@@ -318,7 +331,6 @@ class AQER:
         self.raw_low_ = self.raw_high_ = self.grade_low_ = self.grade_high_ = nothing
         self.ranks_ = np.zeros(m, dtype=np.int64)
         self.trace_, self.n_iter_, self.converged_ = [], 0, None
-        self.ceiling_ = Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
         self.interval_reasons_: list[str | None] = [FEWER_THAN_3_WORKERS] * m
         # Models' intervals are defined: questions are drawn, the weights stay equal.
         self._draws: Draws | None = None
