@@ -11,6 +11,7 @@ from evaluation.models import LLMScore, Run, WorkerGrade
 
 from .about import RunAbout, about
 from .paging import Order, Page
+from .reasons import in_words
 from .values import Ceiling, Estimate
 
 ORDER = Order("score", "model__public_id")
@@ -62,6 +63,11 @@ class ModelRow:
     percentile: float | None
     rank: int | None
     reason: str
+
+    @property
+    def why(self) -> str:
+        """The reason in words; "" without one."""
+        return in_words(self.reason)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run,
 
 from .about import RunAbout, about
 from .paging import PAGE, Order, Page
+from .reasons import in_words
 from .texts import ANSWER_SHOWN, beginning, shortened
 
 ORDER = Order("score", "response__public_id")
@@ -44,6 +45,11 @@ class ModelAnswer:
     text: str
     score: float | None
     reason: str
+
+    @property
+    def why(self) -> str:
+        """The reason in words; "" without one."""
+        return in_words(self.reason)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from evaluation.models import Run, WorkerGrade
 
 from .about import RunAbout, about
 from .changes import DataChange, data_change
+from .reasons import in_words
 from .values import Ceiling
 
 
@@ -23,6 +24,11 @@ class UndefinedCells:
     column: str
     reason: str
     count: int
+
+    @property
+    def why(self) -> str:
+        """The reason in words; "" without one."""
+        return in_words(self.reason)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from .reasons import in_words
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -35,6 +37,11 @@ class Ceiling:
     n_workers: int
     n_questions: int
     reason: str | None
+
+    @property
+    def why(self) -> str:
+        """The reason in words; "" without one."""
+        return in_words(self.reason)
 
     @classmethod
     def of_summary(cls, summary: Mapping[str, Any]) -> Self:

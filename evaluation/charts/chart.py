@@ -1,0 +1,54 @@
+"""A picture in the two widths that pages show, and as one to take away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString, mark_safe
+
+from .svg import Drawing
+
+WIDE = 960.0
+NARROW = 340.0
+Draw = Callable[[float], Drawing]
+Standalone = str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture.
+
+    Attributes
+    ----------
+    name : part of addresses and file names. title : what it shows, in a few words.
+    explanation : how to read it, for people who do not know statistics.
+    draw : from a width to the picture.
+    note : what it leaves out, such as workers beyond the first 200; "" if nothing.
+    """
+
+    name: str
+    title: str
+    explanation: str
+    draw: Draw
+    note: str = ""
+
+    @property
+    def wide(self) -> SafeString:
+        """The picture for screens of a desk."""
+        return self._inline(WIDE)
+
+    @property
+    def narrow(self) -> SafeString:
+        """The picture for phones."""
+        return self._inline(NARROW)
+
+    def standalone(self) -> Standalone:
+        """The wide picture as a file of its own, on white, without workers' texts."""
+        drawing = self.draw(WIDE)
+        drawing.taken_away()
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawing.markup()}\n'
+
+    def _inline(self, width: float) -> SafeString:
+        # `Drawing` escapes every text and attribute; nothing else is in its markup.
+        return mark_safe(self.draw(width).markup())  # noqa: S308

@@ -1,0 +1,72 @@
+"""Workers' grades with their intervals, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+from evaluation.reports import WorkerRow
+
+from .chart import Chart
+from .rows import Layout, Row, draw_axis, draw_rows
+from .scales import Scale, interval, three_digits
+from .svg import Drawing
+
+MOST = 200
+
+
+def grades_chart(
+    workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
+) -> Chart:
+    """Return the picture of at most 200 workers out of `n_workers`, in the order given."""
+    shown = [worker for worker in workers if worker.grade.value is not None][:MOST]
+    rows = [
+        Row(
+            name=worker.name,
+            value=worker.grade.value,
+            low=worker.grade.low,
+            high=worker.grade.high,
+            tip=_tip(worker),
+            link=link(worker.worker),
+            look="" if worker.supported else "-weak",
+        )
+        for worker in shown
+    ]
+
+    def draw(width: float) -> Drawing:
+        layout = Layout(width, [row.name for row in rows])
+        description = f"{len(rows)} workers, best grade first, with 95% intervals"
+        drawing = Drawing(width, layout.height, "Grades", description)
+        scale = Scale(0.0, 1.0, layout.left, layout.right)
+        draw_axis(drawing, layout, scale, "grade: 0 worst to 1 best of this run")
+        draw_rows(drawing, layout, scale, rows)
+        return drawing
+
+    return Chart(
+        name="grades",
+        title="Who agrees with the crowd's best answer",
+        explanation=(
+            "A dot is a worker's grade, the line through it the 95% interval: where the grade "
+            "would probably be with other questions of this kind. Workers whose lines overlap a "
+            "lot cannot be told apart. Hollow grey dots have too few answers to be ranked."
+        ),
+        draw=draw,
+        note=(
+            f"The picture shows the first {len(rows)} of {n_workers:,} workers; "
+            "the table and the CSV file have all."
+            if n_workers > len(rows)
+            else ""
+        ),
+    )
+
+
+def _tip(worker: WorkerRow) -> str:
+    rank = f"rank {worker.rank}" if worker.rank else "not ranked: too few answers"
+    return "\n".join(
+        [
+            worker.name,
+            f"grade {three_digits(worker.grade.value)}, "
+            f"interval {interval(worker.grade.low, worker.grade.high, 'unknown')}",
+            f"{rank}, {worker.n_answers} answers",
+        ]
+    )

@@ -1,0 +1,64 @@
+"""From numbers to places in a picture, and numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+STEPS = (1, 2, 2.5, 5, 10)
+
+
+def three_digits(value: float | None, missing: str = "–") -> str:
+    """Return a number with three decimals, in scientific notation where these would be all 0."""
+    if value is None:
+        return missing
+    if value and abs(value) < 0.0005:
+        return f"{value:.2e}"
+    return f"{value:.3f}"
+
+
+def interval(low: float | None, high: float | None, missing: str = "–") -> str:
+    """Return both ends of an interval."""
+    if low is None or high is None:
+        return missing
+    return f"{three_digits(low)} to {three_digits(high)}"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Numbers from `low` to `high` onto places from `start` to `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Return the place of a number; beyond the ends it stays at the end."""
+        share = (value - self.low) / (self.high - self.low)
+        return self.start + min(1.0, max(0.0, share)) * (self.end - self.start)
+
+    def ticks(self, most: int = 6) -> list[float]:
+        """Return round numbers in the range, at most `most` + 1."""
+        span = self.high - self.low
+        unit = 10 ** math.floor(math.log10(span / most))
+        step = next(unit * step for step in STEPS if span / (unit * step) <= most)
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        return [tick * step for tick in range(first, last + 1)]
+
+
+def around(values: Iterable[float | None], start: float, end: float) -> Scale:
+    """Return a scale that holds all numbers with some air; 0 to 1 without any."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return Scale(0.0, 1.0, start, end)
+    low, high = min(known), max(known)
+    air = (high - low) * 0.05 or 0.05
+    return Scale(low - air, high + air, start, end)
+
+
+def tick_label(tick: float) -> str:
+    """Return a tick without needless zeros."""
+    return f"{round(tick, 6) + 0.0:g}"

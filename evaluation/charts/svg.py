@@ -1,0 +1,164 @@
+"""Shapes and letters as SVG; every text is escaped here and nowhere else.
+
+Colours are attributes for a light page. Each shape also has a class, by which a style sheet gives
+it the colours of a dark one; no style attributes, which a strict policy would refuse.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+from xml.etree import ElementTree as ET
+
+NAMESPACE = "http://www.w3.org/2000/svg"
+FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+LETTERS = 12
+# Width of a letter in proportion to its size, on the safe side.
+LETTER_WIDTH = 0.56
+
+# Role of a shape -> its look on a light page. The names are also classes (chart-...).
+LOOKS: dict[str, dict[str, str]] = {
+    "dot": {"fill": "#4f46e5", "stroke": "#ffffff", "stroke-width": "1"},
+    "dot-weak": {"fill": "#ffffff", "stroke": "#64748b", "stroke-width": "1.5"},
+    "dot-model": {"fill": "#c2410c", "stroke": "#ffffff", "stroke-width": "1"},
+    "whisker": {"stroke": "#4f46e5", "stroke-width": "2", "stroke-opacity": "0.45"},
+    "whisker-weak": {"stroke": "#64748b", "stroke-width": "2", "stroke-opacity": "0.45"},
+    "whisker-model": {"stroke": "#c2410c", "stroke-width": "2", "stroke-opacity": "0.5"},
+    "bar": {"fill": "#a5b4fc"},
+    "band": {"fill": "#0f766e", "fill-opacity": "0.12"},
+    "ceiling": {"stroke": "#0f766e", "stroke-width": "2", "stroke-dasharray": "5 3"},
+    "median": {"stroke": "#4f46e5", "stroke-width": "1.5", "stroke-dasharray": "2 3"},
+    "line": {"stroke": "#4f46e5", "stroke-width": "2", "fill": "none"},
+    "grid": {"stroke": "#e2e8f0", "stroke-width": "1"},
+    "axis": {"stroke": "#94a3b8", "stroke-width": "1"},
+    "label": {"fill": "#334155"},
+    "faint": {"fill": "#64748b"},
+    "label-ceiling": {"fill": "#0f766e"},
+    "paper": {"fill": "#ffffff"},
+    "hit": {"fill": "transparent"},
+}
+Anchor = Literal["start", "middle", "end"]
+# What XML 1.0 cannot hold, not even escaped.
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def clean(text: str) -> str:
+    """Return the text without the control characters that no XML may hold."""
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
+def fitting(text: str, width: float, size: float = LETTERS) -> str:
+    """Return the text in one line, cut in the middle where it would be wider than `width`.
+
+    Names of models and questions differ at their ends.
+    """
+    text = " ".join(text.split())
+    most = max(3, int(width / (size * LETTER_WIDTH)))
+    if len(text) <= most:
+        return text
+    end = most // 2 - 1
+    return f"{text[: most - 1 - end].rstrip()}…{text[len(text) - end :].lstrip()}"
+
+
+def width_of(text: str, size: float = LETTERS) -> float:
+    """Return how wide a text is at most, but for unusually wide letters."""
+    return len(text) * size * LETTER_WIDTH
+
+
+def number(value: float) -> str:
+    """Return a coordinate."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+class Drawing:
+    """An SVG picture of some width and height, filled from back to front.
+
+    Shapes are added to the picture, or to the group that `mark` opened last.
+    """
+
+    def __init__(self, width: float, height: float, title: str, description: str) -> None:
+        self.width = width
+        self.height = height
+        self.root = ET.Element(
+            "svg",
+            {
+                "xmlns": NAMESPACE,
+                "viewBox": f"0 0 {number(width)} {number(height)}",
+                "width": number(width),
+                "height": number(height),
+                "role": "img",
+                "aria-label": clean(f"{title}. {description}"),
+                "font-family": FONT,
+                "font-size": str(LETTERS),
+            },
+        )
+        self._parent = self.root
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, look: str) -> None:
+        """Add a straight line."""
+        ends = {"x1": number(x1), "y1": number(y1), "x2": number(x2), "y2": number(y2)}
+        self._add("line", ends, look)
+
+    def path(self, points: list[tuple[float, float]], look: str) -> None:
+        """Add a line through points."""
+        through = " ".join(f"{number(x)},{number(y)}" for x, y in points)
+        self._add("polyline", {"points": through}, look)
+
+    def rectangle(self, x: float, y: float, width: float, height: float, look: str) -> None:
+        """Add a rectangle."""
+        sides = {"width": number(max(0, width)), "height": number(max(0, height))}
+        self._add("rect", {"x": number(x), "y": number(y), **sides}, look)
+
+    def dot(self, x: float, y: float, look: str, radius: float = 4.5) -> None:
+        """Add a dot."""
+        self._add("circle", {"cx": number(x), "cy": number(y), "r": number(radius)}, look)
+
+    def diamond(self, x: float, y: float, look: str, radius: float = 6) -> None:
+        """Add a diamond, which can be told from a dot without colours."""
+        corners = ((x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y))
+        points = " ".join(f"{number(a)},{number(b)}" for a, b in corners)
+        self._add("polygon", {"points": points}, look)
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        look: str = "label",
+        anchor: Anchor = "start",
+        size: float | None = None,
+    ) -> None:
+        """Add a line of text; its direction is its own, its place is not."""
+        where = {"x": number(x), "y": number(y), "text-anchor": anchor, "unicode-bidi": "isolate"}
+        if size is not None:
+            where["font-size"] = number(size)
+        self._add("text", where, look).text = clean(text)
+
+    def mark(self, tip: str, link: str = "") -> None:
+        """Open a group that says `tip` when it is pointed at, and leads to `link`."""
+        group = ET.SubElement(self.root, "g", {"class": "chart-mark"})
+        if link:
+            group.set("data-href", link)
+        ET.SubElement(group, "title").text = clean(tip)
+        self._parent = group
+
+    def end_mark(self) -> None:
+        """Close the group."""
+        self._parent = self.root
+
+    def taken_away(self) -> None:
+        """Make it fit to stand alone: on white paper, without what only the page may say."""
+        for group in self.root.iter("g"):
+            group.attrib.pop("data-href", None)
+            for title in group.findall("title"):
+                group.remove(title)
+        paper = ET.Element("rect", {"width": "100%", "height": "100%", **LOOKS["paper"]})
+        self.root.insert(0, paper)
+
+    def markup(self) -> str:
+        """Return the picture as XML that is HTML as well."""
+        return ET.tostring(self.root, encoding="unicode")
+
+    def _add(self, tag: str, attributes: dict[str, str], look: str) -> ET.Element:
+        known = {"class": f"chart-{look}", **LOOKS[look], **attributes}
+        return ET.SubElement(self._parent, tag, known)

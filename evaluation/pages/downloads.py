@@ -1,0 +1,133 @@
+"""Pictures and tables to take away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.views.generic import View
+
+from evaluation.charts import Chart, convergence_chart, placement_chart
+from evaluation.models import Run
+from evaluation.reports import models_report, run_report
+from evaluation.reports.spreadsheet import csv_lines
+from evaluation.reports.tables import (
+    Table,
+    convergence_table,
+    models_table,
+    question_table,
+    questions_table,
+    worker_table,
+    workers_table,
+)
+
+from . import question, worker
+from .base import visible_run
+from .run import disagreement, grades
+
+CHARTS: dict[str, Callable[[Run], Chart | None]] = {
+    "grades": lambda run: grades(run, run_report(run).n_graded),
+    "questions": lambda run: disagreement(run, run.summary.get("counts", {}).get("questions", 0)),
+    "convergence": lambda run: convergence_chart(run.summary.get("trace", [])),
+    "placement": lambda run: placement_chart(models_report(run)),
+}
+TABLES: dict[str, Callable[[Run], Table]] = {
+    "workers": workers_table,
+    "questions": questions_table,
+    "models": models_table,
+    "convergence": convergence_table,
+}
+
+
+class ResultsFile(View):
+    """A file of a run that is done; 404 for any other."""
+
+    def get(self, request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+        """Send the file."""
+        run = visible_run(request, kwargs.pop("run"))
+        if run.state != Run.State.DONE:
+            raise Http404("the run has no results")
+        return self.file(run, **kwargs)
+
+    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
+        """Return the file."""
+        raise NotImplementedError
+
+
+class ChartFile(ResultsFile):
+    """A picture of a run as SVG."""
+
+    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
+        """Return the picture of that name."""
+        make = CHARTS.get(kwargs["name"])
+        return _picture(run, make(run) if make else None)
+
+
+class WorkerChartFile(ResultsFile):
+    """A worker's picture as SVG."""
+
+    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
+        """Return the picture."""
+        return _picture(run, worker.scores(run, worker.found(run, kwargs["worker"])))
+
+
+class QuestionChartFile(ResultsFile):
+    """A question's picture as SVG."""
+
+    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
+        """Return the picture."""
+        report = question.found(run, kwargs["question"])
+        return _picture(run, question.answers(run, kwargs["question"], report))
+
+
+class TableFile(ResultsFile):
+    """A table of a run as CSV."""
+
+    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
+        """Return the table of that name."""
+        name = kwargs["name"]
+        make = TABLES.get(name)
+        if make is None:
+            raise Http404("there is no such table")
+        return _table(run, name, make(run))
+
+
+class WorkerTableFile(ResultsFile):
+    """A worker's answers as CSV."""
+
+    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
+        """Return the table."""
+        worker.found(run, kwargs["worker"])
+        return _table(run, "worker", worker_table(run, kwargs["worker"]))
+
+
+class QuestionTableFile(ResultsFile):
+    """The answers to a question as CSV."""
+
+    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
+        """Return the table."""
+        question.found(run, kwargs["question"])
+        return _table(run, "question", question_table(run, kwargs["question"]))
+
+
+def _picture(run: Run, chart: Chart | None) -> HttpResponse:
+    if chart is None:
+        raise Http404("there is no such picture")
+    return HttpResponse(
+        chart.standalone(), content_type="image/svg+xml", headers=_as_file(run, chart.name, "svg")
+    )
+
+
+def _table(run: Run, name: str, table: Table) -> StreamingHttpResponse:
+    return StreamingHttpResponse(
+        csv_lines(table.header, table.rows),
+        content_type="text/csv; charset=utf-8",
+        headers=_as_file(run, name, "csv"),
+    )
+
+
+def _as_file(run: Run, name: str, kind: str) -> dict[str, str]:
+    """Name the file after our own words only; an attachment is never run as a page."""
+    file = f"crowdgrade-{name}-{run.public_id.hex[-8:]}.{kind}"
+    return {"Content-Disposition": f'attachment; filename="{file}"'}

@@ -1,0 +1,33 @@
+"""Addresses of the results, behind the site's login."""
+
+from django.urls import path
+
+from .downloads import (
+    ChartFile,
+    QuestionChartFile,
+    QuestionTableFile,
+    TableFile,
+    WorkerChartFile,
+    WorkerTableFile,
+)
+from .models import ModelsPage
+from .question import QuestionPage
+from .run import RunPage
+from .worker import WorkerPage
+
+RUN = "runs/<uuid:run>/results/"
+WORKER = f"{RUN}workers/<uuid:worker>/"
+QUESTION = f"{RUN}questions/<uuid:question>/"
+
+urlpatterns = [
+    path(RUN, RunPage.as_view(), name="results-run"),
+    path(f"{RUN}models/", ModelsPage.as_view(), name="results-models"),
+    path(WORKER, WorkerPage.as_view(), name="results-worker"),
+    path(QUESTION, QuestionPage.as_view(), name="results-question"),
+    path(f"{RUN}charts/<slug:name>.svg", ChartFile.as_view(), name="results-chart"),
+    path(f"{RUN}tables/<slug:name>.csv", TableFile.as_view(), name="results-table"),
+    path(f"{WORKER}scores.svg", WorkerChartFile.as_view(), name="results-worker-chart"),
+    path(f"{WORKER}answers.csv", WorkerTableFile.as_view(), name="results-worker-table"),
+    path(f"{QUESTION}answers.svg", QuestionChartFile.as_view(), name="results-question-chart"),
+    path(f"{QUESTION}answers.csv", QuestionTableFile.as_view(), name="results-question-table"),
+]

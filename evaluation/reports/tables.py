@@ -1,0 +1,154 @@
+"""Reports as tables for files: every row, numbers in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, FilteredRelation, Q
+
+from annotations.models import Response
+from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run
+
+from .models import ModelRow, model_rows
+from .questions import ORDERS
+from .workers import all_worker_rows
+
+Row = Sequence[object]
+AT_ONCE = 2000
+
+
+@dataclass(frozen=True)
+class Table:
+    """Column names, and rows that are read as they are written."""
+
+    header: tuple[str, ...]
+    rows: Iterable[Row]
+
+
+def workers_table(run: Run) -> Table:
+    """Return all workers, best grade first."""
+    header = (
+        *("rank", "worker", "panel", "grade", "grade_low", "grade_high"),
+        *("raw", "raw_low", "raw_high", "leave_one_out", "weight", "support", "n_answers"),
+    )
+    return Table(
+        header,
+        (
+            (
+                *(row.rank, row.name, row.panel),
+                *(row.grade.value, row.grade.low, row.grade.high),
+                *(row.raw.value, row.raw.low, row.raw.high, row.leave_one_out, row.weight),
+                *("ok" if row.supported else "too_few", row.n_answers),
+            )
+            for row in all_worker_rows(run)
+        ),
+    )
+
+
+def questions_table(run: Run) -> Table:
+    """Return all questions in their order, with the whole text of the nearest answer."""
+    order = ORDERS["position"]
+    rows = (
+        ExemplaryAnswer.objects.filter(run=run)
+        .order_by(order.field, order.tie)
+        .values_list(
+            "question__external_id",
+            "question__text",
+            "n_answers",
+            "dispersion",
+            "nearest_response__submission__worker__external_id",
+            "nearest_response__text",
+        )
+    )
+    header = ("question", "text", "n_answers", "dispersion", "nearest_worker", "nearest_answer")
+    return Table(header, rows.iterator(AT_ONCE))
+
+
+def models_table(run: Run) -> Table:
+    """Return all models by score."""
+    header = (
+        *("rank", "model", "details", "score", "score_low", "score_high", "score_answered"),
+        *("n", "n_answered", "percentile", "reason"),
+    )
+    return Table(header, (_model(row) for row in _all_models(run)))
+
+
+def _all_models(run: Run) -> Iterable[ModelRow]:
+    page = model_rows(run, size=AT_ONCE)
+    yield from page.rows
+    while page.next:
+        page = model_rows(run, page.next, size=AT_ONCE)
+        yield from page.rows
+
+
+def _model(row: ModelRow) -> Row:
+    score = row.score
+    return (
+        *(row.rank, row.name, row.details, score.value, score.low, score.high),
+        *(row.score_answered, row.n, row.n_answered, row.percentile, row.reason),
+    )
+
+
+def convergence_table(run: Run) -> Table:
+    """Return the change of the weights an iteration."""
+    return Table(("iteration", "rmse"), enumerate(run.summary.get("trace", []), 1))
+
+
+def worker_table(run: Run, worker: UUID) -> Table:
+    """Return a worker's answers in full."""
+    rows: Any = (
+        Response.objects.filter(
+            submission__worker__public_id=worker,
+            submission__version=run.version_id,
+            state=Response.State.SUBMITTED,
+        )
+        .annotate(of_run=FilteredRelation("scores", condition=Q(scores__run=run)))
+        .order_by("question__position", "question__public_id")
+        .values_list(
+            "question__external_id",
+            "question__text",
+            "text",
+            F("of_run__score"),
+            F("of_run__score_leave_one_out"),
+        )
+    )
+    header = ("question", "text", "answer", "score", "score_leave_one_out")
+    return Table(header, rows.iterator(AT_ONCE))
+
+
+def question_table(run: Run, question: UUID) -> Table:
+    """Return the workers' answers to a question by score, then the models', in full."""
+    header = ("by", "name", "answer", "status", "score", "score_leave_one_out", "reason")
+    return Table(header, _answers_to(run, question))
+
+
+def _answers_to(run: Run, question: UUID) -> Iterable[Row]:
+    of_workers = (
+        AnswerScore.objects.filter(run=run, response__question__public_id=question)
+        .order_by(F("score").desc(nulls_last=True), "response__public_id")
+        .values_list(
+            "response__submission__worker__external_id",
+            "response__text",
+            "response__status",
+            "score",
+            "score_leave_one_out",
+        )
+    )
+    for worker in of_workers.iterator(AT_ONCE):
+        yield ("worker", *worker, None)
+    of_models = (
+        LLMAnswerScore.objects.filter(run=run, llm_response__question__public_id=question)
+        .order_by(F("score").desc(nulls_last=True), "llm_response__model__name")
+        .values_list(
+            "llm_response__model__name",
+            "llm_response__text",
+            "llm_response__status",
+            "score",
+            "reason",
+        )
+    )
+    for *model, reason in of_models.iterator(AT_ONCE):
+        yield ("model", *model, None, reason)

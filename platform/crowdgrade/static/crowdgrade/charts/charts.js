@@ -1,0 +1,92 @@
+// What a script adds to the pictures: tooltips for pointer and finger, links, PNG files.
+// Texts are only ever set as text. Without this file the pictures are there all the same.
+"use strict";
+
+(() => {
+  const tip = document.createElement("div");
+  tip.className = "chart-tip";
+  tip.hidden = true;
+  tip.dir = "auto";
+  document.body.append(tip);
+  const texts = new WeakMap();
+
+  for (const mark of document.querySelectorAll(".results-chart .chart-mark")) {
+    const title = mark.querySelector("title");
+    if (title) {
+      texts.set(mark, title.textContent);
+      title.remove(); // or the browser shows a second tooltip
+    }
+  }
+
+  const markAt = (event) =>
+    event.target instanceof Element ? event.target.closest(".results-chart .chart-mark") : null;
+
+  const hide = () => {
+    tip.hidden = true;
+  };
+
+  const show = (event) => {
+    const mark = markAt(event);
+    if (!mark || !texts.has(mark)) {
+      hide();
+      return;
+    }
+    tip.textContent = texts.get(mark);
+    tip.hidden = false;
+    const { width, height } = tip.getBoundingClientRect();
+    const left = Math.min(event.clientX + 14, window.innerWidth - width - 10);
+    const below = event.clientY + 18;
+    const above = event.clientY - height - 14;
+    tip.style.left = `${Math.max(10, left)}px`;
+    tip.style.top = `${below + height > window.innerHeight && above > 0 ? above : below}px`;
+  };
+
+  document.addEventListener("pointermove", show);
+  document.addEventListener("pointerdown", show);
+  document.addEventListener("scroll", hide, { capture: true, passive: true });
+  document.addEventListener("pointerleave", hide);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") hide();
+  });
+
+  // A finger reads the tooltip first; it follows the names in the table. A mouse may click.
+  document.addEventListener("click", (event) => {
+    const href = markAt(event)?.dataset.href;
+    if (href && event.pointerType === "mouse") window.location.assign(href);
+  });
+
+  const SCALE = 2;
+
+  const savePng = async (button) => {
+    const image = new Image();
+    image.src = button.dataset.picture;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = image.naturalWidth * SCALE;
+    canvas.height = image.naturalHeight * SCALE;
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = `crowdgrade-${button.closest(".results-chart").dataset.chart}.png`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  };
+
+  for (const button of document.querySelectorAll(".chart-png")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const words = button.textContent;
+      button.disabled = true;
+      try {
+        await savePng(button);
+      } catch {
+        button.textContent = "The picture could not be drawn: take the SVG";
+        return;
+      } finally {
+        button.disabled = false;
+      }
+      button.textContent = words;
+    });
+  }
+})();
