@@ -1,6 +1,7 @@
 """Django's entry for the site itself: its commands, its checks, its Celery."""
 
 from django.apps import AppConfig
+from django.contrib.admin.apps import AdminConfig
 
 
 class CrowdgradeConfig(AppConfig):
@@ -13,3 +14,9 @@ class CrowdgradeConfig(AppConfig):
         from crowdgrade import celery, checks
 
         _ = celery.app, checks.demo_stays_here
+
+
+class CrowdgradeAdminConfig(AdminConfig):
+    """Django's admin, with our pages in it."""
+
+    default_site = "crowdgrade.admin_site.CrowdgradeAdminSite"

@@ -18,6 +18,7 @@ that is kept there, so the commands that work on files alone leave none behind.
 """
 
 import os
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -115,27 +116,40 @@ for _origin in CSRF_TRUSTED_ORIGINS:
     if not _origin.startswith(("http://", "https://")):
         raise ImproperlyConfigured(f"CSRF_TRUSTED_ORIGINS holds {_origin!r}: add https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _flag("HTTPS")
+# A year, once HTTPS is promised; the proxy in front redirects.
+SECURE_HSTS_SECONDS = 31_536_000 if SESSION_COOKIE_SECURE else 0
+SESSION_COOKIE_HTTPONLY = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",  # before the admin, whose templates it replaces
+    "crowdgrade.apps.CrowdgradeAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "axes",
+    "csp",
     "annotations",
     "evaluation",
     "crowdgrade.apps.CrowdgradeConfig",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "crowdgrade.policy.PolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",  # the last: it answers for those who are locked out
 ]
+ROOT_URLCONF = "crowdgrade.urls"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -163,6 +177,34 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 
+# A name is closed to an address for a quarter of an hour after five wrong passwords. The counts
+# are in the database, so that all processes share them; who answers is django-axes.
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = AXES_VERBOSE = False
+AXES_LOCKOUT_TEMPLATE = "admin/locked.html"
+
+# What a page may load: only our own files. `crowdgrade.policy` lets the admin's scripts evaluate.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+
 # Celery is the doorbell, the database the truth: a message that is lost costs seconds.
 CELERY_BROKER_URL = _text("CELERY_BROKER_URL") or "filesystem://"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {}
@@ -184,6 +226,18 @@ LEASE_SECONDS = _number("LEASE_SECONDS", 60)
 
 STATIC_URL = "static/"
 STATIC_ROOT = HOME / "static"
+FILE_UPLOAD_HANDLERS = [
+    "annotations.admin.size_limit.SizeLimit",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+LOGIN_URL = "admin:login"
+UNFOLD = {
+    "SITE_TITLE": "Crowdgrade",
+    "SITE_HEADER": "Crowdgrade",
+    "SITE_SYMBOL": "balance",
+    "SITE_URL": None,
+}
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

@@ -1,0 +1,102 @@
+"""What a requester should look at, out of a constant number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db.models import Exists, F, OuterRef, Q, Subquery
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from annotations.admin.words import with_code
+from annotations.models import QuestionSet, Response
+from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.models import LLMResponse, Run
+from evaluation.models.runs import UNFINISHED
+
+SETS_LOOKED_AT = 200
+"""The newest sets; what needs attention in older ones shows on their own pages."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to look at; `level` is bad, warn or busy, as the page's colours."""
+
+    level: str
+    about: str
+    text: str
+    link: str
+    action: str
+
+    @property
+    def words(self) -> SafeString:
+        """The text for a page, with its commands marked."""
+        return with_code(self.text)
+
+
+def attention(user: AbstractBaseUser | AnonymousUser) -> list[Item]:
+    """Return what needs attention, worst first: runs that failed, wait or are out of date."""
+    order = {"bad": 0, "warn": 1, "busy": 2}
+    listens = somebody_listens()
+    found = [item for row in _sets(user) for item in _items(row, listens)]
+    return sorted(found, key=lambda item: order[item.level])
+
+
+def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, object]]:
+    """Return the newest sets with the state of their last run, in one query."""
+    last = Run.objects.filter(version__question_set=OuterRef("pk")).order_by("-id")
+    answers = Response.objects.filter(
+        question__version__question_set=OuterRef("pk"), state=Response.State.SUBMITTED
+    )
+    of_models = LLMResponse.objects.filter(question__version__question_set=OuterRef("pk"))
+    since = Q(updated_at__gt=OuterRef("run_started"))
+    return list(
+        QuestionSet.objects.visible_to(user)
+        .annotate(
+            run=Subquery(last.values("public_id")[:1]),
+            run_state=Subquery(last.values("state")[:1]),
+            run_started=Subquery(last.values("started_at")[:1]),
+            run_error=Subquery(last.values("error")[:1]),
+            run_warnings=Subquery(last.values("warnings")[:1]),
+            has_answers=Exists(answers.filter(status=Response.Status.TEXT)),
+        )
+        .annotate(
+            newer=Exists(answers.filter(since)),
+            newer_of_models=Exists(of_models.filter(created_at__gt=OuterRef("run_started"))),
+        )
+        .order_by(F("id").desc())
+        .values(
+            *("public_id", "name", "run", "run_state", "run_error", "run_warnings"),
+            *("has_answers", "newer", "newer_of_models"),
+        )[:SETS_LOOKED_AT]
+    )
+
+
+def _items(row: dict[str, object], listens: bool) -> Iterator[Item]:
+    name, state = str(row["name"]), row["run_state"]
+    of_set = reverse("admin:question-set", args=[row["public_id"]])
+    of_run = reverse("admin:run", args=[row["run"]]) if row["run"] else ""
+    grade = reverse("admin:grade", args=[row["public_id"]])
+    if state is None:
+        if row["has_answers"]:
+            yield Item("warn", name, "It has answers but was never graded.", grade, "Grade")
+        return
+    if state == Run.State.FAILED:
+        reason = str(row["run_error"])
+        text = f"The last run failed: {reason[:200]}"
+        yield Item("bad", name, text, of_run, "Look at the run")
+    elif state in UNFINISHED and not listens:
+        yield Item("bad", name, f"A run waits. {HOW_TO_START}", of_run, "Look at the run")
+    elif state in UNFINISHED:
+        yield Item("busy", name, f"A run is {state}.", of_run, "Watch it")
+    if state != Run.State.DONE:
+        return
+    if row["newer"] or row["newer_of_models"]:
+        text = "Answers were added or changed since the last run began."
+        yield Item("warn", name, text, grade, "Grade again")
+    warnings = row["run_warnings"]
+    if isinstance(warnings, list) and warnings:
+        more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
+        yield Item("warn", name, f"{warnings[0]}{more}", of_run or of_set, "Look at the run")

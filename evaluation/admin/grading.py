@@ -1,0 +1,54 @@
+"""Starting a run."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+
+from annotations.admin.scope import user_id, visible_or_404
+from annotations.admin.uploads import breadcrumbs
+from annotations.admin.words import with_code
+from annotations.models import QuestionSet, QuestionSetVersion, Response
+from evaluation.admin.grade_form import GradeForm
+from evaluation.background import runs as lifecycle
+from evaluation.background.liveness import HOW_TO_START, somebody_listens
+
+
+def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Ask how, then start a run over a version (`version` in the address, else the latest)."""
+    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+    version = version_to_grade(question_set, request.GET.get("version"))
+    form = GradeForm(request.user, request.POST or None)
+    if request.method == "POST" and version is not None and form.is_valid():
+        run = lifecycle.queue(version, user_id(request), form.parameters())
+        return redirect("admin:run", run.public_id)
+    context = {
+        "title": "Grade",
+        "subtitle": f"{question_set.name}, version {version.number}" if version else "",
+        "breadcrumbs": breadcrumbs(question_set),
+        "question_set": question_set,
+        "version": version,
+        "form": form,
+        "waiting": "" if somebody_listens() else with_code(HOW_TO_START),
+    }
+    return TemplateResponse(
+        request, "admin/grade.html", context, status=400 if form.errors else 200
+    )
+
+
+def version_to_grade(question_set: QuestionSet, number: str | None) -> QuestionSetVersion | None:
+    """Return the version of that number, else the latest one with answers; None without answers."""
+    answers = Response.objects.filter(
+        state=Response.State.SUBMITTED, status=Response.Status.TEXT, rejected=False
+    )
+    with_answers = question_set.versions.filter(
+        pk__in=answers.filter(question__version__question_set=question_set).values(
+            "question__version"
+        )
+    ).order_by("-number")
+    if number and number.isdecimal() and len(number) < 9:
+        with_answers = with_answers.filter(number=int(number))
+    return with_answers.first()

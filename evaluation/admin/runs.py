@@ -1,0 +1,117 @@
+"""Runs: the list, the page of one, and what people do with it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.db.models.fields.json import KT
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from annotations.admin.paging import page_of
+from annotations.admin.scope import user_id
+from annotations.admin.uploads import breadcrumbs
+from annotations.admin.words import with_code
+from evaluation.admin.progress import duration, progress_of
+from evaluation.background import runs as lifecycle
+from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.models import Run
+from evaluation.parameters import AqerParameters
+
+RUNS_PER_PAGE = 25
+# What a list does not show, and would be long.
+LONG = ("summary", "reasons", "warnings", "signature", "parameters")
+
+
+def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
+    """Return the run if the one who asks may see it; else it does not exist."""
+    try:
+        return lifecycle.find(request.user, run_id)
+    except Run.DoesNotExist:
+        raise Http404 from None
+
+
+def in_short(rows: QuerySet[Run]) -> QuerySet[Run]:
+    """Return runs as a list shows them: without what is long, with the embedder."""
+    return rows.defer(*LONG).annotate(embedder=KT("parameters__embedder"))
+
+
+def runs(request: HttpRequest) -> HttpResponse:
+    """List the runs, newest first; `state` picks those in one state."""
+    rows = in_short(lifecycle.visible_runs(request.user)).order_by("-id")
+    state = request.GET.get("state", "")
+    if state in Run.State.values:
+        rows = rows.filter(state=state)
+    page = page_of(request, rows, RUNS_PER_PAGE)
+    waits = any(not run.is_finished for run in page)
+    context = {
+        "title": "Runs",
+        "page": page,
+        "state": state,
+        "states": Run.State.choices,
+        "waiting": with_code(HOW_TO_START) if waits and not somebody_listens() else "",
+    }
+    return TemplateResponse(request, "admin/runs/list.html", context)
+
+
+def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show how a run stands: waiting, running, done, failed or cancelled."""
+    shown = run_or_404(request, run_id)
+    question_set = shown.version.question_set
+    took = None
+    if shown.finished_at and shown.started_at:
+        took = duration((shown.finished_at - shown.started_at).total_seconds())
+    context = {
+        "title": f"Run of {shown.created_at:%-d %B %Y, %H:%M} UTC",
+        "subtitle": f"{question_set.name}, version {shown.version.number}",
+        "breadcrumbs": breadcrumbs(question_set),
+        "notice": question_set.notice,
+        "run": shown,
+        "question_set": question_set,
+        "progress": progress_of(shown),
+        "how_to_start": with_code(HOW_TO_START),
+        "took": took,
+        "results": results_address(shown),
+        "parameters": {**AqerParameters().as_dict(), **shown.parameters}.items(),
+        "counts": shown.summary.get("counts", {}).items(),
+    }
+    return TemplateResponse(request, "admin/runs/run.html", context)
+
+
+@require_GET
+def run_status(request: HttpRequest, run_id: UUID) -> JsonResponse:
+    """Return how far a run is, for the script of its page."""
+    return JsonResponse(progress_of(run_or_404(request, run_id)).as_dict())
+
+
+@require_POST
+def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Cancel a run that has not ended."""
+    shown = run_or_404(request, run_id)
+    if lifecycle.cancel(shown):
+        messages.success(request, "The run is cancelled. The next one uses its vectors.")
+    else:
+        messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
+    return redirect("admin:run", shown.public_id)
+
+
+@require_POST
+def run_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Start a run like this one, beside it."""
+    follower = lifecycle.again(run_or_404(request, run_id), user_id(request))
+    return redirect("admin:run", follower.public_id)
+
+
+def results_address(run: Run) -> str:
+    """Return the address of a run's results; empty where it has none."""
+    if run.state != Run.State.DONE:
+        return ""
+    try:
+        return reverse("admin:results-run", args=[run.public_id])
+    except NoReverseMatch:
+        return ""

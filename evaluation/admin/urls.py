@@ -1,0 +1,20 @@
+"""Addresses of the pages about sets, runs and models; the site puts them behind its login."""
+
+from django.urls import path
+
+from evaluation.admin import grading, models, question_set, runs
+
+SET = "question-sets/<uuid:set_id>/"
+RUN = "runs/<uuid:run_id>/"
+
+urlpatterns = [
+    path(SET, question_set.question_set, name="question-set"),
+    path(f"{SET}grade/", grading.grade, name="grade"),
+    path(f"{SET}models/<uuid:model_id>/", models.model_answers, name="model-answers"),
+    path("runs/", runs.runs, name="runs"),
+    path(RUN, runs.run, name="run"),
+    path(f"{RUN}status.json", runs.run_status, name="run-status"),
+    path(f"{RUN}cancel/", runs.cancel_run, name="run-cancel"),
+    path(f"{RUN}again/", runs.run_again, name="run-again"),
+    path("models/", models.models, name="models"),
+]

@@ -1,0 +1,62 @@
+"""What people do with runs: start one, cancel it, run it again. Used by every door."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from annotations.models import QuestionSetVersion
+from evaluation.background.doorbell import ring_on_commit
+from evaluation.models import Run
+from evaluation.models.runs import UNFINISHED
+from evaluation.parameters import AqerParameters
+
+
+def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
+    """Return the runs that the user may see, each with its version and question set."""
+    return Run.objects.visible_to(user).select_related("version__question_set")
+
+
+def find(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
+    """Return a run; raises `Run.DoesNotExist` also where the user may not see it."""
+    return visible_runs(user).get(public_id=public_id)
+
+
+@transaction.atomic
+def queue(version: QuestionSetVersion, owner_id: int, parameters: AqerParameters) -> Run:
+    """Start a run: it waits in the database, and the bell rings once that is committed.
+
+    Raises ValueError where the parameters contradict each other.
+    """
+    problems = parameters.problems()
+    if problems:
+        raise ValueError(" ".join(problems))
+    run = Run.objects.create(owner_id=owner_id, version=version, parameters=parameters.as_dict())
+    ring_on_commit()
+    return run
+
+
+def cancel(run: Run) -> bool:
+    """End a run that waits or works; False if it had ended before.
+
+    Only the state is changed: the worker that has it finds its claim gone, and writes no more.
+    """
+    cancelled = Run.objects.filter(pk=run.pk, state__in=UNFINISHED).update(
+        state=Run.State.CANCELLED, finished_at=Now(), lease_until=None
+    )
+    run.refresh_from_db()
+    return bool(cancelled)
+
+
+@transaction.atomic
+def again(run: Run, owner_id: int) -> Run:
+    """Start a run of the same version with the same parameters, beside the old one."""
+    follower = Run.objects.create(
+        owner_id=owner_id, version_id=run.version_id, kind=run.kind, parameters=run.parameters
+    )
+    ring_on_commit()
+    return follower
