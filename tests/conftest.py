@@ -15,3 +15,14 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no data sets at {folder}: set CROWDGRADE_DATA to the folder that holds them")
     return folder
+
+
+DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "admin_client"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what uses the database, so that it can be run again on another one."""
+    for item in items:
+        uses = DATABASE_FIXTURES & set(getattr(item, "fixturenames", ()))
+        if uses or item.get_closest_marker("django_db"):
+            item.add_marker("database")
