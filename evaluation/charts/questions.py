@@ -13,6 +13,7 @@ from .scales import Scale, three_digits
 from .svg import Drawing
 
 MOST = 60
+MEANING = "dispersion: 0 all answers say the same"
 
 
 def questions_chart(
@@ -28,7 +29,7 @@ def questions_chart(
         drawing = Drawing(width, layout.height, "Disagreement", description)
         counts = 34.0 if layout.is_narrow else 86.0
         scale = Scale(0.0, max(0.1, highest * 1.05), layout.left, layout.right - counts)
-        draw_axis(drawing, layout, scale, "dispersion: 0 all answers say the same")
+        draw_axis(drawing, layout, scale, "dispersion" if layout.is_narrow else MEANING)
         for at, question in enumerate(shown):
             y, value = layout.y(at), question.dispersion or 0.0
             drawing.mark(_tip(question), link(question.question))
@@ -38,7 +39,7 @@ def questions_chart(
             drawing.text(layout.right, y + 4, words, "faint", "end")
             drawing.end_mark()
         if layout.is_narrow:
-            drawing.text(layout.right, layout.bottom + 16, "answers", "faint", "end", 11)
+            drawing.text(layout.right, layout.bottom + 35, "answers", "faint", "end")
         return drawing
 
     return Chart(

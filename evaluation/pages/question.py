@@ -11,6 +11,7 @@ from evaluation.charts import Chart, answers_chart
 from evaluation.charts.answers import MOST
 from evaluation.models import Run
 from evaluation.reports import QuestionReport, question_report
+from evaluation.reports.question import answer_rows
 
 from .base import ResultsPage
 
@@ -32,9 +33,9 @@ class QuestionPage(ResultsPage):
         )
 
 
-def found(run: Run, question: UUID, after: str = "", size: int = 50) -> QuestionReport:
+def found(run: Run, question: UUID, after: str = "") -> QuestionReport:
     """Return a question's report; 404 without such a question."""
-    report = question_report(run, question, after, size)
+    report = question_report(run, question, after)
     if report is None:
         raise Http404("the run has no such question")
     return report
@@ -45,8 +46,9 @@ def answers(run: Run, question: UUID, report: QuestionReport) -> Chart | None:
 
     It always shows the best ones, so it reads them again if `report` is another page.
     """
-    if report.answers.after or report.answers.next:
-        report = found(run, question, size=MOST)
-    if not report.answers.rows:
+    page = report.answers
+    if page.after or page.next:
+        page = answer_rows(run, question, size=MOST)
+    if not page.rows:
         return None
-    return answers_chart(report.answers.rows, report.models, report.n_answers)
+    return answers_chart(page.rows, report.models, report.n_answers)

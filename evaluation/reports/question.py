@@ -108,19 +108,23 @@ def question_report(
         passage_text=asked.passage.text if asked.passage else "",
         n_answers=exemplar.n_answers if exemplar else 0,
         dispersion=exemplar.dispersion if exemplar else None,
-        answers=_answers(
-            run, asked, exemplar.nearest_response_id if exemplar else None, after, size
+        answers=answer_rows(
+            run, question, after, size, exemplar.nearest_response_id if exemplar else None
         ),
         models=models,
         n_models=n_models,
     )
 
 
-def _answers(
-    run: Run, question: Question, nearest: int | None, after: str, size: int
+def answer_rows(
+    run: Run, question: UUID, after: str = "", size: int = PAGE, nearest: int | None = None
 ) -> Page[QuestionAnswer]:
+    """Return workers' answers to a question by score, by two queries.
+
+    `nearest` is the primary key of the nearest one, where the caller has it.
+    """
     rows = (
-        AnswerScore.objects.filter(run=run, response__question=question)
+        AnswerScore.objects.filter(run=run, response__question__public_id=question)
         .order_by()
         .values(
             "score",

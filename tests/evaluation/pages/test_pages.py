@@ -1,0 +1,325 @@
+"""The pages of results: who sees them, what they say in every state, and that texts stay texts."""
+
+import csv
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from annotations.models import QuestionSet, Response, Worker
+from evaluation.models import LanguageModel, LLMResponse, Run, WorkerGrade
+from tests.annotations import world as people
+from tests.evaluation.reports import world
+
+pytestmark = pytest.mark.django_db
+HOSTILE = "<script>alert(1)</script> \" ' {{ 7*7 }} ${7} \u202eevil\u202c 🦊 </td> --> ]]> שלום"
+
+
+@pytest.fixture
+def rana():
+    return User.objects.create(username="rana", is_staff=True)
+
+
+@pytest.fixture
+def site(client, rana):
+    client.force_login(rana)
+    return client
+
+
+def page(name, run, /, **ids):
+    return reverse(f"admin:{name}", kwargs={"run": run.public_id, **ids})
+
+
+def worker_of(run, name="w001"):
+    return Worker.objects.get(owner=run.owner, external_id=name).public_id
+
+
+def question_of(run, name="r1"):
+    return run.version.questions.get(external_id=name).public_id
+
+
+def every_address(run):
+    worker = {"worker": worker_of(run)}
+    question = {"question": question_of(run)}
+    return [
+        page("results-run", run),
+        page("results-models", run),
+        page("results-worker", run, **worker),
+        page("results-question", run, **question),
+        *(
+            page("results-chart", run, name=name)
+            for name in ("grades", "questions", "convergence", "placement")
+        ),
+        *(
+            page("results-table", run, name=name)
+            for name in ("workers", "questions", "models", "convergence")
+        ),
+        page("results-worker-chart", run, **worker),
+        page("results-worker-table", run, **worker),
+        page("results-question-chart", run, **question),
+        page("results-question-table", run, **question),
+    ]
+
+
+def body(response):
+    if response.streaming:
+        return b"".join(response.streaming_content).decode()
+    return response.content.decode()
+
+
+def rows_of(response):
+    text = body(response)
+    assert text.startswith("\ufeff")
+    return list(csv.DictReader(io.StringIO(text[1:])))
+
+
+class Parts(HTMLParser):
+    """Collects elements and attributes."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+
+def test_the_owner_sees_every_page_and_nobody_else_does(site, client, rana):
+    run = world.finished(owner=rana)
+    addresses = every_address(run)
+    assert [site.get(address).status_code for address in addresses] == [200] * len(addresses)
+    other = User.objects.create(username="otto", is_staff=True)
+    client.force_login(other)
+    assert {client.get(address).status_code for address in addresses} == {404}
+    client.force_login(User.objects.create(username="guest"))
+    assert {client.get(address).status_code for address in addresses} == {302}
+    client.logout()
+    assert {client.get(address).status_code for address in addresses} == {302}
+
+
+def test_ids_of_another_run_are_not_found(site, rana):
+    run = world.finished(owner=rana)
+    otto = User.objects.create(username="otto", is_staff=True)
+    foreign = world.finished(owner=otto)
+    ids = {"worker": worker_of(foreign), "question": question_of(foreign)}
+    for name in ("worker", "question"):
+        for kind in ("", "-chart", "-table"):
+            address = page(f"results-{name}{kind}", run, **{name: ids[name]})
+            assert site.get(address).status_code == 404
+    assert site.get(page("results-chart", run, name="nothing")).status_code == 404
+    assert site.get(page("results-table", run, name="nothing")).status_code == 404
+
+
+def test_the_run_page_shows_the_numbers_of_the_rows(site, rana):
+    run = world.finished(owner=rana)
+    text = body(site.get(page("results-run", run)))
+    for grade in WorkerGrade.objects.filter(run=run):
+        assert f"{grade.grade:.3f}" in text
+        assert f"{grade.grade_low:.3f} to {grade.grade_high:.3f}" in text
+    assert "0.810" in text  # the ceiling
+    assert run.signature in text
+    assert "too few" in text  # the last worker has no rank
+    assert "have changed since" not in text
+
+
+def test_the_pages_show_the_notices(site, rana):
+    run = world.finished(owner=rana)
+    QuestionSet.objects.update(notice="Written for a demo & nobody real")
+    shown = "Written for a demo &amp; nobody real"
+    for address in every_address(run)[:4]:
+        assert shown in body(site.get(address))
+    for name, ids in (("models", {}), ("question", {"question": question_of(run)})):
+        assert "A small model" in body(site.get(page(f"results-{name}", run, **ids)))
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("queued", "This run is waiting"),
+        ("failed", "This run failed"),
+        ("cancelled", "This run was cancelled"),
+    ],
+)
+def test_a_run_without_results_says_so(site, rana, state, words):
+    fields = {"error": "no <b>room</b>"} if state == "failed" else {}
+    make = (
+        world.queued
+        if state == "queued"
+        else lambda owner, **f: world.ended(state, owner=owner, **f)
+    )
+    run = make(rana, **fields)
+    for name in ("results-run", "results-models"):
+        response = site.get(page(name, run))
+        assert response.status_code == 200
+        assert words in body(response)
+        assert str(run.public_id) in body(response)  # the link to its status
+    assert ("no &lt;b&gt;room&lt;/b&gt;" in body(site.get(page("results-run", run)))) == (
+        state == "failed"
+    )
+    assert site.get(page("results-table", run, name="workers")).status_code == 404
+
+
+def test_a_run_of_two_workers_has_no_grades_and_says_why(site, rana):
+    run = world.finished(n_workers=2, n_models=0, owner=rana)
+    WorkerGrade.objects.filter(run=run).update(
+        grade=None, grade_low=None, grade_high=None, rank=None, weight=None
+    )
+    ceiling = {"score": None, "low": None, "high": None, "reason": "fewer_than_3_workers"}
+    Run.objects.filter(pk=run.pk).update(
+        summary=run.summary | {"ceiling": ceiling, "trace": [], "iterations": 0},
+        reasons=[
+            {
+                "file": "workers.csv",
+                "column": "grade",
+                "reason": "fewer_than_3_workers",
+                "count": 2,
+            }
+        ],
+    )
+    text = body(site.get(page("results-run", run)))
+    assert "Too few people for grades" in text
+    assert 'data-chart="grades"' not in text
+    assert "fewer than 3 workers answered" in text
+    assert site.get(page("results-worker", run, worker=worker_of(run))).status_code == 200
+    assert "No language model was in this run" in body(site.get(page("results-models", run)))
+
+
+def test_a_model_without_a_score_says_why(site, rana):
+    run = world.finished(owner=rana)
+    run.llm_scores.filter(model__name="model 1").update(
+        score=None, score_low=None, score_high=None, rank=None, reason="missing_answers"
+    )
+    run.llm_answer_scores.filter(llm_response__model__name="model 1").update(
+        score=None, reason="no_exemplar"
+    )
+    assert "an answer could not be fetched" in body(site.get(page("results-models", run)))
+    text = body(site.get(page("results-question", run, question=question_of(run))))
+    assert "no score: no worker answered the question" in text
+
+
+def test_texts_of_workers_and_models_stay_texts(site, rana):
+    run = world.finished(owner=rana)
+    Response.objects.update(text=HOSTILE)
+    LLMResponse.objects.update(text=HOSTILE)
+    Worker.objects.filter(external_id="w001").update(external_id=HOSTILE, panel=HOSTILE[:100])
+    LanguageModel.objects.filter(name="model 0").update(
+        name=HOSTILE, family=HOSTILE, notice=HOSTILE
+    )
+    QuestionSet.objects.update(name=HOSTILE, notice=HOSTILE)
+    worker = {"worker": worker_of(run, HOSTILE)}
+    question = {"question": question_of(run)}
+    for address in (
+        page("results-run", run),
+        page("results-models", run),
+        page("results-worker", run, **worker),
+        page("results-question", run, **question),
+    ):
+        text = body(site.get(address))
+        assert "alert(1)" in text
+        assert "<script>alert" not in text
+        parts = Parts()
+        parts.feed(text)
+        assert all(src for tag, src in _scripts(text))
+        for name, value in parts.attributes:
+            if name.startswith(("x-", "@", ":", "on", "style", "hx-")):
+                assert "alert(1)" not in (value or "")
+                assert "7*7" not in (value or "")
+    for name, ids in (("chart", {"name": "grades"}), ("worker-chart", worker)):
+        assert "<script" not in body(site.get(page(f"results-{name}", run, **ids)))
+
+
+def _scripts(text):
+    for tag in re.findall(r"<script[^>]*>", text):
+        yield tag, "src=" in tag
+
+
+def test_lists_come_in_pages_that_follow_each_other(site, rana):
+    run = world.finished(n_workers=120, n_questions=1, n_models=0, owner=rana)
+    address, seen = page("results-run", run), []
+    for _ in range(3):
+        text = body(site.get(address))
+        seen += re.findall(r"<bdi>(w\d{3})</bdi></a>", text)
+        following = re.search(r'href="(\?workers=[^"#]+)#workers">Next page', text)
+        address = following and page("results-run", run) + following[1]
+    assert seen == [f"w{i:03}" for i in range(1, 121)]
+    assert address is None
+    assert site.get(page("results-run", run) + "?workers=nonsense").status_code == 404
+    assert site.get(page("results-run", run) + "?by=colour").status_code == 404
+    text = body(site.get(page("results-run", run) + "?q=w117"))
+    assert re.findall(r"<bdi>(w\d{3})</bdi></a>", text) == ["w117"]
+    answers = page("results-question", run, question=question_of(run))
+    assert "Next page" in body(site.get(answers))
+
+
+def test_tables_hold_every_row_in_full(site, rana):
+    run = world.finished(n_workers=60, owner=rana)
+    rows = rows_of(site.get(page("results-table", run, name="workers")))
+    assert len(rows) == 60
+    grade = WorkerGrade.objects.get(run=run, worker__external_id="w002")
+    assert float(rows[1]["grade"]) == grade.grade
+    assert rows[-1] | {"rank": "", "support": "too_few"} == rows[-1]
+    questions = rows_of(site.get(page("results-table", run, name="questions")))
+    assert [row["question"] for row in questions] == [f"r{i}" for i in range(1, 7)]
+    models = rows_of(site.get(page("results-table", run, name="models")))
+    assert [row["score"] for row in models] == ["0.6", "0.59"]
+    trace = rows_of(site.get(page("results-table", run, name="convergence")))
+    assert [float(row["rmse"]) for row in trace] == world.SUMMARY["trace"]
+    answers = rows_of(site.get(page("results-question-table", run, question=question_of(run))))
+    assert [row["by"] for row in answers] == ["worker"] * 60 + ["model"] * 2
+    worker = rows_of(site.get(page("results-worker-table", run, worker=worker_of(run))))
+    assert [row["score"] for row in worker][:2] == ["0.9", "0.899"]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@A1", "\t=1", " =1", "＝1"])
+def test_a_formula_in_a_table_is_defused(site, rana, text):
+    run = world.finished(n_workers=3, owner=rana)
+    Response.objects.filter(submission__worker__external_id="w001").update(text=text)
+    answers = rows_of(site.get(page("results-worker-table", run, worker=worker_of(run))))
+    assert answers[0]["answer"] == f"'{text}"
+    assert float(answers[0]["score"]) == 0.9
+
+
+def test_numbers_below_zero_are_no_formulas(site, rana):
+    run = world.finished(n_workers=3, owner=rana)
+    run.answer_scores.update(score=-0.25)
+    answers = rows_of(site.get(page("results-worker-table", run, worker=worker_of(run))))
+    assert answers[0]["score"] == "-0.25"
+
+
+def test_files_are_sent_as_attachments(site, rana):
+    run = world.finished(owner=rana)
+    for address in every_address(run)[4:]:
+        response = site.get(address)
+        assert response["Content-Disposition"].startswith('attachment; filename="crowdgrade-')
+        assert response["X-Content-Type-Options"] == "nosniff"
+
+
+def test_data_that_changed_is_told_and_can_be_compared(site, rana):
+    run = world.finished(owner=rana)
+    late = people.submission(run.version, "late")
+    Response.objects.create(
+        submission=late,
+        question=run.version.questions.first(),
+        text="south",
+        status="text",
+        state="submitted",
+    )
+    text = body(site.get(page("results-run", run)))
+    assert "The answers have changed since this run." in text
+    text = body(site.get(page("results-run", run) + "?check=inputs"))
+    assert "a new run would read other answers" in text
+
+
+@pytest.mark.parametrize("n_workers", [10, 200])
+def test_pages_take_a_constant_number_of_queries(
+    site, rana, n_workers, django_assert_max_num_queries
+):
+    run = world.finished(n_workers=n_workers, n_models=n_workers // 10, owner=rana)
+    addresses = every_address(run)[:4]
+    for address, most in zip(addresses, (14, 8, 10, 12), strict=True):
+        with django_assert_max_num_queries(most):
+            assert site.get(address).status_code == 200
