@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from shutil import get_terminal_size
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
 # Characters of a cell that a table on a terminal shows.
 WIDEST = 60
+WIDEST_BAR = 100
 
 
 class Bars:
@@ -49,8 +51,16 @@ class Bars:
         if stage != self._stage:
             self._close()
             self._stage = stage
-            # disable=None: only where standard error is a terminal.
-            self._bar = tqdm(total=total, desc=stage, file=sys.stderr, disable=None)
+            # Terminals that do not know their size would get empty lines from tqdm.
+            size = get_terminal_size()
+            self._bar = tqdm(
+                total=total,
+                desc=stage,
+                file=sys.stderr,
+                disable=None,  # only where standard error is a terminal
+                ncols=min(size.columns, WIDEST_BAR),
+                nrows=size.lines,
+            )
         self._bar.update(done - self._bar.n)
 
     def _close(self) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 
 from evaluation.console import text_table
 from evaluation.studies.grading import FileGrading
-from evaluation.studies.grading_tables import model_rows, warnings_of, worker_rows
+from evaluation.studies.grading_summary import warnings_of
+from evaluation.studies.grading_tables import model_rows, worker_rows
 from evaluation.studies.undefined import Undefined
 
 # Workers shown; the file holds all of them.

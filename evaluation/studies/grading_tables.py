@@ -9,8 +9,7 @@ import numpy as np
 
 from annotations.exchange import AnswerStatus, OutputFolder
 from evaluation.methods import AQER, ModelScores
-from evaluation.signatures import aqer_signature, versions
-from evaluation.steps.warnings import grading_warnings
+from evaluation.studies.grading_summary import summary
 from evaluation.studies.npz import write_exemplars
 from evaluation.studies.undefined import Undefined
 
@@ -219,85 +218,3 @@ def model_answer_rows(grading: FileGrading, undefined: Undefined) -> Iterator[Ro
             key = [record.model, record.question]
             undefined.note("model_answers.csv", "score", key, reason or "no_exemplar")
         yield (record.model, record.question, None if np.isnan(score) else score, reason)
-
-
-def summary(grading: FileGrading, undefined: Undefined) -> dict[str, Any]:
-    """Return what summary.json holds; call it after the tables, which fill `undefined`."""
-    aqer, info = grading.graded.aqer, grading.embedded.info
-    parameters = grading.parameters
-    ceiling = aqer.ceiling_
-    return {
-        "signature": aqer_signature(
-            parameters, info.model, info.revision, info.precision, grading.input_hash
-        ),
-        "parameters": {
-            **parameters.as_dict(),
-            "precision": info.precision,
-            "precision_requested": parameters.precision,
-        },
-        "embedding": {name: value for name, value in info.as_dict().items() if name != "versions"},
-        "counts": _counts(grading),
-        "iterations": aqer.n_iter_,
-        "converged": aqer.converged_,
-        "trace": aqer.trace_,
-        "ceiling": {
-            "score": ceiling.score,
-            "low": ceiling.low,
-            "high": ceiling.high,
-            "n_workers": ceiling.n_workers,
-            "n_questions": ceiling.n_questions,
-            "reason": ceiling.reason,
-        },
-        "model_comparisons": _comparisons(grading.graded.models),
-        "warnings": warnings_of(grading),
-        "undefined": undefined.as_list(),
-        "versions": versions(info.versions),
-        "input_hash": grading.input_hash,
-        "input_hashes": grading.input_hashes,
-    }
-
-
-def _counts(grading: FileGrading) -> dict[str, int]:
-    aqer, answers, models = grading.graded.aqer, grading.answers, grading.models
-    counts = {
-        "rows": answers.n_rows,
-        "repeated_rows": answers.n_repeated,
-        "empty_answers": answers.n_empty,
-        "answers": len(grading.answered),
-        "workers": len(aqer.workers_),
-        "questions": len(aqer.questions_),
-        "single_answer_questions": int((aqer.n_workers_of_question_ == 1).sum()),
-    }
-    if models is not None:
-        counts |= {"model_rows": models.n_rows, "repeated_model_rows": models.n_repeated}
-    return counts
-
-
-def _comparisons(scores: ModelScores | None) -> list[dict[str, Any]]:
-    return [
-        {
-            "model_a": pair.model_a,
-            "model_b": pair.model_b,
-            "difference": pair.difference,
-            "low": pair.low,
-            "high": pair.high,
-            "p_value": pair.p_value,
-            "adjusted_p_value": pair.adjusted_p_value,
-            "smallest_detectable": pair.smallest_detectable,
-            "n": pair.n,
-            "reason": pair.reason,
-            "test": pair.test,
-        }
-        for pair in (scores.comparisons if scores else [])
-    ]
-
-
-def warnings_of(grading: FileGrading) -> list[str]:
-    """Return what the user should know before trusting the tables, a sentence each."""
-    answers, models, graded = grading.answers, grading.models, grading.graded
-    return [
-        *answers.warnings,
-        *(models.warnings if models else []),
-        *grading.embedded.warnings,
-        *grading_warnings(graded.aqer, graded.models, answers.n_empty, answers.n_repeated),
-    ]

@@ -1,0 +1,290 @@
+"""What may come in, and what is refused with one clear line and exit code 2."""
+
+import codecs
+import json
+
+import numpy as np
+import openpyxl
+import pytest
+
+from tests.evaluation.commands.crowd import answer_rows, summary_of, table, write_csv
+from tests.evaluation.commands.running import evaluate
+
+HEADER = ("worker", "question", "answer")
+
+
+def with_accents(rows):
+    return [(worker.replace("Ana", "Añá"), question, text) for worker, question, text in rows]
+
+
+def as_jsonl(path, rows):
+    lines = [json.dumps(dict(zip(HEADER, row, strict=True)), ensure_ascii=False) for row in rows]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def as_xlsx(path, rows):
+    book = openpyxl.Workbook()
+    for row in (HEADER, *rows):
+        book.active.append(row)
+    book.save(path)
+
+
+def as_tsv(path, rows):
+    path.write_text(
+        "\n".join("\t".join('"' + cell + '"' for cell in row) for row in (HEADER, *rows)), "utf-8"
+    )
+
+
+FORMATS = {
+    "csv": lambda path, rows: write_csv(path, HEADER, rows),
+    "csv with byte order mark": lambda path, rows: write_csv(path, HEADER, rows, "utf-8-sig"),
+    "csv in cp1252": lambda path, rows: write_csv(path, HEADER, rows, "cp1252"),
+    "csv in UTF-16": lambda path, rows: write_csv(path, HEADER, rows, "utf-16"),
+    "tsv": as_tsv,
+    "jsonl": as_jsonl,
+    "xlsx": as_xlsx,
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_same_answers_get_the_same_grades_from_every_format(tmp_path, output, form):
+    rows = with_accents(answer_rows())
+    path = tmp_path / f"answers.{form.split()[0]}"
+    FORMATS[form](path, rows)
+    ran = evaluate(path, "--embedder=tfidf-char", "--bootstrap=0", "--output", output)
+    assert (ran.code, ran.err) == (0, "")
+    plain = tmp_path / "plain.csv"
+    write_csv(plain, HEADER, rows)
+    evaluate(plain, "--embedder=tfidf-char", "--bootstrap=0", "--output", tmp_path / "plain")
+    assert table(output / "workers.csv") == table(tmp_path / "plain" / "workers.csv")
+    assert table(output / "exemplars.csv") == table(tmp_path / "plain" / "exemplars.csv")
+    assert table(output / "workers.csv")[0]["worker"] == "Añá"
+
+
+def test_text_that_a_spreadsheet_takes_for_a_formula_comes_out_as_it_went_in(tmp_path, output):
+    rows = [
+        (f"{sign}{worker}", question, f"{sign}1 + {worker} for {question}")
+        for worker, sign in zip("abcd", "=+-@", strict=True)
+        for question in ("q1", "=q2")
+    ]
+    answers = write_csv(tmp_path / "signs.csv", HEADER, rows)
+    assert evaluate(answers, "--embedder=tfidf-char", "--output", output).code == 0
+    assert [row["worker"] for row in table(output / "workers.csv")] == ["=a", "+b", "-c", "@d"]
+    texts = {text for _, _, text in rows}
+    assert {row["nearest_answer"] for row in table(output / "exemplars.csv")} <= texts
+
+
+def test_columns_of_other_names_are_found_by_columns(tmp_path, output):
+    rows = [(*row, "kept aside") for row in answer_rows()]
+    answers = write_csv(tmp_path / "panel.csv", ("Prolific ID", "item", "Text, free", "note"), rows)
+    models = write_csv(
+        tmp_path / "llms.csv", ("system", "question", "answer"), [("m", "q1", "the moon")]
+    )
+    names = '"answer=Text, free",worker=Prolific ID,question=item,model=system'
+    ran = evaluate(
+        answers, "--models", models, "--columns", names, "--embedder=bow", "--output", output
+    )
+    assert (ran.code, ran.err) == (0, "")
+    assert table(output / "models.csv")[0]["model"] == "m"
+
+
+def test_a_very_long_id_does_not_cost_its_length_in_every_row(tmp_path, output):
+    rows = [(f"w{number}", f"q{number % 500}", f"answer {number % 7}") for number in range(5000)]
+    rows.append(("x" * 100_000, "q1", "answer 1"))
+    answers = write_csv(tmp_path / "long.csv", HEADER, rows)
+    ran = evaluate(answers, "--embedder=tfidf-char", "--bootstrap=0", "--output", output)
+    assert ran.code == 0
+    assert max(map(len, ran.out.splitlines())) < 200
+    assert len(table(output / "workers.csv")) == 5001
+
+
+BAD = [
+    (b"worker,question,text\na,q,x\n", ["line 1", "answer", "--columns answer=NAME"]),
+    (b"worker,question,answer\n", ["no data row"]),
+    (b"", ["empty"]),
+    (b"worker,question,answer\n,q1,x\n", ["line 2", "column worker", "missing"]),
+    (b"worker,question,answer\na,,x\n", ["line 2", "column question", "missing"]),
+    (b"worker,question,answer\na,q,x\nb,q,y\na,q,z\n", ["line 4", "line 2"]),
+    (b"worker,question,answer\na,q,x\x00y\n", ["line 2", "NUL"]),
+    (b"worker,question,answer\na,q\n", ["line 2", "2 fields"]),
+    (b"worker,question,answer\na,q,x,y\n", ["line 2", "4 fields"]),
+    (b'worker,question,answer\na,q,"x\n', ["line 2", "quote"]),
+    (b"worker,question,answer\na,q," + b"x" * 100_001 + b"\n", ["line 2", "100,001 bytes"]),
+    (b"worker,question,answer\na,q,\n", ["every answer is empty"]),
+    (codecs.BOM_UTF16_LE + b"w\x00o", ["bad.csv"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), BAD, ids=lambda v: " ".join(v) if isinstance(v, list) else ""
+)
+def test_a_bad_file_is_refused_with_its_place_and_a_remedy(tmp_path, output, content, said):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(content)
+    ran = evaluate(path, "--embedder=bow", "--output", output)
+    assert ran.code == 2
+    assert "bad.csv" in ran.err
+    assert all(part in ran.err for part in said), ran.err
+    assert "Traceback" not in ran.err
+    assert not output.exists()
+
+
+def test_a_file_that_is_not_there_or_no_workbook_is_refused(tmp_path, output):
+    (tmp_path / "no.xlsx").write_text("worker,question,answer\n")
+    for name, said in (("no.csv", "there is no file"), ("no.xlsx", "no XLSX workbook")):
+        ran = evaluate(tmp_path / name, "--output", output)
+        assert ran.code == 2
+        assert said in ran.err
+        assert not output.exists()
+
+
+def test_all_bad_rows_are_told_at_once(tmp_path, output):
+    path = write_csv(
+        tmp_path / "bad.csv", HEADER, [("", "q", "x"), ("a", "q", "x"), ("a", "", "y")]
+    )
+    ran = evaluate(path, "--output", output)
+    assert [
+        line.partition(": ")[0] for line in ran.err.replace("CommandError: ", "").splitlines()
+    ] == [
+        "bad.csv, line 2, column worker",
+        "bad.csv, line 4, column question",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--embedder=word2vec"], "'word2vec' is unknown: choose one of minilm"),
+        (["--embedder=precomputed:"], "nothing after its colon"),
+        (["--embedder=openai:model"], "openai:MODEL@URL"),
+        (["--similarity=dot"], "invalid choice: 'dot'"),
+        (["--init=entailment"], "--nli NAME"),
+        (["--nli=some-model"], "--init entailment"),
+        (["--init=entailment", "--nli=./no-such-folder"], "no folder ./no-such-folder"),
+        (["--aggregation=majority"], "--embedder bow"),
+        (["--embedder=bow", "--precision=bfloat16"], "no bfloat16"),
+        (["--embedder=precomputed:x.npz", "--precision=bfloat16"], "keep their own"),
+        (["--tolerance=-1"], "-1"),
+        (["--tolerance=nan"], "nan"),
+        (["--max-iterations=0"], "less than 1"),
+        (["--bootstrap=1"], "one draw tells nothing"),
+        (["--bootstrap=1000000000000"], "more than 100000"),
+        (["--seed=one"], "no whole number"),
+        (["--columns=person=X"], "unknown column 'person'"),
+        (["--no-such-switch"], "unrecognized arguments"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_usage_is_refused_with_code_2(crowd, output, arguments, said):
+    ran = evaluate(crowd.answers, *arguments, "--output", output)
+    assert ran.code == 2
+    assert said in ran.err
+    assert "Traceback" not in ran.err
+    assert not output.exists()
+
+
+def test_an_output_folder_and_answers_must_be_named(crowd, output):
+    assert evaluate(crowd.answers).code == 2
+    assert evaluate("--output", output).code == 2
+
+
+def changed(crowd, tmp_path, **arrays):
+    with np.load(crowd.vectors) as file:
+        kept = {name: file[name] for name in file.files}
+    path = tmp_path / "changed.npz"
+    np.savez(path, **{k: v for k, v in {**kept, **arrays}.items() if v is not None})
+    return path, kept
+
+
+def refused(crowd, output, path, *arguments):
+    ran = evaluate(
+        crowd.answers,
+        f"--models={crowd.models}",
+        f"--embedder=precomputed:{path}",
+        f"--output={output}",
+        *arguments,
+    )
+    assert ran.code == 2
+    assert str(path) in ran.err
+    assert "Traceback" not in ran.err
+    assert not output.exists()
+    return ran.err
+
+
+def test_a_vector_that_is_not_finite_is_named_by_row_and_line(crowd, tmp_path, output):
+    path, kept = changed(crowd, tmp_path)
+    kept["answers"][9, 3] = np.inf
+    np.savez(path, **kept)
+    # Answers take two lines in the file; the empty one before this row takes one.
+    said = refused(crowd, output, path)
+    assert "array 'answers', row 9 (the first is 0)" in said
+    assert "crowd.csv, line 19" in said
+    kept["answers"][9, 3] = 0
+    kept["models"][4, 0] = np.nan
+    np.savez(path, **kept)
+    said = refused(crowd, output, path)
+    assert "array 'models', row 4 (the first is 0)" in said
+    assert "llms.csv, line 6" in said
+
+
+def test_vectors_of_a_wrong_count_or_shape_are_refused(crowd, tmp_path, output):
+    path, kept = changed(crowd, tmp_path, answers=np.zeros((29, 8)))
+    assert "has 29 rows, crowd.csv has 30 data rows" in refused(crowd, output, path)
+    path, _ = changed(crowd, tmp_path, models=np.zeros((1, 8)))
+    assert "has 1 rows, llms.csv has 9 data rows" in refused(crowd, output, path)
+    path, _ = changed(crowd, tmp_path, models=None)
+    assert "no array 'models'" in refused(crowd, output, path)
+    path, _ = changed(crowd, tmp_path, models=kept["models"][:, :3])
+    assert "dimensions" in refused(crowd, output, path)
+    path, _ = changed(crowd, tmp_path, answers=np.array([{}] * 30, dtype=object))
+    assert "never unpickled" in refused(crowd, output, path)
+
+
+def test_vectors_that_the_method_cannot_use_are_refused(crowd, tmp_path, output):
+    path, kept = changed(crowd, tmp_path)
+    said = refused(crowd, output, path, "--aggregation=majority")
+    assert "zeros and ones" in said
+    changed(crowd, tmp_path, answers=kept["answers"] * 1e200)
+    assert "beyond 1e+150" in refused(crowd, output, path, "--similarity=euclidean")
+
+
+def test_the_scale_of_vectors_changes_nothing_under_cosine(crowd, tmp_path):
+    grades = []
+    for factor in (1.0, 1e200, 1e-200):
+        path, kept = changed(crowd, tmp_path)
+        np.savez(path, answers=kept["answers"] * factor)
+        output = tmp_path / f"out{factor:g}"
+        ran = evaluate(
+            crowd.answers, f"--embedder=precomputed:{path}", "--bootstrap=0", "--output", output
+        )
+        assert ran.code == 0, ran.err
+        grades.append([float(row["grade"]) for row in table(output / "workers.csv")])
+    np.testing.assert_allclose(grades[1:], [grades[0]] * 2, atol=1e-12)
+
+
+def test_rows_without_a_text_may_hold_any_vector(crowd, output):
+    # The crowd's vectors are not finite for the empty, the repeated and the refused rows.
+    with np.load(crowd.vectors) as file:
+        assert not np.isfinite(file["answers"]).all()
+        assert not np.isfinite(file["models"]).all()
+    ran = evaluate(
+        crowd.answers,
+        f"--models={crowd.models}",
+        f"--embedder=precomputed:{crowd.vectors}",
+        f"--output={output}",
+    )
+    assert (ran.code, ran.err) == (0, "")
+    assert summary_of(output)["counts"]["repeated_rows"] == 1
+
+
+def test_control_characters_in_ids_do_not_reach_the_terminal(tmp_path, output):
+    rows = [(f"\x1b[31m{w}", q, f"{w} {q} words") for w in ("aa", "bb", "cc") for q in ("q1", "q2")]
+    path = tmp_path / "ids.jsonl"
+    as_jsonl(path, rows)
+    ran = evaluate(path, "--embedder=bow", "--output", output)
+    assert "\x1b" not in ran.out
+    assert table(output / "workers.csv")[0]["worker"] == "\x1b[31maa"
+    as_jsonl(path, [*rows, (*rows[0][:2], "other words")])
+    ran = evaluate(path, "--embedder=bow", "--output", output)
+    assert ran.code == 2
+    assert "\x1b" not in ran.err
