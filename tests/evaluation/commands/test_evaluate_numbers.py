@@ -184,3 +184,35 @@ def test_a_lone_answer_scores_one_and_has_no_leave_one_out_score(crowd, output):
     assert float(row["score"]) == pytest.approx(1.0)
     assert row["score_leave_one_out"] == ""
     assert any("single answer" in warning for warning in summary_of(output)["warnings"])
+
+
+def test_entailment_gives_the_first_weights_and_the_signature_names_the_model(
+    crowd, output, monkeypatch
+):
+    class Entailment:
+        def probabilities(self, pairs, progress=None):
+            if progress is not None:
+                progress(len(pairs), len(pairs))
+            return np.array([len(hypothesis) / 100 for _, hypothesis in pairs])
+
+    monkeypatch.setattr("evaluation.steps.embed.EntailmentModel.load", lambda _: Entailment())
+    ran = evaluate(
+        crowd.answers,
+        f"--embedder=precomputed:{crowd.vectors}",
+        "--init=entailment",
+        "--nli=some-model",
+        "--bootstrap=0",
+        f"--output={output}",
+    )
+    assert (ran.code, ran.err) == (0, "")
+    found = summary_of(output)
+    assert "|init:entailment(some-model)|" in found["signature"]
+    # The start shows in the first step; where the iteration settles, it does not.
+    evaluate(
+        crowd.answers,
+        f"--embedder=precomputed:{crowd.vectors}",
+        "--bootstrap=0",
+        "--output",
+        output,
+    )
+    assert summary_of(output)["trace"][0] != pytest.approx(found["trace"][0])
