@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,7 @@ from evaluation.benchmarks.crowds import Crowd, crowd
 from evaluation.benchmarks.peers import (
     Grading,
     PerPair,
+    Similarity,
     Stopping,
     TextRasa,
     cosine_by_numpy,
@@ -49,70 +51,86 @@ def against_peers() -> Findings:
         "encoder looks vectors up. fit_predict gives what AQER.fit gives too: workers' "
         "reliabilities and each question's best answer; fit alone gives no answers",
     ]
-    for setting, made, slow_runs in (
-        ("40 workers x 15 questions x 1024", crowd(40, 15, 1024), 3),
-        ("20 workers x 87 questions x 1024", crowd(20, 87, 1024), 3),
-        ("20,000 sparse answers x 384", crowd(500, 2000, 384, answers=10), 1),
+    for setting, made, slow_runs, slow_rounds in (
+        ("40 workers x 15 questions x 1024", crowd(40, 15, 1024), 3, None),
+        ("20 workers x 87 questions x 1024", crowd(20, 87, 1024), 3, None),
+        # To the end the per-pair implementation would take minutes.
+        ("20,000 sparse answers x 384", crowd(500, 2000, 384, answers=10), 1, 4),
     ):
-        found = compare(setting, made, slow_runs)
+        found = compare(setting, made, slow_runs, slow_rounds)
         rows += found.rows
         remarks += found.remarks
     return Findings(rows, remarks)
 
 
-def compare(setting: str, made: Crowd, slow_runs: int) -> Findings:
+def compare(setting: str, made: Crowd, slow_runs: int, slow_rounds: int | None = None) -> Findings:
     """Time all peers on one crowd, and hold their results against AQER's.
 
-    `slow_runs` is the number of runs of the per-pair implementation.
+    `slow_runs` is the number of runs of the per-pair implementation. With `slow_rounds` it stops
+    after so many rounds, and is compared with an `AQER.fit` that stops there too.
     """
-    stopping = Stopping()
     wide = made.vectors.astype(np.float64)
-    results: dict[str, Grading] = {}
-    aqer = AQER(n_draws=0)
     rasa = TextRasa(made)
+    aqer = AQER(n_draws=0)
+    short, short_name = aqer, OWN
+    if slow_rounds is not None:
+        short, short_name = (
+            AQER(n_draws=0, max_iterations=slow_rounds),
+            f"{OWN}, {slow_rounds} rounds",
+        )
+    results: dict[str, Grading] = {}
 
-    def own() -> None:
-        aqer.fit(made.vectors, made.workers, made.questions)
+    def own(method: AQER) -> Callable[[], object]:
+        return partial(method.fit, made.vectors, made.workers, made.questions)
 
     def loop() -> None:
-        results[LOOP] = numpy_loop(wide, made.workers, made.questions, stopping)
+        results[LOOP] = numpy_loop(wide, made.workers, made.questions, Stopping())
 
-    def per_pair(name: str, peer: PerPair) -> Contestant:
+    def per_pair(name: str, similarity: Similarity) -> Contestant:
+        peer = PerPair(made, similarity, Stopping(max_iterations=short.max_iterations))
+
         def run() -> None:
             results[name] = peer.run()
 
         return Contestant(name, run, runs=slow_runs, warm_up=False)
 
     # Its libraries are warmed on a crowd that takes no time.
-    PerPair(crowd(3, 2, 2), cosine_by_sklearn, stopping).run()
+    PerPair(crowd(3, 2, 2), cosine_by_sklearn, Stopping()).run()
     timings = take_turns(
         [
-            Contestant(OWN, own),
+            Contestant(OWN, own(aqer)),
+            *([Contestant(short_name, own(short))] if short is not aqer else []),
             Contestant(LOOP, loop),
             Contestant(RASA_WORKERS, rasa.fit),
             Contestant(RASA_ANSWERS, rasa.fit_predict),
-            per_pair(BY_NUMPY, PerPair(made, cosine_by_numpy, stopping)),
-            per_pair(BY_SKLEARN, PerPair(made, cosine_by_sklearn, stopping)),
+            per_pair(BY_NUMPY, cosine_by_numpy),
+            per_pair(BY_SKLEARN, cosine_by_sklearn),
         ]
     )
     claims = {BY_SKLEARN: PER_PAIR, RASA_ANSWERS: RASA}
-    first = timings.pop(OWN)
-    rows = [timed(setting, OWN, first)]
-    rows += [
-        timed(setting, name, timing, own=first, claim=claims.get(name))
+    against = {BY_SKLEARN: short_name, BY_NUMPY: short_name}
+    rows = [
+        timed(setting, name, timing)
+        if name in (OWN, short_name)
+        else timed(
+            setting,
+            name,
+            timing,
+            own=timings[against.get(name, OWN)],
+            claim=claims.get(name),
+        )
         for name, timing in timings.items()
     ]
-    rows += [
-        figure(setting, f"greatest difference: {name}", difference(aqer, found), "", SAME)
-        for name, found in results.items()
-    ]
+    for name, found in results.items():
+        gap = difference(short if name in against else aqer, found)
+        rows.append(figure(setting, f"greatest difference: {name}", gap, "", SAME))
     reliabilities, rounds = rasa.reliabilities()
     alike = float(stats.spearmanr(reliabilities, _by_code(aqer, aqer.raw_)).statistic)
     return Findings(
         rows,
         [
             f"{setting}: AQER rests after {aqer.n_iter_} rounds, the numpy loop after "
-            f"{results[LOOP].n_iterations}, the per-pair implementation after "
+            f"{results[LOOP].n_iterations}, the per-pair implementation stops after "
             f"{results[BY_SKLEARN].n_iterations}, TextRASA after {rounds}; Spearman correlation "
             f"of its reliabilities with AQER's raw scores {alike:.3f}",
         ],
