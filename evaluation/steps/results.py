@@ -213,14 +213,17 @@ class Results:
             return
         for code, model in enumerate(scores.models.tolist()):
             why = scores.reasons[code]
+            of_run = self.aqer.reason_
+            nobody = "no_supported_worker" if scores.n_answered[code] else "no_text_answers"
             of_interval = scores.interval_reasons[code] or "no_interval"
-            place = why or self.aqer.reason_ or "no_supported_worker"
+            if of_interval == "no_draws" and of_run:
+                of_interval = of_run  # draws were asked for, but nobody was ranked
             numbers = {
                 "score": (scores.scores[code], why or "no_exemplar"),
                 "score_answered": (scores.scores_answered[code], "no_text_answers"),
                 "score_low": (scores.low[code], of_interval),
                 "score_high": (scores.high[code], of_interval),
-                "percentile": (scores.percentiles[code], place),
+                "percentile": (scores.percentiles[code], why or of_run or nobody),
             }
             cells = {
                 column: self.undefined.value(

@@ -83,7 +83,7 @@ class Agreement:
 REASONS = {
     "pearson_sd": "single_repetition",
     "p_value": "not_tested",
-    "paper": "not_published",
+    "paper": "not_recorded",
 }
 
 

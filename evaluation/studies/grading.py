@@ -30,6 +30,7 @@ from evaluation.parameters import AqerParameters
 from evaluation.signatures import combined_hash, file_hash
 from evaluation.steps.embed import Embedded, Progress, embed, entailment_scores
 from evaluation.steps.grade import Graded, ModelColumns, grade
+from evaluation.steps.results import Results, Undefined
 from evaluation.studies.file_vectors import read_vectors
 from evaluation.studies.grading_tables import FILES, write_tables
 
@@ -63,6 +64,10 @@ class FileGrading:
     embedded: Embedded
     graded: Graded
     input_hashes: dict[str, str]
+
+    def results(self) -> Results:
+        """Return the rows of the tables, to be taken once."""
+        return Results(self.graded.aqer, self.graded.models, Undefined())
 
     @property
     def input_hash(self) -> str:

@@ -9,8 +9,7 @@ import numpy as np
 from evaluation.console import text_table
 from evaluation.studies.grading import FileGrading
 from evaluation.studies.grading_summary import warnings_of
-from evaluation.studies.grading_tables import model_rows, worker_rows
-from evaluation.studies.undefined import Undefined
+from evaluation.studies.grading_tables import worker_rows
 
 # Workers shown; the file holds all of them.
 SHOWN = 40
@@ -43,10 +42,15 @@ def report(grading: FileGrading, output: Path) -> str:
 
 def workers_table(grading: FileGrading) -> str:
     """Return the workers by rank, best first, at most 40."""
-    rows = list(worker_rows(grading, Undefined()))
-    rows.sort(key=lambda row: (row[10] is None, row[10] or 0, -(row[1] or 0.0)))
+    rows = sorted(
+        worker_rows(grading, grading.results()),
+        key=lambda row: (row.rank is None, row.rank or 0, -(row.grade or 0.0)),
+    )
     header = ("rank", "worker", "grade", "low", "high", "raw", "answers", "support")
-    shown = [(row[10], row[0], row[1], row[5], row[6], row[2], row[8], row[9]) for row in rows]
+    shown = [
+        (r.rank, r.worker, r.grade, r.grade_low, r.grade_high, r.raw, r.n_answers, r.support)
+        for r in rows
+    ]
     table = text_table(header, shown[:SHOWN])
     if len(shown) > SHOWN:
         table += f"\n... and {len(shown) - SHOWN} more workers in workers.csv"
@@ -55,9 +59,15 @@ def workers_table(grading: FileGrading) -> str:
 
 def models_table(grading: FileGrading) -> str:
     """Return the models, highest score first."""
-    rows = list(model_rows(grading, Undefined()))
-    rows.sort(key=lambda row: np.inf if row[1] is None else -row[1])
+    rows = sorted(
+        grading.results().model_scores(),
+        key=lambda row: np.inf if row.score is None else -row.score,
+    )
     header = ("rank", "model", "score", "low", "high", "percentile", "n", "answered")
     return text_table(
-        header, [(row[8], row[0], row[1], row[3], row[4], row[7], row[5], row[6]) for row in rows]
+        header,
+        [
+            (r.rank, r.model, r.score, r.score_low, r.score_high, r.percentile, r.n, r.n_answered)
+            for r in rows
+        ],
     )

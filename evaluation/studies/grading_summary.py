@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.methods import ModelScores
 from evaluation.signatures import aqer_signature, versions
+from evaluation.steps.results import Undefined
 from evaluation.steps.warnings import grading_warnings
-from evaluation.studies.undefined import Undefined
 
 if TYPE_CHECKING:
     from evaluation.studies.grading import FileGrading

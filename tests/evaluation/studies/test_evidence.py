@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from annotations.exchange import OutputFolder
+from evaluation.steps.results import Undefined
+from evaluation.steps.results import Undefined
 from evaluation.studies.corpora import GradedAnswers, Translations
 from evaluation.studies.crowdwsa import gleu_of, words_of
 from evaluation.studies.evidence import Agreement, EvidenceVectors, printed, write_evidence
 from evaluation.studies.npz import write_exemplars
-from evaluation.studies.undefined import Undefined
 from evaluation.studies.worker_grading import CROWD, deal
 
 
