@@ -29,8 +29,10 @@ def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
     sort = KINDS[kind]
     form = UploadForm(sort)
     if request.method == "POST":
+        # Reading the files comes first: only that tells whether one was too large.
+        posted, files = request.POST, request.FILES
         too_large = bool(request.META.get("UPLOAD_TOO_LARGE"))
-        form = UploadForm(sort, request.POST, request.FILES, too_large=too_large)
+        form = UploadForm(sort, posted, files, too_large=too_large)
         if form.is_valid():
             file = form.cleaned_data["file"]
             staged = staging.stage(

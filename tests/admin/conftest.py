@@ -1,0 +1,96 @@
+"""Rana owns a graded set whose texts are all marked; Otto is another requester, Ida an operator."""
+
+from types import SimpleNamespace
+
+import pytest
+from django.contrib.auth.models import User
+
+from annotations.exchange.importing import import_answers, import_passages, import_questions
+from annotations.models import QuestionSet
+from evaluation.background import runs
+from evaluation.background.work import work_one_turn
+from evaluation.imports import import_model_answers
+from evaluation.models import Run
+from evaluation.parameters import AqerParameters
+
+MARK = "xyzzy"
+"""Stands in every text and name of Rana's; nobody else may ever read it."""
+
+# Would run, or end its attribute, wherever it is not escaped.
+NASTY = f"{MARK} \"'><script>alert(1)</script> {{{{ 7*7 }}}} ${{7*7}}"
+
+
+@pytest.fixture(autouse=True)
+def own_home(settings, tmp_path, monkeypatch):
+    """Uploads go into a folder of the test's, and no bell rings."""
+    settings.HOME = tmp_path / "home"
+    # The real one takes half a second a user.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    return settings.HOME
+
+
+@pytest.fixture
+def rana(db):
+    return User.objects.create_user("rana", password="rivers-and-lakes", is_staff=True)
+
+
+@pytest.fixture
+def otto(db):
+    return User.objects.create_user("otto", password="rivers-and-lakes", is_staff=True)
+
+
+@pytest.fixture
+def ida(db):
+    return User.objects.create_superuser("ida", password="rivers-and-lakes")
+
+
+def csv_of(*rows):
+    return "\n".join(",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows)
+
+
+def import_world(question_set, folder):
+    """Two questions about a passage, three workers, one model."""
+    files = {
+        import_passages: [["passage", "text"], ["p1", f"Passage {NASTY}"]],
+        import_questions: [
+            ["question", "text", "passage"],
+            ["q1", f"Where does it begin? {NASTY}", "p1"],
+            ["q2", f"Where does it end? {NASTY}", "p1"],
+        ],
+        import_answers: [
+            ["worker", "question", "answer"],
+            *(
+                [f"{MARK}-{who}", question, f"{text} {NASTY}"]
+                for who, text in (("ada", "in the hills"), ("ben", "in hills"), ("cy", "no idea"))
+                for question in ("q1", "q2")
+            ),
+        ],
+        import_model_answers: [
+            ["model", "question", "answer"],
+            [f"{MARK}-model", "q1", f"in the hills {NASTY}"],
+            [f"{MARK}-model", "q2", f"somewhere {NASTY}"],
+        ],
+    }
+    for load, rows in files.items():
+        path = folder / f"{load.__name__}.csv"
+        path.write_text(csv_of(*rows), encoding="utf-8")
+        load(question_set, path)
+
+
+@pytest.fixture
+def world(rana, otto, ida, tmp_path):
+    """The users, Rana's set, its version and its finished run."""
+    question_set = QuestionSet.objects.create(
+        owner=rana, name=f"Rivers {MARK}", notice=f"Notice {MARK}", description=NASTY
+    )
+    import_world(question_set, tmp_path)
+    version = question_set.latest_version()
+    run = runs.queue(version, rana.pk, AqerParameters(embedder="bow", bootstrap=0))
+    assert work_one_turn()
+    run.refresh_from_db()
+    assert run.state == Run.State.DONE, run.error
+    return SimpleNamespace(
+        rana=rana, otto=otto, ida=ida, set=question_set, version=version, run=run
+    )
