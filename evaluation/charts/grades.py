@@ -8,7 +8,7 @@ from uuid import UUID
 from evaluation.reports import WorkerRow
 
 from .chart import Chart
-from .rows import Layout, Row, draw_axis, draw_rows
+from .rows import NAMED, Layout, Row, draw_axis, draw_rows
 from .scales import Scale, interval, three_digits
 from .svg import Drawing
 
@@ -51,13 +51,20 @@ def grades_chart(
             "lot cannot be told apart. Hollow grey dots have too few answers to be ranked."
         ),
         draw=draw,
-        note=(
-            f"The picture shows the first {len(rows)} of {n_workers:,} workers; "
-            "the table and the CSV file have all."
-            if n_workers > len(rows)
-            else ""
-        ),
+        note=_note(len(rows), n_workers),
     )
+
+
+def _note(n_shown: int, n_workers: int) -> str:
+    notes = []
+    if n_shown > NAMED:
+        notes.append("Point at a line, or touch it, to see whose it is.")
+    if n_workers > n_shown:
+        notes.append(
+            f"The picture shows the first {n_shown} of {n_workers:,} workers; "
+            "the table and the CSV file have all."
+        )
+    return " ".join(notes)
 
 
 def _tip(worker: WorkerRow) -> str:

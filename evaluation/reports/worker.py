@@ -10,7 +10,7 @@ from django.db.models import F, FilteredRelation, Q
 
 from annotations.models import Response
 from evaluation.methods.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
-from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
+from evaluation.models import ExemplaryAnswer, Run, WorkerGrade
 
 from .about import RunAbout, about
 from .paging import PAGE, Order, Page
@@ -71,14 +71,12 @@ def worker_report(run: Run, worker: UUID, after: str = "", size: int = PAGE) -> 
     row = worker_row(run, worker)
     if row is None:
         return None
-    shared = (
-        AnswerScore.objects.filter(run=run, response__submission__worker__public_id=worker)
-        .filter(
-            response__question__exemplary_answers__run=run,
-            response__question__exemplary_answers__n_answers__gte=FEWEST_ANSWERERS,
-        )
-        .count()
+    answered = Response.objects.filter(
+        submission__worker__public_id=worker, submission__version=run.version_id, scores__run=run
     )
+    shared = ExemplaryAnswer.objects.filter(
+        run=run, n_answers__gte=FEWEST_ANSWERERS, question__in=answered.values("question")
+    ).count()
     return WorkerReport(
         about=about(run),
         worker=row,
