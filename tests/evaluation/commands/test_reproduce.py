@@ -67,7 +67,7 @@ class TestWorkerGrading:
         assert found["seeds"] == [1000, 1024]
         assert found["embedders"]["minilm"]["model"] == "all-MiniLM-L6-v2"
         assert len(found["input_hash"]) == 64
-        assert {entry["reason"] for entry in found["undefined"]} == {"not_tested", "not_published"}
+        assert {entry["reason"] for entry in found["undefined"]} == {"not_tested", "not_recorded"}
 
     def test_the_markdown_table_holds_the_same_rows(self, worker_grading):
         folder, _, rows = worker_grading
@@ -134,7 +134,7 @@ def test_a_study_runs_on_any_data_of_the_same_form_and_its_seeds_shift(tmp_path)
     assert {entry["column"]: entry["reason"] for entry in found["undefined"]} == {
         "pearson_sd": "single_repetition",
         "p_value": "not_tested",
-        "paper": "not_published",
+        "paper": "not_recorded",
     }
     rows = table(tmp_path / "out/table.csv")
     assert all(float(row["pearson_mean"]) > 0.5 for row in rows)

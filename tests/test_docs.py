@@ -1,0 +1,172 @@
+"""The documents say what is so: functions, commands, switches, columns and links exist."""
+
+import importlib
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+from evaluation.studies import evidence
+from tests.evaluation.commands.crowd import header_of, make_crowd, summary_of
+from tests.evaluation.commands.running import evaluate
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "platform" / "docs"
+DOCUMENTS = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def name_of(path: Path) -> str:
+    return path.name
+
+
+def code_spans(text: str) -> list[str]:
+    """What stands in backticks or in a block of commands, a piece each."""
+    blocks = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)
+    indented = re.findall(r"^    (.+)$", text, re.MULTILINE)
+    return [*re.findall(r"`([^`\n]+)`", text), *"\n".join(blocks).splitlines(), *indented]
+
+
+def flags_of(command: str) -> set[str]:
+    """The switches of a command and of its sub-commands."""
+    parser = load_command_class(get_commands()[command], command).create_parser(
+        "manage.py", command
+    )
+    found, waiting = set(), [parser]
+    while waiting:
+        for action in waiting.pop()._actions:
+            found |= set(action.option_strings)
+            if isinstance(action.choices, dict):  # sub-commands
+                waiting += action.choices.values()
+    return found
+
+
+def resolved(name: str) -> object:
+    """What a dotted name stands for; raises if there is none."""
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[cut:]:
+            found = getattr(found, part)
+        return found
+    raise AssertionError(f"{name} is not in the project")
+
+
+NAMED = sorted(set(re.findall(r"`(evaluation\.[\w.]+)`", text_of(DOCS / "papers.md"))))
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_every_function_that_papers_names_exists(name):
+    assert callable(resolved(name))
+
+
+def test_papers_names_a_function_for_every_row_of_its_tables():
+    rows = [line for line in text_of(DOCS / "papers.md").splitlines() if line.startswith("| ")]
+    rows = [row for row in rows if "| function |" not in row]
+    assert len(rows) > 30
+    assert [row for row in rows if "`evaluation." not in row] == []
+
+
+def test_the_example_of_the_readme_runs():
+    (code,) = re.findall(r"```python\n(.*?)```", text_of(ROOT / "README.md"), re.DOTALL)
+    assert len([line for line in code.splitlines() if line]) <= 5
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == "{'ann': 1.0, 'bob': 1.0, 'cy': 0.0}\n"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_every_make_target_that_is_named_exists(path):
+    targets = set(re.findall(r"^([a-z]+):", text_of(ROOT / "Makefile"), re.MULTILINE))
+    spans = [span.split() for span in code_spans(text_of(path))]
+    named = {words[1] for words in spans if words[:1] == ["make"] and len(words) > 1}
+    assert named <= targets
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_every_command_and_switch_that_is_named_exists(path):
+    known = get_commands()
+    text = text_of(path)
+    for span in code_spans(text):
+        called = re.search(r"manage\.py (\w+)(.*)", span)
+        if called is None:
+            continue
+        command, rest = called.groups()
+        assert command in known, span
+        switches = {word.split("=")[0] for word in shlex.split(rest) if word.startswith("--")}
+        assert switches <= flags_of(command), span
+    # Switches named alone are those of the commands for files.
+    alone = {match for span in code_spans(text) for match in re.findall(r"^(--[a-z][\w-]*)", span)}
+    assert alone <= flags_of("evaluate") | flags_of("reproduce")
+
+
+def test_the_readme_names_demo_and_test_first():
+    commands = re.findall(r"^    (\S.*)$", text_of(ROOT / "README.md"), re.MULTILINE)
+    assert commands[:2] == ["make demo", "make test"]
+
+
+def test_the_readme_shows_the_labels_of_the_demo():
+    from annotations import demo
+
+    text = text_of(ROOT / "README.md")
+    assert demo.LABEL in text
+    assert demo.MODEL_LABEL in text
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_every_link_to_a_file_leads_to_one(path):
+    links = re.findall(r"\]\(([^)#]+)", text_of(path))
+    missing = [link for link in links if "://" not in link and not (path.parent / link).exists()]
+    assert missing == []
+
+
+def test_data_formats_names_every_column_that_is_written(tmp_path):
+    crowd, output = make_crowd(tmp_path), tmp_path / "out"
+    evaluate(crowd.answers, "--models", crowd.models, "--embedder=bow", "--output", output)
+    written = text_of(DOCS / "data-formats.md").split("## Written")[1]
+    parts = dict(re.findall(r"### (\S+?)[\s,].*?\n(.*?)(?=\n### |\Z)", written, re.DOTALL))
+
+    def named(part: str) -> list[str]:
+        first_cells = re.findall(r"^\| (`.*?) \|", parts[part], re.MULTILINE)
+        return [name for cell in first_cells for name in re.findall(r"`(\w+)`", cell)]
+
+    for path in output.iterdir():
+        assert path.name in parts
+        if path.suffix == ".csv":
+            assert named(path.name) == header_of(path), path.name
+    assert named("summary.json") == list(summary_of(output))
+    assert named("Studies") == list(evidence.HEADER)
+
+
+@pytest.mark.parametrize("switches", [(), ("--difficulty",), ("--bootstrap=0",)], ids=" ".join)
+def test_data_formats_lists_the_reasons_for_empty_cells(tmp_path, switches):
+    crowd, output = make_crowd(tmp_path), tmp_path / "out"
+    evaluate(
+        crowd.answers, "--models", crowd.models, "--embedder=bow", *switches, "--output", output
+    )
+    reasons = {entry["reason"] for entry in summary_of(output)["undefined"]}
+    text = text_of(DOCS / "data-formats.md")
+    assert {reason for reason in reasons if f"`{reason}`" not in text} == set()
+
+
+def test_evidence_says_when_and_how_it_was_measured():
+    text = text_of(DOCS / "evidence.md")
+    for part in ("manage.py reproduce worker-grading", "manage.py reproduce crowdwsa"):
+        assert part in text
+    assert re.search(r"\b20\d\d-\d\d-\d\d\b", text)
+    assert re.search(r"\b[0-9a-f]{64}\b", text)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_no_document_points_out_of_the_project(path):
+    assert re.findall(r"/(?:home|root|work|tmp)/\S+", text_of(path)) == []
