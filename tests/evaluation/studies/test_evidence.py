@@ -5,7 +5,6 @@ import pytest
 
 from annotations.exchange import OutputFolder
 from evaluation.steps.results import Undefined
-from evaluation.steps.results import Undefined
 from evaluation.studies.corpora import GradedAnswers, Translations
 from evaluation.studies.crowdwsa import gleu_of, words_of
 from evaluation.studies.evidence import Agreement, EvidenceVectors, printed, write_evidence
