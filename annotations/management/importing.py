@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError
 
 from annotations.exchange import InputError
 from annotations.exchange.importing import ImportReport
@@ -37,6 +38,11 @@ class ImportCommand(BaseCommand):
             reports = self.run_import(options)
         except InputError as error:
             raise CommandError(str(error), returncode=USAGE) from error
+        except OperationalError as error:
+            # Such as another import that holds SQLite for longer than the timeout.
+            raise CommandError(
+                f"the database could not be used: {error}. Nothing was stored; try again."
+            ) from error
         for report in reports:
             for line in report.lines():
                 self.stdout.write(line)

@@ -77,7 +77,7 @@ class Question(Item):
     owner_path = "version__question_set__owner"
 
     version = models.ForeignKey(
-        QuestionSetVersion, on_delete=models.CASCADE, related_name="questions"
+        QuestionSetVersion, on_delete=models.CASCADE, related_name="questions", db_index=False
     )
     passage = models.ForeignKey(
         Passage, on_delete=models.RESTRICT, null=True, blank=True, related_name="questions"

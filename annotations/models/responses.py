@@ -30,8 +30,13 @@ class Response(Record):
 
     owner_path = "submission__version__question_set__owner"
 
-    submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="responses")
-    question = models.ForeignKey(Question, on_delete=models.RESTRICT, related_name="responses")
+    # Both have an index below that begins with them; a second one would only slow down writing.
+    submission = models.ForeignKey(
+        Submission, on_delete=models.CASCADE, related_name="responses", db_index=False
+    )
+    question = models.ForeignKey(
+        Question, on_delete=models.RESTRICT, related_name="responses", db_index=False
+    )
     text = models.TextField(blank=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
     status = models.CharField(max_length=5, choices=Status.choices)

@@ -32,7 +32,7 @@ class Submission(Record):
     owner_path = "version__question_set__owner"
 
     version = models.ForeignKey(
-        QuestionSetVersion, on_delete=models.CASCADE, related_name="submissions"
+        QuestionSetVersion, on_delete=models.CASCADE, related_name="submissions", db_index=False
     )
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="submissions")
     state = models.CharField(max_length=12, choices=State.choices, default=State.OPEN)

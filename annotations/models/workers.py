@@ -11,7 +11,7 @@ class Worker(Record):
     """A person under the id a panel gave; the same id in two panels, or of two owners, is two."""
 
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="workers"
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="workers", db_index=False
     )
     panel = models.CharField(max_length=100, blank=True, help_text="Where the id comes from.")
     external_id = models.CharField(max_length=255)

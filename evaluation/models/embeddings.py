@@ -61,7 +61,7 @@ class Embedding(models.Model):
     """
 
     embedder = models.ForeignKey(
-        EmbedderVersion, on_delete=models.CASCADE, related_name="embeddings"
+        EmbedderVersion, on_delete=models.CASCADE, related_name="embeddings", db_index=False
     )
     text_hash = models.BinaryField(max_length=HASH_BYTES)
     dimension = models.PositiveIntegerField()

@@ -33,7 +33,9 @@ class Result(Owned):
 class WorkerGrade(Result):
     """A worker in a run: workers.csv."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="worker_grades")
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="worker_grades", db_index=False
+    )
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="grades")
     grade = models.FloatField(null=True)
     raw = models.FloatField(null=True)
@@ -119,7 +121,9 @@ class ExemplaryAnswer(Result):
 class AnswerScore(Result):
     """An answer in a run: answers.csv."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="answer_scores")
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="answer_scores", db_index=False
+    )
     response = models.ForeignKey(Response, on_delete=models.CASCADE, related_name="scores")
     score = models.FloatField(null=True)
     score_leave_one_out = models.FloatField(null=True)

@@ -61,8 +61,12 @@ class LLMResponse(Record):
 
     owner_path = "question__version__question_set__owner"
 
-    model = models.ForeignKey(LanguageModel, on_delete=models.PROTECT, related_name="responses")
-    question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="llm_responses")
+    model = models.ForeignKey(
+        LanguageModel, on_delete=models.PROTECT, related_name="responses", db_index=False
+    )
+    question = models.ForeignKey(
+        Question, on_delete=models.CASCADE, related_name="llm_responses", db_index=False
+    )
     prompt = models.TextField(blank=True)
     parameters = models.JSONField(default=dict, blank=True)
     request = models.CharField(max_length=64, editable=False)

@@ -44,6 +44,11 @@ def test_commands_that_need_no_database_leave_nothing_behind(tmp_path):
     for arguments in (["check"], ["help"], ["record_demo", "--help"]):
         result = manage(home, *arguments)
         assert result.returncode == 0, result.stderr
+    answers = ROOT / "annotations" / "demo" / "answers.csv"
+    how = ["--embedder", "tfidf-char", "--bootstrap", "0", "--output", str(tmp_path / "out")]
+    result = manage(home, "evaluate", "aqer", str(answers), *how)
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "out" / "workers.csv").exists()
     assert not home.exists()
 
 

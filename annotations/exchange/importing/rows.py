@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connections, models
 
 from .target import BATCH, chunks
 
@@ -26,6 +26,7 @@ def add_rows(
     fields = {f.name: f for f in model._meta.concrete_fields if not f.primary_key}
     if fields.keys() != {*names, *same} or len(fields) != len(names) + len(same):
         raise ValueError(f"the fields of {model.__name__} are {', '.join(fields)}")
+    connection = connections[DEFAULT_DB_ALIAS]  # itself: its stand-in finds it anew at every use
     prepare = [partial(fields[name].get_db_prep_save, connection=connection) for name in names]
     fixed = [fields[name].get_db_prep_save(value, connection) for name, value in same.items()]
     quote = connection.ops.quote_name
