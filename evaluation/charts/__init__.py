@@ -10,7 +10,7 @@ the page shows the one that fits. Each has a table beside it on its page.
 """
 
 from .answers import answers_chart
-from .chart import Chart, Standalone
+from .chart import Chart
 from .convergence import convergence_chart
 from .grades import grades_chart
 from .placement import placement_chart
@@ -19,7 +19,6 @@ from .worker import worker_chart
 
 __all__ = [
     "Chart",
-    "Standalone",
     "answers_chart",
     "convergence_chart",
     "grades_chart",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.utils.safestring import SafeString, mark_safe
@@ -12,7 +12,6 @@ from .svg import Drawing
 WIDE = 960.0
 NARROW = 340.0
 Draw = Callable[[float], Drawing]
-Standalone = str
 
 
 @dataclass(frozen=True)
@@ -43,10 +42,13 @@ class Chart:
         """The picture for phones."""
         return self._inline(NARROW)
 
-    def standalone(self) -> Standalone:
-        """The wide picture as a file of its own, on white, without workers' texts."""
+    def standalone(self, captions: Sequence[str] = ()) -> str:
+        """The wide picture as a file of its own, on white, without workers' texts.
+
+        Its title stands above; the note and `captions`, which say what it is of, below.
+        """
         drawing = self.draw(WIDE)
-        drawing.taken_away()
+        drawing.taken_away(self.title, [*filter(None, [self.note]), *captions])
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawing.markup()}\n'
 
     def _inline(self, width: float) -> SafeString:

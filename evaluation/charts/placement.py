@@ -36,9 +36,9 @@ def placement_chart(report: ModelsReport) -> Chart:
         )
         drawing = Drawing(width, layout.height, "Models among people", description)
         scale = around(numbers, layout.left, layout.right)
-        _draw_ceiling(drawing, layout, scale, report.ceiling)
-        draw_axis(drawing, layout, scale, "score: similarity to the crowd's consensus")
+        draw_axis(drawing, layout, scale, "score: similarity to the crowd's consensus", TOP)
         _draw_crowd(drawing, layout, scale, report.crowd)
+        _draw_ceiling(drawing, layout, scale, report.ceiling)
         draw_rows(drawing, layout, scale, rows)
         return drawing
 

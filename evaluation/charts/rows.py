@@ -127,11 +127,11 @@ class Layout:
             drawing.text(self.left - 12, y, fitting(text, self.left - 14), "label", "end")
 
 
-def draw_axis(drawing: Drawing, layout: Layout, scale: Scale, title: str) -> None:
-    """Draw lines at round numbers, the numbers, and what they are."""
+def draw_axis(drawing: Drawing, layout: Layout, scale: Scale, title: str, top: float = TOP) -> None:
+    """Draw lines at round numbers from `top`, the numbers, and what they are."""
     for tick in scale.ticks(4 if layout.is_narrow else 6):
         x = scale(tick)
-        drawing.line(x, min(TOP, layout.top), x, layout.bottom, "grid")
+        drawing.line(x, top, x, layout.bottom, "grid")
         drawing.text(x, layout.bottom + 16, tick_label(tick), "faint", "middle")
     drawing.line(layout.left, layout.bottom, layout.right, layout.bottom, "axis")
     # Where the letters do not fit over the axis, they get all of the picture's width.

@@ -7,12 +7,16 @@ it the colours of a dark one; no style attributes, which a strict policy would r
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 from xml.etree import ElementTree as ET
 
 NAMESPACE = "http://www.w3.org/2000/svg"
 FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 LETTERS = 12
+# Height of the title and of a caption of a picture that stands alone.
+TITLE = 40.0
+CAPTION = 18.0
 # Width of a letter in proportion to its size, on the safe side.
 LETTER_WIDTH = 0.56
 
@@ -146,14 +150,24 @@ class Drawing:
         """Close the group."""
         self._parent = self.root
 
-    def taken_away(self) -> None:
-        """Make it fit to stand alone: on white paper, without what only the page may say."""
+    def taken_away(self, title: str, captions: Sequence[str]) -> None:
+        """Make it fit to stand alone: on white paper, without what only the page may say.
+
+        It gets a title above and captions below.
+        """
         for group in self.root.iter("g"):
             group.attrib.pop("data-href", None)
-            for title in group.findall("title"):
-                group.remove(title)
-        paper = ET.Element("rect", {"width": "100%", "height": "100%", **LOOKS["paper"]})
+            for tip in group.findall("title"):
+                group.remove(tip)
+        self.text(10, -14, fitting(title, self.width - 20, 15), "label", size=15)
+        for at, caption in enumerate(captions):
+            line = fitting(caption, self.width - 20)
+            self.text(10, self.height + 16 + at * CAPTION, line, "faint")
+        height = TITLE + self.height + len(captions) * CAPTION + 10
+        top, sides = number(-TITLE), {"width": number(self.width), "height": number(height)}
+        paper = ET.Element("rect", {"y": top, **sides, **LOOKS["paper"]})
         self.root.insert(0, paper)
+        self.root.attrib.update(sides, viewBox=f"0 {top} {sides['width']} {sides['height']}")
 
     def markup(self) -> str:
         """Return the picture as XML that is HTML as well."""

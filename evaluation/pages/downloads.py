@@ -114,8 +114,15 @@ class QuestionTableFile(ResultsFile):
 def _picture(run: Run, chart: Chart | None) -> HttpResponse:
     if chart is None:
         raise Http404("there is no such picture")
+    question_set = run.version.question_set
+    captions = [
+        f"{question_set.name}, version {run.version.number}, run {run.public_id}",
+        *filter(None, [question_set.notice]),
+    ]
     return HttpResponse(
-        chart.standalone(), content_type="image/svg+xml", headers=_as_file(run, chart.name, "svg")
+        chart.standalone(captions),
+        content_type="image/svg+xml",
+        headers=_as_file(run, chart.name, "svg"),
     )
 
 

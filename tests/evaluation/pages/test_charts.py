@@ -106,7 +106,8 @@ def test_texts_are_only_text(width):
 def test_a_picture_to_take_away_holds_no_texts_of_tooltips_and_no_links():
     chart = grades_chart([worker()], 1, link=lambda _: "/there/")
     assert "data-href" in chart.wide
-    file = chart.standalone()
+    file = chart.standalone(["of <rivers>"])
+    assert "of &lt;rivers&gt;" in file
     assert file.startswith("<?xml")
     assert "<title" not in file
     assert "/there/" not in file
