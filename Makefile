@@ -9,7 +9,7 @@ STAMPS := $(VENV)/.stamps
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test lint benchmark
+.PHONY: help install demo up test slow lint benchmark
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
@@ -39,8 +39,11 @@ demo: $(STAMPS)/run  ## install, load and grade the demo, print its tables, serv
 up: $(STAMPS)/run  ## the site and a worker, on the database of DATABASE_URL or var/ (PORT=8000)
 	@$(BIN)/python manage.py up --port $(PORT)
 
-test: $(STAMPS)/test  ## every test (data and services that are missing are skipped, with the reason)
-	$(BIN)/python -m pytest
+test: $(STAMPS)/test  ## the tests, a few minutes (what needs missing data or services is skipped, with the reason)
+	$(BIN)/python -m pytest -m "not slow"
+
+slow: $(STAMPS)/test  ## the long tests: killed workers on every broker, the demo, evidence on real data
+	$(BIN)/python -m pytest -m slow
 
 lint: $(STAMPS)/test  ## ruff, mypy and the import contracts
 	$(BIN)/ruff check .
