@@ -52,9 +52,9 @@ def convergence_chart(trace: Sequence[float]) -> Chart:
         title="How quickly the grades settled",
         explanation=(
             "Grades and votes depend on each other, so they are computed again and again until "
-            "they stop changing. Each step down is ten times less change. A line that goes down "
-            "steadily is what you want to see; one that stays up means that close ranks "
-            "should not be trusted."
+            "they stop changing. The height is how much they still changed (from one line of the "
+            "grid to the next ten or a hundred times less). A line that falls steadily is what "
+            "you want to see; one that stays up means that close ranks should not be trusted."
         ),
         draw=draw,
     )
