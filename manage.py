@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parent
 
 
 def main() -> None:
+    """Put the site on the path and hand over to Django."""
     # The package `crowdgrade` lives in platform/, which must never become a
     # package itself: it would hide Python's own module of that name.
     sys.path.insert(0, str(ROOT / "platform"))
