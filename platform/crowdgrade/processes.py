@@ -11,6 +11,7 @@ from django.conf import settings
 
 from crowdgrade.supervisor import Child
 
+MOST_BYTES = 110_000_000
 # Threads of the web server: enough for a team, few enough for SQLite's one writer.
 WEB_THREADS = 8
 
@@ -33,6 +34,8 @@ def web(host: str, port: int, log: Path | None = None) -> Child:
         *(sys.executable, "-m", "waitress"),
         f"--listen={host}:{port}",
         f"--threads={WEB_THREADS}",
+        # A little more than the largest file that an upload takes: more is not even buffered.
+        f"--max-request-body-size={MOST_BYTES}",
         "--ident=",
         "crowdgrade.wsgi:application",
     ]
