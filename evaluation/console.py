@@ -44,12 +44,12 @@ class Bars:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._close()
+        self.close()
 
     def show(self, stage: str, done: int, total: int) -> None:
         """Move the bar of a stage; a new stage begins a new bar."""
         if stage != self._stage:
-            self._close()
+            self.close()
             self._stage = stage
             # Terminals that do not know their size would get empty lines from tqdm.
             size = get_terminal_size()
@@ -63,7 +63,8 @@ class Bars:
             )
         self._bar.update(done - self._bar.n)
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Take the last bar off the terminal."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None

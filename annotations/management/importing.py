@@ -17,39 +17,17 @@ USAGE = 2
 """Exit status after bad usage or bad input."""
 
 
-class ImportCommand(BaseCommand):
-    """A door to an import: SET, its owner, and the report."""
+class SetCommand(BaseCommand):
+    """A door to one question set: SET and its owner."""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The arguments that every import has."""
+        """Which set."""
         parser.add_argument("question_set", metavar="SET", help="name of the question set")
         parser.add_argument(
             "--owner",
             metavar="USERNAME",
             help="whose question set it is (may be left out while there is only one user)",
         )
-        parser.add_argument(
-            "--dry-run", action="store_true", help="do everything, report it, and store nothing"
-        )
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Import and report; exit status 2 for input that will not do."""
-        try:
-            reports = self.run_import(options)
-        except InputError as error:
-            raise CommandError(str(error), returncode=USAGE) from error
-        except OperationalError as error:
-            # Such as another import that holds SQLite for longer than the timeout.
-            raise CommandError(
-                f"the database could not be used: {error}. Nothing was stored; try again."
-            ) from error
-        for report in reports:
-            for line in report.lines():
-                self.stdout.write(line)
-
-    def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
-        """What the command does."""
-        raise NotImplementedError
 
     def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
         """The set named on the command line; a new one, not stored yet, if that may be."""
@@ -81,6 +59,36 @@ class ImportCommand(BaseCommand):
         else:
             reason = "there is no user yet"
         raise CommandError(f"{reason} (`manage.py createsuperuser` makes one)", returncode=USAGE)
+
+
+class ImportCommand(SetCommand):
+    """A door to an import, and the report."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The arguments that every import has."""
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--dry-run", action="store_true", help="do everything, report it, and store nothing"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import and report; exit status 2 for input that will not do."""
+        try:
+            reports = self.run_import(options)
+        except InputError as error:
+            raise CommandError(str(error), returncode=USAGE) from error
+        except OperationalError as error:
+            # Such as another import that holds SQLite for longer than the timeout.
+            raise CommandError(
+                f"the database could not be used: {error}. Nothing was stored; try again."
+            ) from error
+        for report in reports:
+            for line in report.lines():
+                self.stdout.write(line)
+
+    def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
+        """What the command does."""
+        raise NotImplementedError
 
 
 def parsed_columns(parse: Any, text: str | None) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange import InputError, OutputFolder
 from evaluation.benchmarks.cases import CASES, Options, run_cases
-from evaluation.console import ended_by_signal
-from evaluation.management.commands.evaluate import BAD_INPUT
+from evaluation.console import BAD_INPUT, ended_by_signal
 
 MISSED = 1
 

@@ -22,6 +22,8 @@ from crowdgrade.supervisor import (
     stopped_by_signal,
     supervise,
 )
+from evaluation.background.watching import show_progress
+from evaluation.console import Bars
 from evaluation.models import Run
 from evaluation.run_tables import report
 
@@ -68,6 +70,7 @@ class Command(BaseCommand):
         self._password = demo.ensure_login(settings.HOME)
         self._watched = demo.ensure_run(demo.load())
         self._printed = False
+        self._bars = Bars()
         self.stdout.write("Grading the demo's answers; the first time this takes half a minute.")
         children = [processes.worker(log=settings.HOME / "worker.log")]
         if self._serve:
@@ -83,7 +86,9 @@ class Command(BaseCommand):
             return not self._serve
         self._watched.refresh_from_db()
         if not self._watched.is_finished:
+            show_progress(self._watched, self._bars.show)
             return False
+        self._bars.close()
         self._printed = True
         if self._watched.state == Run.State.DONE:
             self.stdout.write(f"\n{content.LABEL}\n{content.MODEL_LABEL}.\n")

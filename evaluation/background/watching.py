@@ -1,0 +1,30 @@
+"""Following a run from outside, until it has ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from evaluation.models import Run
+
+SECONDS_BETWEEN_LOOKS = 0.5
+
+
+def show_progress(run: Run, show: Callable[[str, int, int], None]) -> None:
+    """Tell (stage, done, total) of a run that is under way; nothing before its first report."""
+    if run.state == Run.State.RUNNING and run.total:
+        show(run.stage, run.done, run.total)
+
+
+def watch(
+    run: Run,
+    show: Callable[[str, int, int], None],
+    pause: Callable[[float], None] = time.sleep,
+) -> None:
+    """Refresh the run until it has ended, showing how far it is."""
+    while True:
+        run.refresh_from_db()
+        if run.is_finished:
+            return
+        show_progress(run, show)
+        pause(SECONDS_BETWEEN_LOOKS)

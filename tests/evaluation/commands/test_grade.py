@@ -1,0 +1,63 @@
+"""Grading a question set of the database from a terminal."""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotations import demo
+from annotations.exchange.importing import import_answers, import_passages, import_questions
+from annotations.models import QuestionSet
+from evaluation.background.watching import watch
+from evaluation.background.work import work_one_turn
+from evaluation.models import Run
+from evaluation.run_tables import report
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def tides(django_user_model, monkeypatch):
+    """The demo's answers in a question set, and a bell that nobody hears."""
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    owner = django_user_model.objects.create(username="rita")
+    question_set = QuestionSet(owner=owner, name="tides")
+    import_passages(question_set, demo.PASSAGES)
+    import_questions(question_set, demo.QUESTIONS)
+    import_answers(question_set, demo.ANSWERS)
+    return question_set
+
+
+def test_grade_queues_a_run_with_the_options_that_were_given(tides):
+    said = io.StringIO()
+    call_command(
+        "grade", "tides", "--embedder=tfidf-char", "--leave-one-out", "--no-wait", stdout=said
+    )
+    run = Run.objects.get()
+    assert (run.state, run.parameters["embedder"]) == (Run.State.QUEUED, "tfidf-char")
+    assert run.parameters["leave_one_out"] is True
+    assert str(run.public_id) in said.getvalue()
+
+
+def test_watching_ends_with_the_run_and_its_tables_name_every_worker(tides):
+    call_command("grade", "tides", "--embedder=tfidf-char", "--bootstrap=20", "--no-wait")
+    run = Run.objects.get()
+    shown = []
+    watch(run, lambda *progress: shown.append(progress), pause=lambda _: work_one_turn())
+    assert run.state == Run.State.DONE
+    table = report(run)
+    names = {"Amara", "Uma", "Zuri"}
+    assert {name for name in names if f"  {name} " in table} == names
+
+
+def test_options_that_contradict_each_other_queue_nothing(tides):
+    with pytest.raises(CommandError) as refused:
+        call_command("grade", "tides", "--init=entailment", "--no-wait")
+    assert refused.value.returncode == 2
+    assert not Run.objects.exists()
+
+
+def test_a_set_that_is_not_there_is_named_with_those_that_are(tides):
+    with pytest.raises(CommandError, match="no question set 'moon'; there is: tides"):
+        call_command("grade", "moon", "--no-wait")
