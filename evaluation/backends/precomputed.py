@@ -20,7 +20,7 @@ ROWS_AT_ONCE = 65_536  # the check for finite values makes a copy of bools of th
 class PrecomputedVectors:
     """Arrays `answers` (n, d) and `models` (m, d) or None, floats in their own precision.
 
-    Whole numbers become float64. The rows may differ for equal texts.
+    Whole numbers and bools become float64. The rows may differ for equal texts.
     """
 
     path: Path
@@ -96,7 +96,7 @@ def _read(path: Path, arrays: Any, name: str) -> NDArray[np.floating[Any]]:
             f"{path}: array {name!r} cannot be read ({error}); arrays of objects are never "
             f"unpickled: {REMEDY}"
         ) from error
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
         kind = getattr(values, "dtype", "no array")
         raise EmbedderError(f"{path}: array {name!r} holds {kind} instead of numbers: {REMEDY}")
     if values.ndim != 2 or values.shape[1] == 0:

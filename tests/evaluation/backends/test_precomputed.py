@@ -24,6 +24,11 @@ def test_whole_numbers_become_float64_and_models_may_be_absent(tmp_path):
     assert vectors.models is None
 
 
+def test_bools_become_zeros_and_ones_for_the_majority_vote(tmp_path):
+    vectors = PrecomputedVectors.load(save(tmp_path / "v.npz", answers=[[True, False]]))
+    np.testing.assert_array_equal(vectors.answers, [[1.0, 0.0]])
+
+
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
@@ -32,7 +37,6 @@ def test_whole_numbers_become_float64_and_models_may_be_absent(tmp_path):
         ({"answers": np.ones(3)}, r"has the shape \(3,\)"),
         ({"answers": np.ones((3, 0))}, r"has the shape \(3, 0\)"),
         ({"answers": np.array([["a"]])}, "instead of numbers"),
-        ({"answers": np.array([[True]])}, "instead of numbers"),
         ({"answers": np.array([[1j]])}, "instead of numbers"),
         ({"answers": np.ones((2, 2)), "models": np.ones((2, 3))}, "2 dimensions, models 3"),
     ],
