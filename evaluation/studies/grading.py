@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from annotations.exchange import (
-    AnswerFile,
     AnswerRecord,
     AnswerStatus,
     ColumnNames,
@@ -27,10 +26,10 @@ from annotations.exchange import (
 from evaluation.backends import parse_spec
 from evaluation.methods.grams import Vectors
 from evaluation.parameters import AqerParameters
-from evaluation.signatures import combined_hash, file_hash
+from evaluation.signatures import file_hash
 from evaluation.steps.embed import Embedded, Progress, embed, entailment_scores
-from evaluation.steps.grade import Graded, ModelColumns, grade
-from evaluation.steps.results import Results, Undefined
+from evaluation.steps.grade import ModelColumns, grade
+from evaluation.studies.file_grading import FileGrading
 from evaluation.studies.file_vectors import read_vectors
 from evaluation.studies.grading_tables import FILES, write_tables
 
@@ -44,35 +43,6 @@ class GradingRequest:
     columns: ColumnNames
     parameters: AqerParameters
     output: Path
-
-
-@dataclass(frozen=True)
-class FileGrading:
-    """Everything the tables are made of.
-
-    Attributes
-    ----------
-    answers, models : the files as they were read; `answered` the records that hold a text, in the
-        order of the arrays of `graded`.
-    input_hashes : SHA-256 of each input file.
-    """
-
-    parameters: AqerParameters
-    answers: AnswerFile
-    models: ModelAnswerFile | None
-    answered: list[AnswerRecord]
-    embedded: Embedded
-    graded: Graded
-    input_hashes: dict[str, str]
-
-    def results(self) -> Results:
-        """Return the rows of the tables, to be taken once."""
-        return Results(self.graded.aqer, self.graded.models, Undefined())
-
-    @property
-    def input_hash(self) -> str:
-        """One hash of all inputs."""
-        return combined_hash(self.input_hashes.values())
 
 
 def grade_file(request: GradingRequest, progress: Progress | None = None) -> FileGrading:

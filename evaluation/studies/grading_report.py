@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.console import text_table
-from evaluation.studies.grading import FileGrading
+from evaluation.studies.file_grading import FileGrading
 from evaluation.studies.grading_summary import warnings_of
 from evaluation.studies.grading_tables import worker_rows
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.methods import ModelScores
 from evaluation.signatures import aqer_signature, versions
 from evaluation.steps.results import Undefined
 from evaluation.steps.warnings import grading_warnings
-
-if TYPE_CHECKING:
-    from evaluation.studies.grading import FileGrading
+from evaluation.studies.file_grading import FileGrading
 
 
 def summary(grading: FileGrading, undefined: Undefined) -> dict[str, Any]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from annotations.exchange import OutputFolder
 from evaluation.steps.results import AnswerRow, ModelAnswerRow, ModelRow, Results, WorkerRow
+from evaluation.studies.file_grading import FileGrading
 from evaluation.studies.grading_summary import summary
 from evaluation.studies.npz import write_exemplars
-
-if TYPE_CHECKING:
-    from evaluation.studies.grading import FileGrading
 
 EXEMPLARS = ("question", "n_answers", "nearest_worker", "nearest_answer", "dispersion")
 

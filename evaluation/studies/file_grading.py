@@ -1,0 +1,41 @@
+"""A graded file of answers: everything its tables, its summary and its report are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annotations.exchange import AnswerFile, AnswerRecord, ModelAnswerFile
+from evaluation.parameters import AqerParameters
+from evaluation.signatures import combined_hash
+from evaluation.steps.embed import Embedded
+from evaluation.steps.grade import Graded
+from evaluation.steps.results import Results, Undefined
+
+
+@dataclass(frozen=True)
+class FileGrading:
+    """Everything the tables are made of.
+
+    Attributes
+    ----------
+    answers, models : the files as they were read; `answered` the records that hold a text, in the
+        order of the arrays of `graded`.
+    input_hashes : SHA-256 of each input file.
+    """
+
+    parameters: AqerParameters
+    answers: AnswerFile
+    models: ModelAnswerFile | None
+    answered: list[AnswerRecord]
+    embedded: Embedded
+    graded: Graded
+    input_hashes: dict[str, str]
+
+    def results(self) -> Results:
+        """Return the rows of the tables, to be taken once."""
+        return Results(self.graded.aqer, self.graded.models, Undefined())
+
+    @property
+    def input_hash(self) -> str:
+        """One hash of all inputs."""
+        return combined_hash(self.input_hashes.values())
