@@ -136,7 +136,7 @@ def _rests(mean_square: float, n_workers: int, rounds: int, stopping: Stopping) 
 
 
 class TextRasa:
-    """crowd-kit's TextRASA with its defaults, on vectors that its encoder only looks up.
+    """crowd-kit's TextRASA, on vectors that its encoder only looks up.
 
     Another method with the same output: reliabilities of workers, and of each question the answer
     nearest to the weighted mean. The table of answers is made beforehand.
@@ -150,9 +150,9 @@ class TextRasa:
         self.vectors = dict(zip(texts, crowd.vectors.astype(np.float64), strict=True))
         self.n_workers = crowd.n_workers
 
-    def fit_predict(self) -> Any:
-        """Reliabilities and the nearest answers, by crowd-kit's own defaults."""
-        return self._made().fit_predict(self.table, true_objects=None)
+    def fit_predict(self, rounds: int | None = None) -> Any:
+        """Reliabilities and the nearest answers, by its own defaults or after so many rounds."""
+        return self._made(rounds).fit_predict(self.table, true_objects=None)
 
     def fit(self) -> Any:
         """Reliabilities alone."""
@@ -172,7 +172,9 @@ class TextRasa:
         made.fit(self.table, true_objects=None)
         return made.skills_.loc[list(range(self.n_workers))].to_numpy(), rounds
 
-    def _made(self) -> Any:
+    def _made(self, rounds: int | None = None) -> Any:
         from crowdkit.aggregation import TextRASA
 
-        return TextRASA(encoder=self.vectors.__getitem__)
+        # A loss is never below zero, so with that tolerance all rounds are done.
+        given = {} if rounds is None else {"n_iter": rounds, "tol": 0.0}
+        return TextRASA(encoder=self.vectors.__getitem__, **given)

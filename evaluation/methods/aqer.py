@@ -37,6 +37,16 @@ INITIALIZATIONS = ("equal", "random", "entailment")
 AGGREGATIONS = ("mean", "majority")
 STOPPING_RULES = ("relative", "paper")
 
+# Computed when asked for, and forgotten by the next fit.
+LATER = (
+    "scores_",
+    "final_scores_",
+    "leave_one_out_scores_",
+    "nearest_",
+    "dispersion_",
+    "ceiling_",
+)
+
 FEWEST_WORKERS = 3
 FEWER_THAN_3_WORKERS = "fewer_than_3_workers"
 DISCONNECTED = "disconnected"
@@ -217,17 +227,52 @@ class AQER:
         )
         return score_models(crowd, answers, x)
 
+    # What follows from the weights is computed when it is asked for.
+
+    @cached_property
+    def scores_(self) -> Floats:
+        """(N,) similarity to the exemplary answers that produced raw."""
+        return self._to_rows(self._previous, leave_one_out=False)
+
+    @cached_property
+    def final_scores_(self) -> Floats:
+        """(N,) similarity to the exemplary answers of the final weights."""
+        return self._to_rows(self._votes[:, None], leave_one_out=False)
+
+    @cached_property
+    def leave_one_out_scores_(self) -> Floats:
+        """(N,) similarity to the exemplary answers of the others, with the final weights."""
+        return self._to_rows(self._votes[:, None], leave_one_out=True)
+
+    @cached_property
+    def nearest_(self) -> Integers:
+        """(Q,) row of the answer nearest to each exemplary answer; the first one wins a tie."""
+        cells = self._vote.cells
+        final = self.final_scores_[cells.row]
+        best = np.maximum.reduceat(final, cells.starts)
+        near = final >= np.repeat(best - TIE * np.maximum(1.0, np.abs(best)), cells.sizes)
+        row = np.where(near, cells.row, np.iinfo(np.int64).max)
+        return cells.to_questions(np.minimum.reduceat(row, cells.starts))
+
     @cached_property
     def dispersion_(self) -> Floats:
-        """(Q,) dispersion of each question, computed when asked for."""
+        """(Q,) 0 where all answers to a question agree."""
         return self._vote.dispersion(self._votes)
 
     @cached_property
     def ceiling_(self) -> Ceiling:
-        """The human ceiling, computed when asked for."""
+        """The human ceiling."""
         if self.reason_ == FEWER_THAN_3_WORKERS:
             return Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
         return human_ceiling(self._left_out, self._vote.cells)
+
+    @property
+    def _left_out(self) -> Floats:
+        return self.leave_one_out_scores_[self._vote.cells.row]
+
+    def _to_rows(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+        found = self._vote.similarity(weights, leave_one_out=leave_one_out)
+        return self._vote.cells.to_rows(found[:, 0])
 
     # The steps of fit, in their order.
 
@@ -248,8 +293,8 @@ class AQER:
             raise ValueError(f"n_draws must be 0 or at least 2, got {self.n_draws}")
 
     def _settle(self, initial_scores: ArrayLike | None, progress: Progress | None) -> AQER:
-        for computed_later in ("dispersion_", "ceiling_"):
-            self.__dict__.pop(computed_later, None)
+        for name in LATER:
+            self.__dict__.pop(name, None)
         cells = self._vote.cells
         self.n_answers_ = cells.answers_of_worker
         self.n_workers_of_question_ = cells.to_questions(cells.sizes)
@@ -269,7 +314,7 @@ class AQER:
         rest = iterate(self._vote, start[:, None], means)
         self.raw_ = rest.raw[:, 0]
         self._votes = rest.weights[:, 0] if ranked else start
-        self._write_answers(rest)
+        self._previous = rest.previous
         if ranked:
             self._write_grades(rest)
             self._write_intervals(start, means, rest, progress)
@@ -289,25 +334,6 @@ class AQER:
         if self.init == "random":
             return initialization.random(cells.n_workers, self.seed)
         return initialization.equal(cells.n_workers)
-
-    def _write_answers(self, rest: Rest) -> None:
-        cells = self._vote.cells
-        votes = self._votes[:, None]
-        final = self._vote.similarity(votes, leave_one_out=False)[:, 0]
-        produced = self._vote.similarity(rest.previous, leave_one_out=False)[:, 0]
-        self._left_out = self._vote.similarity(votes, leave_one_out=True)[:, 0]
-        self.scores_ = cells.to_rows(produced)
-        self.final_scores_ = cells.to_rows(final)
-        self.leave_one_out_scores_ = cells.to_rows(self._left_out)
-        self.nearest_ = self._nearest(final)
-
-    def _nearest(self, final: Floats) -> Integers:
-        cells = self._vote.cells
-        best = np.maximum.reduceat(final, cells.starts)
-        near = final >= np.repeat(best - TIE * np.maximum(1.0, np.abs(best)), cells.sizes)
-        # Cells of a question stand in the order of the file, so the first one wins a tie.
-        row = np.where(near, cells.row, np.iinfo(np.int64).max)
-        return cells.to_questions(np.minimum.reduceat(row, cells.starts))
 
     def _write_grades(self, rest: Rest) -> None:
         self.grades_ = rest.grades[:, 0]
