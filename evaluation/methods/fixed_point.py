@@ -158,33 +158,47 @@ def iterate(
     """
     rules = means.rules
     m, columns = start.shape
-    raw, grades = np.full((m, columns), np.nan), np.full((m, columns), np.nan)
-    weights, previous = start.astype(float), start.astype(float)
-    converged = np.zeros(columns, dtype=bool)
-    trace: list[list[float]] = [[] for _ in range(columns)]
-    active = np.arange(columns)
+    nothing = np.full((m, columns), np.nan)
+    rest = Rest(
+        nothing,
+        nothing.copy(),
+        np.empty((m, columns)),
+        np.empty((m, columns)),
+        [],
+        np.zeros(columns, bool),
+    )
+    rest.trace.extend([] for _ in range(columns))
     scale = m if rules.stopping == "relative" else 1
-    for _ in range(rules.max_iterations):
-        times = None if copies is None else copies[:, active]
-        before = weights[:, active]
-        votes = before if times is None else before * times
-        scores = vote.similarity(votes, leave_one_out=rules.leave_one_out)
-        raw[:, active] = means.raw(scores)
-        present = None if times is None else times > 0
-        grades[:, active] = grades_of(raw[:, active], present)
-        after = _weights_of(grades[:, active], times)
-        previous[:, active], weights[:, active] = before, after
-        rmse = np.sqrt(((after - before) ** 2).mean(axis=0))
-        for d, value in zip(active, rmse, strict=True):
-            trace[d].append(float(value))
+    # Columns that have come to rest are written down and worked on no more.
+    active = np.arange(columns)
+    weights = start.astype(float)
+    for rounds_left in reversed(range(rules.max_iterations)):
+        votes = weights if copies is None else weights * copies
+        raw = means.raw(vote.similarity(votes, leave_one_out=rules.leave_one_out))
+        grades = grades_of(raw, None if copies is None else copies > 0)
+        previous, weights = weights, _weights_of(grades, copies)
+        step = weights - previous
+        rmse = np.sqrt(np.einsum("md,md->d", step, step) / m)
+        for d, value in zip(active.tolist(), rmse.tolist(), strict=True):
+            rest.trace[d].append(value)
         rests = scale * rmse < rules.tolerance
-        converged[active[rests]] = True
-        if rests.all():
+        ends = rests if rounds_left else np.ones_like(rests)
+        if not ends.any():
+            continue
+        rest.converged[active[rests]] = True
+        for column, values in (
+            (rest.raw, raw),
+            (rest.grades, grades),
+            (rest.weights, weights),
+            (rest.previous, previous),
+        ):
+            column[:, active[ends]] = values[:, ends]
+        if ends.all():
             break
-        if rests.any():
-            means = means.only(np.flatnonzero(~rests))
-            active = active[~rests]
-    return Rest(raw, grades, weights, previous, trace, converged)
+        going = np.flatnonzero(~ends)
+        means, active, weights = means.only(going), active[going], weights[:, going]
+        copies = None if copies is None else copies[:, going]
+    return rest
 
 
 def _weights_of(grades: Floats, copies: Floats | None) -> Floats:
