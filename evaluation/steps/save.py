@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -75,19 +76,11 @@ def save(
 
 def _summary(source: RunInput, graded: Graded, info: EmbedderInfo) -> dict[str, Any]:
     aqer = graded.aqer
-    ceiling = aqer.ceiling_
     return {
         "iterations": aqer.n_iter_,
         "converged": aqer.converged_,
         "trace": aqer.trace_,
-        "ceiling": {
-            "score": ceiling.score,
-            "low": ceiling.low,
-            "high": ceiling.high,
-            "n_workers": ceiling.n_workers,
-            "n_questions": ceiling.n_questions,
-            "reason": ceiling.reason,
-        },
+        "ceiling": asdict(aqer.ceiling_),
         "counts": {
             "answers": len(source.responses),
             "empty_answers": source.n_empty,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from evaluation.methods import ModelScores
@@ -15,7 +16,6 @@ def summary(grading: FileGrading, undefined: Undefined) -> dict[str, Any]:
     """Return what summary.json holds; call it after the tables, which fill `undefined`."""
     aqer, info = grading.graded.aqer, grading.embedded.info
     parameters = grading.parameters
-    ceiling = aqer.ceiling_
     return {
         "signature": aqer_signature(
             parameters, info.model, info.revision, info.precision, grading.input_hash
@@ -30,14 +30,7 @@ def summary(grading: FileGrading, undefined: Undefined) -> dict[str, Any]:
         "iterations": aqer.n_iter_,
         "converged": aqer.converged_,
         "trace": aqer.trace_,
-        "ceiling": {
-            "score": ceiling.score,
-            "low": ceiling.low,
-            "high": ceiling.high,
-            "n_workers": ceiling.n_workers,
-            "n_questions": ceiling.n_questions,
-            "reason": ceiling.reason,
-        },
+        "ceiling": asdict(aqer.ceiling_),
         "model_comparisons": _comparisons(grading.graded.models),
         "warnings": warnings_of(grading),
         "undefined": undefined.as_list(),
