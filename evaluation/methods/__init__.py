@@ -1,8 +1,9 @@
 """The numbers: pure functions and estimators on arrays, without Django, files or models.
 
 `AQER` grades workers and makes exemplary answers; `planner` says how many workers a question
-needs; `statistics` and `comparison` compare models. Arrays in, arrays out; NaN stands for an
-undefined number inside arrays, None in result objects, with a reason beside it.
+needs; `simulation` makes crowds whose truth is known; `statistics` and `comparison` compare
+models. Arrays in, arrays out; NaN stands for an undefined number inside arrays, None in result
+objects, with a reason beside it.
 """
 
 from evaluation.methods.aqer import AQER

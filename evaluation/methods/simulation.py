@@ -1,0 +1,234 @@
+"""Simulated crowds whose truth is known: what AQER withstands, and where it breaks.
+
+A question's truth is a vector of independent standard normal numbers. A worker answers it with
+the truth plus a bias plus noise. Groups of workers differ in their noise, their bias and in whether
+their members err together. This is the simulator of Yahav et al. 2025, appendix F, built anew from
+its description: `few_workers`, `noisy`, `correlated_weak` and `biased` are its four stress tests.
+
+Two things differ from what the authors' script does, and both can be had:
+
+- A worker's true quality is the mean cosine of its answers to the truth of the same questions
+  (`quality`). The script averages over all pairs of an answer and a truth, of other questions too
+  (`quality_of_script`).
+- The script does not bring the answer that correlated workers share to unit variance, so their
+  answers correlate higher than its rho says: `actual_correlation`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.methods.cells import Floats, Integers
+
+
+@dataclass(frozen=True)
+class Group:
+    """Workers of one kind.
+
+    Attributes
+    ----------
+    size : how many, 0 or more.
+    noise : standard deviation of every number of an answer around the truth's; the truth's is 1.
+    bias : added to every number of an answer.
+    rho : None for workers who err independently. Otherwise, 0 to 1, all of them rest on one answer
+        a question, made with this noise and bias: theirs is rho times that one, centred, plus
+        sqrt(1 - rho^2) standard noise, standardised.
+    """
+
+    size: int
+    noise: float
+    bias: float = 0.0
+    rho: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no crowd can be made of."""
+        if self.size < 0 or self.noise < 0 or not math.isfinite(self.bias):
+            raise ValueError(f"size and noise must not be negative, bias finite: {self}")
+        if self.rho is not None and not 0 <= self.rho <= 1:
+            raise ValueError(f"rho must lie in 0..1, got {self.rho}")
+
+
+@dataclass(frozen=True)
+class SimulatedCrowd:
+    """N answers of M workers to Q questions, grouped by question, and the truth.
+
+    Attributes
+    ----------
+    vectors : (N, d) answers. workers, questions : (N,) numbers 0..M-1 and 0..Q-1.
+    truth : (Q, d). group : (M,) place of each worker's group in the list of groups.
+    """
+
+    vectors: Floats
+    workers: Integers
+    questions: Integers
+    truth: Floats
+    group: Integers
+
+    @property
+    def n_workers(self) -> int:
+        """M, those without an answer included."""
+        return len(self.group)
+
+    @property
+    def n_questions(self) -> int:
+        """Q."""
+        return len(self.truth)
+
+    def quality(self) -> Floats:
+        """Return (M,) mean cosine of a worker's answers to their questions' truth.
+
+        -1 to 1; NaN for a worker without an answer.
+        """
+        x, y = _unit(self.vectors), _unit(self.truth)
+        return self._mean_by_worker(np.einsum("nd,nd->n", x, y[self.questions]))
+
+    def quality_of_script(self) -> Floats:
+        """Return (M,) mean cosine of a worker's answers to the truth of all questions.
+
+        What the authors' script takes for the truth. Of its Q^2 cosines only Q belong to a
+        question and its own answer; the others are noise, or measure bias alone.
+        """
+        mean = _unit(self.truth).mean(axis=0)
+        return self._mean_by_worker(_unit(self.vectors) @ mean)
+
+    def _mean_by_worker(self, values: Floats) -> Floats:
+        n = np.bincount(self.workers, minlength=self.n_workers)
+        total = np.bincount(self.workers, weights=values, minlength=self.n_workers)
+        return np.divide(total, n, out=np.full(self.n_workers, np.nan), where=n > 0)
+
+
+def simulate(
+    groups: Sequence[Group],
+    n_questions: int,
+    dimension: int,
+    seed: int,
+    answers_per_question: int | None = None,
+) -> SimulatedCrowd:
+    """Return a crowd; the same arguments give the same one.
+
+    Parameters
+    ----------
+    groups : workers are numbered in their order.
+    answers_per_question : None where everybody answers everything. Otherwise that many workers
+        answer each question: those with the fewest answers so far, ties at random, so that
+        everybody gets about the same number.
+
+    Raises
+    ------
+    ValueError : no worker, question or dimension, or more answers than workers.
+    """
+    n_workers = sum(group.size for group in groups)
+    each = n_workers if answers_per_question is None else answers_per_question
+    if min(n_workers, n_questions, dimension) < 1:
+        raise ValueError("at least one worker, one question and one dimension are needed")
+    if not 1 <= each <= n_workers:
+        raise ValueError(f"{each} answers a question of {n_workers} workers: give 1 to all of them")
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(len(groups)), [g.size for g in groups]).astype(np.int64)
+    truth = rng.standard_normal((n_questions, dimension))
+    workers = _who_answers(rng, n_workers, n_questions, each)
+    vectors = np.empty((n_questions, each, dimension))
+    for question in range(n_questions):
+        kind = group[workers[question]]
+        for at, members in enumerate(groups):
+            here = kind == at
+            vectors[question, here] = _answers(rng, members, truth[question], int(here.sum()))
+    return SimulatedCrowd(
+        vectors=vectors.reshape(-1, dimension),
+        workers=workers.ravel(),
+        questions=np.repeat(np.arange(n_questions), each).astype(np.int64),
+        truth=truth,
+        group=group,
+    )
+
+
+def honest(n_workers: int, noise: Sequence[float] = (0.5, 1.0, 2.0)) -> list[Group]:
+    """Independent workers in parts of equal size (the first ones take the rest), one a noise."""
+    parts = len(noise)
+    sizes = [n_workers // parts + (at < n_workers % parts) for at in range(parts)]
+    return [Group(size, sd) for size, sd in zip(sizes, noise, strict=True)]
+
+
+def few_workers(n_workers: int) -> list[Group]:
+    """App. F.2: a third each of noise 1, .5 and 2; the paper has 10 questions in 300 dimensions."""
+    return honest(n_workers, (1.0, 0.5, 2.0))
+
+
+def noisy(level: float, n_workers: int = 30) -> list[Group]:
+    """App. F.3: thirds of noise `level` + 1.5, + 0.5 and + 1; 20 questions, 512 dimensions.
+
+    Figures are named by the script's own count, `level`; the paper's axis says `level` + 0.5, and
+    the mean noise of the workers is `level` + 1.
+    """
+    return honest(n_workers, (level + 1.5, level + 0.5, level + 1.0))
+
+
+def correlated_weak(
+    rho: float, share: float = 0.5, n_workers: int = 20, weak: float = 3.0, good: float = 0.5
+) -> list[Group]:
+    """App. F.1: a share of weak workers who err together; 10 questions, 300 dimensions.
+
+    The weak ones come first. Their number is rounded to the nearest whole one.
+    """
+    n_weak = round(share * n_workers)
+    return [Group(n_weak, weak, rho=rho), Group(n_workers - n_weak, good)]
+
+
+def biased(share: float, n_workers: int = 60, bias: float = 0.5) -> list[Group]:
+    """App. F.4: a share of workers with a common bias; 10 questions, 300 dimensions.
+
+    Among the biased and the others alike, half have noise .5 and half 1.
+    """
+    half = n_workers // 2
+    n_biased = round(share * half)
+    return [
+        Group(half - n_biased, 0.5),
+        Group(n_workers - half - n_biased, 1.0),
+        Group(n_biased, 0.5, bias),
+        Group(n_biased, 1.0, bias),
+    ]
+
+
+def actual_correlation(rho: float, noise: float) -> float:
+    """Return how answers of a group with `rho` correlate with the one they rest on, 0 to 1.
+
+    rho s / sqrt(rho^2 s^2 + 1 - rho^2), s = sqrt(1 + noise^2) being the standard deviation of the
+    answer they share. Two of them correlate by its square. At noise 3 a rho of .7 is .95.
+    """
+    s = math.sqrt(1 + noise**2)
+    return rho * s / math.sqrt(rho**2 * s**2 + 1 - rho**2)
+
+
+def _answers(rng: np.random.Generator, group: Group, truth: Floats, n: int) -> Floats:
+    """Return (n, d) answers of members of a group to one question."""
+    shape = (n, len(truth))
+    if group.rho is None:
+        return np.asarray(truth + group.bias + group.noise * rng.standard_normal(shape))
+    shared = truth + group.bias + group.noise * rng.standard_normal(len(truth))
+    mixed = group.rho * (shared - shared.mean())
+    mixed = mixed + math.sqrt(1 - group.rho**2) * rng.standard_normal(shape)
+    mixed -= mixed.mean(axis=1, keepdims=True)
+    spread = mixed.std(axis=1, keepdims=True)
+    return np.divide(mixed, spread, out=np.zeros(shape), where=spread > 0)
+
+
+def _who_answers(rng: np.random.Generator, n_workers: int, n_questions: int, each: int) -> Integers:
+    """Return (Q, each) different workers a question, in ascending order."""
+    if each == n_workers:
+        return np.tile(np.arange(n_workers), (n_questions, 1))
+    done = np.zeros(n_workers, dtype=np.int64)
+    chosen = np.empty((n_questions, each), dtype=np.int64)
+    for question in range(n_questions):
+        order = np.lexsort((rng.random(n_workers), done))
+        chosen[question] = np.sort(order[:each])
+        done[chosen[question]] += 1
+    return chosen
+
+
+def _unit(vectors: Floats) -> Floats:
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
