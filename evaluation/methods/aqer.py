@@ -17,13 +17,19 @@ from scipy import sparse
 from evaluation.methods import initialization
 from evaluation.methods.cells import Cells, Floats, Integers, codes_of
 from evaluation.methods.effects import components
-from evaluation.methods.fixed_point import Rest, Rules, Vote, WorkerMeans, grades_of, iterate
+from evaluation.methods.fixed_point import Rest, Rules, Vote, WorkerMeans, iterate
 from evaluation.methods.grams import Vectors
 from evaluation.methods.intervals import t_interval
 from evaluation.methods.majority_vote import MajorityVote
 from evaluation.methods.mean_vote import MeanVote, MeanVoteBuilder
 from evaluation.methods.model_scores import Crowd, ModelAnswers, ModelScores, score_models
-from evaluation.methods.resampling import Draws, Progress, resample, score_interval
+from evaluation.methods.resampling import (
+    Draws,
+    KeptDraws,
+    Progress,
+    resample,
+    score_interval,
+)
 from evaluation.methods.scale import (
     TIE,
     Ceiling,
@@ -31,6 +37,8 @@ from evaluation.methods.scale import (
     human_ceiling,
     supported,
 )
+from evaluation.methods.stability import draw_agreement, rank_intervals
+from evaluation.methods.worker_intervals import as_grades, closed_form_errors
 
 SIMILARITIES = ("cosine", "euclidean")
 INITIALIZATIONS = ("equal", "random", "entailment")
@@ -45,6 +53,8 @@ LATER = (
     "nearest_",
     "dispersion_",
     "ceiling_",
+    "_rank_intervals",
+    "draw_agreement_",
 )
 
 FEWEST_WORKERS = 3
@@ -89,6 +99,8 @@ class AQER:
     dispersion_ : (Q,) 0 where all answers agree. `nearest_` : (Q,) row of the best response.
     trace_ : RMSE of the weights, one an iteration. `n_iter_`, `converged_` (None without a rank).
     ceiling_ : the human ceiling.
+    rank_low_, rank_high_ : (M,) 95% intervals of ranks_, whole numbers; NaN where undefined.
+    draw_agreement_ : (n_draws,) Spearman correlation of each draw's raw scores with raw_.
     reason_ : "fewer_than_3_workers" or "disconnected" where that leaves something undefined.
 
     Examples
@@ -134,6 +146,7 @@ class AQER:
         questions: ArrayLike,
         initial_scores: ArrayLike | None = None,
         progress: Progress | None = None,
+        kept: KeptDraws | None = None,
     ) -> AQER:
         """Grade the workers of N answers; returns self.
 
@@ -144,6 +157,7 @@ class AQER:
             answer all.
         initial_scores : (N,) for ``init="entailment"``, see `initialization.from_scores`.
         progress : called with (draws done, draws in all).
+        kept : where draws are put aside and come from, see `KeptDraws`.
 
         Raises
         ------
@@ -166,7 +180,7 @@ class AQER:
         make = MajorityVote if self.aggregation == "majority" else MeanVote
         self._vote: Vote = make.from_vectors(x, cells, self.similarity)
         self._vectors: Vectors | None = x
-        return self._settle(initial_scores, progress)
+        return self._settle(initial_scores, progress, kept)
 
     def fit_blocks(self, blocks: Iterable[Block], progress: Progress | None = None) -> AQER:
         """Grade workers whose answers come in blocks ``(vectors, workers, questions)``.
@@ -267,6 +281,30 @@ class AQER:
         return human_ceiling(self._left_out, self._vote.cells)
 
     @property
+    def rank_low_(self) -> Floats:
+        """(M,) lower, that is better, end of each rank's interval."""
+        return self._rank_intervals[0]
+
+    @property
+    def rank_high_(self) -> Floats:
+        """(M,) upper end of each rank's interval."""
+        return self._rank_intervals[1]
+
+    @cached_property
+    def _rank_intervals(self) -> tuple[Floats, Floats]:
+        if self._drawn_raw is None:
+            nothing = np.full(len(self.workers_), np.nan)
+            return nothing, nothing
+        return rank_intervals(self._drawn_raw, self.ranks_ > 0, self.n_answers_)
+
+    @cached_property
+    def draw_agreement_(self) -> Floats:
+        """(n_draws,) how well the draws agree with the run, -1 to 1; empty without draws."""
+        if self._drawn_raw is None:
+            return np.empty(0)
+        return draw_agreement(self.raw_, self._drawn_raw, self.ranks_ > 0)
+
+    @property
     def _left_out(self) -> Floats:
         return self.leave_one_out_scores_[self._vote.cells.row]
 
@@ -292,7 +330,12 @@ class AQER:
         if self.n_draws < 0 or self.n_draws == 1:
             raise ValueError(f"n_draws must be 0 or at least 2, got {self.n_draws}")
 
-    def _settle(self, initial_scores: ArrayLike | None, progress: Progress | None) -> AQER:
+    def _settle(
+        self,
+        initial_scores: ArrayLike | None,
+        progress: Progress | None,
+        kept: KeptDraws | None = None,
+    ) -> AQER:
         for name in LATER:
             self.__dict__.pop(name, None)
         cells = self._vote.cells
@@ -317,7 +360,7 @@ class AQER:
         self._previous = rest.previous
         if ranked:
             self._write_grades(rest)
-            self._write_intervals(start, means, rest, progress)
+            self._write_intervals(start, means, rest, progress, kept)
         else:
             self._write_no_grades(start)
         return self
@@ -361,56 +404,42 @@ class AQER:
         # Models' intervals are defined: questions are drawn, the weights stay equal.
         self._draws: Draws | None = None
         self._drawn_votes: Floats | None = None
+        self._drawn_raw: Floats | None = None
         if self.n_draws:
             self._draws = Draws(self._vote.cells, self.n_draws, self.seed)
             self._drawn_votes = np.repeat(start[:, None], self.n_draws, axis=1)
 
     def _write_intervals(
-        self, start: Floats, means: WorkerMeans, rest: Rest, progress: Progress | None
+        self,
+        start: Floats,
+        means: WorkerMeans,
+        rest: Rest,
+        progress: Progress | None,
+        kept: KeptDraws | None,
     ) -> None:
         cells = self._vote.cells
         n = cells.sum_by_worker(means.times[:, 0]).astype(np.int64)
-        self._draws = self._drawn_votes = None
+        self._draws = self._drawn_votes = self._drawn_raw = None
         low = high = np.full(cells.n_workers, np.nan)
         reasons: list[str | None] = ["no_draws"] * cells.n_workers
         if self.n_draws:
             self._draws = Draws(cells, self.n_draws, self.seed, self.bootstrap_workers)
-            drawn, self._drawn_votes = resample(
-                self._vote, start, means.rules, self._draws, progress
+            self._drawn_raw, self._drawn_votes = resample(
+                self._vote, start, means.rules, self._draws, progress, kept
             )
             low, high, reasons = score_interval(
                 self.raw_,
-                drawn,
+                self._drawn_raw,
                 n,
                 leave_one_out=self.leave_one_out,
                 cosine=self.similarity == "cosine",
             )
         elif self.leave_one_out:
-            found = t_interval(self.raw_, self._closed_form_error(means, rest), n)
+            found = t_interval(self.raw_, closed_form_errors(self._vote, means, rest), n)
             low, high, reasons = found.low, found.high, list(found.reasons)
         self.raw_low_, self.raw_high_, self.interval_reasons_ = low, high, reasons
-        self.grade_low_ = self._as_grade(low)
-        self.grade_high_ = self._as_grade(high)
-
-    def _closed_form_error(self, means: WorkerMeans, rest: Rest) -> Floats:
-        """(M,) standard errors of the weighted means behind raw; sd / sqrt(n) without switches."""
-        cells = self._vote.cells
-        scores = self._vote.similarity(rest.previous, leave_one_out=True)
-        s, weight = (part[:, 0] for part in means.adjusted(scores))
-        n = cells.sum_by_worker((weight > 0).astype(float))
-        squares = cells.sum_by_worker(weight**2 * np.nan_to_num(s - self.raw_[cells.worker]) ** 2)
-        total = cells.sum_by_worker(weight)
-        safe = np.divide(n, n - 1, out=np.full_like(n, np.nan), where=n > 1)
-        return np.asarray(np.sqrt(squares * safe) / np.where(total > 0, total, np.nan))
-
-    def _as_grade(self, raw: Floats) -> Floats:
-        """Map raw scores by this run's own minimum and maximum, clipped to 0..1."""
-        known = self.raw_[~np.isnan(self.raw_)]
-        spread = known.max() - known.min() if len(known) else 0.0
-        flat = not len(known) or bool((grades_of(known[:, None]) == 1.0).all())
-        if flat:
-            return np.full(len(raw), np.nan)
-        return np.asarray(np.clip((raw - known.min()) / spread, 0.0, 1.0))
+        self.grade_low_ = as_grades(low, self.raw_)
+        self.grade_high_ = as_grades(high, self.raw_)
 
     # The steps of score_models.
 

@@ -226,13 +226,18 @@ def widened_percentile_interval(draws: ArrayLike, n: ArrayLike, level: float = 0
     low, high = np.full((2, len(rows)), np.nan)
     defined = reasons == ""
     if defined.any():
-        m, last = n_rows[defined], kept[defined] - 1
-        quantile = np.sqrt(m / (m - 1)) * stats.t.ppf((1 - level) / 2, m - 1)
-        tail = stats.norm.cdf(quantile)
+        tail, last = percentile_tail(n_rows[defined], level), kept[defined] - 1
         ordered = np.sort(rows[defined], axis=1)  # NaN go last
         low[defined] = interpolated(ordered, tail * last)
         high[defined] = interpolated(ordered, (1 - tail) * last)
     return _intervals(low, high, reasons, level, "widened-percentile")
+
+
+def percentile_tail(n: ArrayLike, level: float = 0.95) -> FloatArray:
+    """Return the share of draws below a widened percentile interval, n (2 or more) questions."""
+    m = np.asarray(n, dtype=np.float64)
+    quantile = np.sqrt(m / (m - 1)) * stats.t.ppf((1 - level) / 2, m - 1)
+    return np.asarray(stats.norm.cdf(quantile), dtype=np.float64)
 
 
 def _arctanh_errors(values: FloatArray, rows: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,18 +54,32 @@ class Draws:
             yield slice(begin, begin + count), times, copies
 
 
+class KeptDraws(Protocol):
+    """Draws that are put aside, so that a long bootstrap may stop and go on another time."""
+
+    def earlier(self) -> tuple[Floats, Floats] | None:
+        """Return ``raw, votes``, both (M, k), of the first k draws; None for none."""
+        ...
+
+    def keep(self, raw: Floats, votes: Floats) -> None:
+        """Take ``raw, votes``, both (M, k), of the first k draws; may raise to stop here."""
+        ...
+
+
 def resample(
     vote: Vote,
     start: Floats,
     rules: Rules,
     draws: Draws,
     progress: Progress | None = None,
+    kept: KeptDraws | None = None,
 ) -> tuple[Floats, Floats]:
     """Estimate weights and raw scores anew in every draw.
 
     Parameters
     ----------
     start : (M,) weights that every draw starts from, the run's own.
+    kept : earlier draws of the same run, which are not computed again, and where to put new ones.
 
     Returns
     -------
@@ -74,7 +89,13 @@ def resample(
     cells = vote.cells
     raw = np.empty((cells.n_workers, draws.n_draws))
     votes = np.empty_like(raw)
+    known = 0
+    if kept is not None and (earlier := kept.earlier()) is not None:
+        known = earlier[0].shape[1]
+        raw[:, :known], votes[:, :known] = earlier
     for columns, question_times, copies in draws:
+        if columns.stop <= known:
+            continue
         times = question_times[cells.question]
         count = times.shape[1]
         initial = np.repeat(start[:, None], count, axis=1)
@@ -83,6 +104,8 @@ def resample(
         votes[:, columns] = rest.weights if copies is None else rest.weights * copies
         if progress is not None:
             progress(columns.stop, draws.n_draws)
+        if kept is not None:
+            kept.keep(raw[:, : columns.stop], votes[:, : columns.stop])
     return raw, votes
 
 

@@ -5,6 +5,7 @@ its results hang on it, and the next run stands beside it.
 """
 
 from .background import BackgroundWorker
+from .checkpoints import DrawPart
 from .embeddings import EmbedderVersion, Embedding, text_hash
 from .grades import AnswerScore, ExemplaryAnswer, WorkerGrade
 from .language_models import LanguageModel, LLMResponse, request_hash
@@ -14,6 +15,7 @@ from .runs import Run
 __all__ = [
     "AnswerScore",
     "BackgroundWorker",
+    "DrawPart",
     "EmbedderVersion",
     "Embedding",
     "ExemplaryAnswer",

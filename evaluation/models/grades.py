@@ -47,6 +47,10 @@ class WorkerGrade(Result):
     n_answers = models.PositiveIntegerField()
     support = models.BooleanField(help_text="Whether it has enough answers to be ranked.")
     rank = models.PositiveIntegerField(null=True)
+    rank_low = models.PositiveIntegerField(
+        null=True, help_text="The better end of the rank's 95% interval; null without draws."
+    )
+    rank_high = models.PositiveIntegerField(null=True)
     leave_one_out = models.FloatField(
         null=True, help_text="Mean similarity to the exemplary answers of the others."
     )
@@ -73,6 +77,12 @@ class WorkerGrade(Result):
                     Q(grade_low__lte=F("grade_high")), "grade_low", "grade_high"
                 ),
                 name="worker_grade_interval",
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(
+                    Q(rank_low__gte=1, rank_low__lte=F("rank_high")), "rank_low", "rank_high"
+                ),
+                name="worker_rank_interval",
             ),
         ]
         indexes = [models.Index(fields=["run", "rank", "id"], name="worker_grade_list")]

@@ -47,8 +47,12 @@ class Turn:
     def between_parts(self) -> None:
         """Stop here if the claim is lost or the time is up; call it where a checkpoint stands."""
         self.check()
-        if self.clock() >= self.deadline:
+        if self.is_over():
             raise OutOfTimeError(self.run_id)
+
+    def is_over(self) -> bool:
+        """Return whether the time is up."""
+        return self.clock() >= self.deadline
 
     def report(self, stage: str, done: int, total: int) -> None:
         """Tell how far the run is; also stops if the claim is lost. Written at most once a second.

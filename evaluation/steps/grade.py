@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from annotations.exchange import AnswerStatus
 from evaluation.methods import AQER, ModelScores
 from evaluation.methods.grams import Vectors
+from evaluation.methods.resampling import KeptDraws
 from evaluation.parameters import AqerParameters
 from evaluation.steps.checkpoints import Turn
+from evaluation.steps.draws import DrawParts
 from evaluation.steps.embed import Embedded, Progress, entailment_scores
 from evaluation.steps.load import RunInput
 
@@ -53,6 +55,7 @@ def grade(
     initial_scores: NDArray[np.float64] | None = None,
     models: ModelColumns | None = None,
     progress: Progress | None = None,
+    kept: KeptDraws | None = None,
 ) -> Graded:
     """Grade the workers of N answers, and score models. Raises ValueError as `AQER.fit` does."""
     draws: Callable[[int, int], None] | None = None
@@ -63,7 +66,7 @@ def grade(
             tell("intervals", done, total)
 
     aqer = parameters.estimator().fit(
-        vectors, _labels(workers), _labels(questions), initial_scores, draws
+        vectors, _labels(workers), _labels(questions), initial_scores, draws, kept
     )
     if models is None:
         return Graded(aqer, None)
@@ -101,4 +104,5 @@ def grade_source(source: RunInput, embedded: Embedded, turn: Turn) -> Graded:
         initial,
         models,
         turn.report,
+        DrawParts.of(source, turn),
     )

@@ -12,8 +12,10 @@ from django.db import models
 from django.db.models.functions import Now
 
 from evaluation.backends import EmbedderInfo
+from evaluation.methods import AQER
 from evaluation.models import (
     AnswerScore,
+    DrawPart,
     ExemplaryAnswer,
     LLMAnswerScore,
     LLMScore,
@@ -50,6 +52,7 @@ def save(
     results = Results(graded.aqer, graded.models, Undefined())
     input_hash = source.hash()
     with turn.fenced():
+        DrawPart.objects.filter(run=source.run).delete()
         for result in RESULTS:
             result._default_manager.filter(run=source.run).delete()
         _create(WorkerGrade, _worker_grades(source, results))
@@ -81,6 +84,7 @@ def _summary(source: RunInput, graded: Graded, info: EmbedderInfo) -> dict[str, 
         "converged": aqer.converged_,
         "trace": aqer.trace_,
         "ceiling": asdict(aqer.ceiling_),
+        "draw_agreement": median_agreement(aqer),
         "counts": {
             "answers": len(source.responses),
             "empty_answers": source.n_empty,
@@ -94,6 +98,12 @@ def _summary(source: RunInput, graded: Graded, info: EmbedderInfo) -> dict[str, 
     }
 
 
+def median_agreement(aqer: AQER) -> float | None:
+    """Return the median correlation of the draws' rankings with the run's; None without one."""
+    known = aqer.draw_agreement_[~np.isnan(aqer.draw_agreement_)]
+    return float(np.median(known)) if len(known) else None
+
+
 def _create(model: type[models.Model], rows: Iterable[models.Model]) -> None:
     rows = iter(rows)
     while batch := list(islice(rows, BATCH)):
@@ -103,15 +113,29 @@ def _create(model: type[models.Model], rows: Iterable[models.Model]) -> None:
 def _worker_grades(source: RunInput, results: Results) -> Iterable[WorkerGrade]:
     aqer = results.aqer
     means = left_out_means(aqer.leave_one_out_scores_, source.workers)
+    ranks = rank_bounds(aqer)
     for row in results.workers(source.everybody):
         values = row._asdict()
+        rank_low, rank_high = ranks.get(row.worker, (None, None))
         yield WorkerGrade(
             run=source.run,
             worker_id=values.pop("worker"),
             support=values.pop("support") == "ok",
             leave_one_out=means.get(row.worker),
+            rank_low=rank_low,
+            rank_high=rank_high,
             **values,
         )
+
+
+def rank_bounds(aqer: AQER) -> dict[Any, tuple[int, int]]:
+    """Return the interval of each worker's rank, for those that have one."""
+    known = np.flatnonzero(~np.isnan(aqer.rank_low_))
+    bounds = np.column_stack([aqer.rank_low_, aqer.rank_high_])[known].astype(int).tolist()
+    return {
+        worker: (low, high)
+        for worker, (low, high) in zip(aqer.workers_[known].tolist(), bounds, strict=True)
+    }
 
 
 def left_out_means(scores: np.ndarray[Any, Any], workers: list[int]) -> dict[int, float]:

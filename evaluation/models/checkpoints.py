@@ -1,0 +1,42 @@
+"""What a long run has finished besides vectors, so that the next turn goes on from there."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q
+
+from .embeddings import has_length
+from .grades import Result
+from .runs import Run
+
+
+class DrawPart(Result):
+    """Some bootstrap draws of a run that is not done yet; deleted with its end.
+
+    `raw` and `votes` hold a float64, little-endian, for each of `n_workers` workers and each draw
+    from `first` on, workers by rows. `input_hash` is that of what the draws were made of: the part
+    is of no use where the answers or the parameters changed between two turns.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="draw_parts")
+    input_hash = models.CharField(max_length=64)
+    first = models.PositiveIntegerField()
+    n_draws = models.PositiveIntegerField()
+    n_workers = models.PositiveIntegerField()
+    raw = models.BinaryField()
+    votes = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "first"], name="draw_part_once"),
+            models.CheckConstraint(
+                condition=Q(n_draws__gte=1)
+                & has_length("raw", F("n_draws") * F("n_workers") * 8)
+                & has_length("votes", F("n_draws") * F("n_workers") * 8),
+                name="draw_part_is_whole",
+            ),
+        ]
+        ordering = ["run", "first"]
+
+    def __str__(self) -> str:
+        return f"draws {self.first} to {self.first + self.n_draws - 1} of {self.run_id}"
