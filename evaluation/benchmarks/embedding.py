@@ -25,7 +25,8 @@ from evaluation.benchmarks.results import (
 from evaluation.benchmarks.timing import Contestant, take_turns
 from evaluation.methods import AQER
 from evaluation.studies.corpora import GradedAnswers, load_mohler
-from evaluation.studies.worker_grading import FIRST_SEED, SETTINGS, agreement
+from evaluation.studies.request import FIRST_SEED
+from evaluation.studies.worker_grading import SETTINGS, agreement
 
 FASTER = {
     "float32": Claim("at least", 1.1, "times"),

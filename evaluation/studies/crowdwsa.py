@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,14 @@ from evaluation.parameters import AqerParameters
 from evaluation.signatures import combined_hash, file_hash, versions
 from evaluation.steps.embed import Progress, embed
 from evaluation.studies.corpora import Translations, crowdwsa_files, load_crowdwsa
-from evaluation.studies.evidence import Agreement, EvidenceRow, EvidenceVectors, write_evidence
+from evaluation.studies.evidence import (
+    Agreement,
+    EvidenceRow,
+    EvidenceVectors,
+    as_table,
+    write_evidence,
+)
+from evaluation.studies.request import Request, Table
 from evaluation.studies.worker_grading import METHODS
 
 CROWDS = ("T1", "T2")
@@ -49,14 +55,13 @@ def cosine_of(corpus: Translations, progress: Progress | None = None) -> NDArray
     return np.einsum("nd,nd->n", x, y) / norms
 
 
-def reproduce_crowdwsa(
-    data: Path, output: Path, embedder: str, progress: Progress | None = None
-) -> list[EvidenceRow]:
+def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> Table:
     """Write and return the table: settings T1 and T2 (GLEU truth), T1-cosine and T2-cosine.
 
     Raises `InputError` and `EmbedderError`.
     """
-    with OutputFolder(output) as folder:
+    data = request.data
+    with OutputFolder(request.output) as folder:
         corpora = {name: load_crowdwsa(data, name) for name in CROWDS}
         vectors = {
             name: EvidenceVectors(corpus.texts, progress) for name, corpus in corpora.items()
@@ -64,7 +69,7 @@ def reproduce_crowdwsa(
         rows = [
             row
             for name in CROWDS
-            for row in _rows(name, corpora[name], embedder, vectors[name], progress)
+            for row in _rows(name, corpora[name], request.embedder, vectors[name], progress)
         ]
         sources = [data / path for name in CROWDS for path in crowdwsa_files(name)]
         write_evidence(
@@ -84,7 +89,7 @@ def reproduce_crowdwsa(
                 "versions": versions(),
             },
         )
-    return rows
+    return as_table(rows)
 
 
 def _rows(

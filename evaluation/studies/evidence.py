@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from annotations.exchange import OutputFolder
-from evaluation.console import text_table
+from evaluation.charts import Chart
 from evaluation.methods.grams import Vectors
 from evaluation.parameters import AqerParameters
 from evaluation.steps.embed import Embedded, Progress, embed
+from evaluation.studies.request import Table
 
 HEADER = (
     "setting",
@@ -115,9 +116,15 @@ class EvidenceVectors:
 
 
 def write_evidence(
-    folder: OutputFolder, rows: Sequence[EvidenceRow], summary: dict[str, object]
+    folder: OutputFolder,
+    rows: Sequence[EvidenceRow],
+    summary: dict[str, object],
+    charts: Sequence[Chart] = (),
 ) -> None:
-    """Write table.csv, table.md and summary.json, which also says why cells are empty."""
+    """Write table.csv, table.md and summary.json, which also says why cells are empty.
+
+    A chart becomes NAME.svg.
+    """
     undefined = [
         {
             "file": "table.csv",
@@ -130,16 +137,30 @@ def write_evidence(
         if (empty := [[r.setting, r.method] for r in rows if getattr(r, column) is None])
     ]
     cells = [row.cells() for row in rows]
-    folder.write_csv("table.csv", HEADER, cells)
-    lines = ["| " + " | ".join(HEADER) + " |", "|" + " --- |" * len(HEADER)]
-    lines += ["| " + " | ".join(map(_rounded, row)) + " |" for row in cells]
-    folder.open("table.md").write(("\n".join(lines) + "\n").encode())
+    write_table(folder, "table", HEADER, cells)
+    write_charts(folder, charts)
     folder.write_json("summary.json", {**summary, "undefined": undefined})
 
 
-def printed(rows: Sequence[EvidenceRow]) -> str:
+def write_table(
+    folder: OutputFolder, name: str, header: Sequence[str], rows: Sequence[Sequence[object]]
+) -> None:
+    """Write NAME.csv with all digits and NAME.md with three."""
+    folder.write_csv(f"{name}.csv", header, rows)
+    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
+    lines += ["| " + " | ".join(map(_rounded, row)) + " |" for row in rows]
+    folder.open(f"{name}.md").write(("\n".join(lines) + "\n").encode())
+
+
+def write_charts(folder: OutputFolder, charts: Sequence[Chart]) -> None:
+    """Write every chart as NAME.svg."""
+    for chart in charts:
+        folder.open(f"{chart.name}.svg").write(chart.standalone().encode())
+
+
+def as_table(rows: Sequence[EvidenceRow]) -> Table:
     """Return the table for a terminal."""
-    return text_table(HEADER, [row.cells() for row in rows])
+    return Table(HEADER, [row.cells() for row in rows])
 
 
 def _rounded(value: object) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +19,16 @@ from evaluation.methods.grams import Vectors
 from evaluation.signatures import combined_hash, file_hash, versions
 from evaluation.steps.embed import Progress
 from evaluation.studies.corpora import MOHLER, GradedAnswers, load_mohler
-from evaluation.studies.evidence import Agreement, EvidenceRow, EvidenceVectors, write_evidence
+from evaluation.studies.evidence import (
+    Agreement,
+    EvidenceRow,
+    EvidenceVectors,
+    as_table,
+    write_evidence,
+)
+from evaluation.studies.request import Request, Table
 
 CROWD = 20
-FIRST_SEED = 1000
 # Name of the setting: workers in a tier.
 SETTINGS = {"10x2": 2, "5x4": 4}
 # None: the embedder of the command line.
@@ -76,23 +81,13 @@ def agreement(
     return found
 
 
-def reproduce_worker_grading(
-    data: Path,
-    output: Path,
-    embedder: str,
-    repetitions: int,
-    seed: int,
-    progress: Progress | None = None,
-) -> list[EvidenceRow]:
-    """Write and return the table. Repetition r uses seed 1000 + r + `seed`.
-
-    Raises `InputError` and `EmbedderError`.
-    """
-    with OutputFolder(output) as folder:
-        corpus = load_mohler(data)
-        seeds = range(FIRST_SEED + seed, FIRST_SEED + seed + repetitions)
+def reproduce_worker_grading(request: Request, progress: Progress | None = None) -> Table:
+    """Write and return the table. Raises `InputError` and `EmbedderError`."""
+    seeds = request.seeds
+    with OutputFolder(request.output) as folder:
+        corpus = load_mohler(request.data)
         vectors = EvidenceVectors(corpus.texts, progress)
-        rows = list(_rows(corpus, embedder, seeds, vectors, progress))
+        rows = list(_rows(corpus, request.embedder, seeds, vectors, progress))
         write_evidence(
             folder,
             rows,
@@ -100,14 +95,14 @@ def reproduce_worker_grading(
                 "study": "worker-grading",
                 "answers": len(corpus.texts),
                 "questions": len(set(corpus.questions.tolist())),
-                "repetitions": repetitions,
+                "repetitions": request.repetitions,
                 "seeds": [seeds.start, seeds.stop - 1],
                 "embedders": vectors.described(),
-                "input_hash": combined_hash([file_hash(data / MOHLER)]),
+                "input_hash": combined_hash([file_hash(request.data / MOHLER)]),
                 "versions": versions(),
             },
         )
-    return rows
+    return as_table(rows)
 
 
 def _rows(

@@ -7,12 +7,16 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from evaluation.console import Bars, at_least, ended_by_signal, refused_as_bad_input, tell
-from evaluation.studies.crowdwsa import reproduce_crowdwsa
-from evaluation.studies.evidence import printed
-from evaluation.studies.worker_grading import reproduce_worker_grading
-
-STUDIES = ("worker-grading", "crowdwsa")
+from evaluation.console import (
+    Bars,
+    at_least,
+    ended_by_signal,
+    refused_as_bad_input,
+    tell,
+    text_table,
+)
+from evaluation.studies.registry import STUDIES
+from evaluation.studies.request import Request
 
 
 class Command(BaseCommand):
@@ -24,7 +28,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the study, where the data is and where the tables go."""
         add = parser.add_argument
-        add("study", choices=STUDIES, help="which table")
+        add("study", choices=list(STUDIES), help="which table")
         add(
             "--data",
             type=Path,
@@ -44,24 +48,23 @@ class Command(BaseCommand):
             type=at_least(1),
             default=25,
             metavar="N",
-            help="simulated crowds, worker-grading only (%(default)s)",
+            help="simulated crowds, where a study has them (%(default)s)",
         )
         add(
             "--seed",
             type=at_least(0),
             default=0,
             metavar="N",
-            help="repetition r uses seed 1000 + r + N, worker-grading only (%(default)s)",
+            help="repetition r uses seed 1000 + r + N (%(default)s)",
         )
+        add("--judge", metavar="MODEL", help="a language model, for the rows that need a judge")
+        add("--core", action="store_true", help="only the rows that are quick to compute")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute, write and print the table."""
-        data, output, embedder = options["data"], options["output"], options["embedder"]
+        names = ("data", "output", "embedder", "judge", "repetitions", "seed", "core")
+        request = Request(**{name: options[name] for name in names})
         with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
-            if options["study"] == "worker-grading":
-                rows = reproduce_worker_grading(
-                    data, output, embedder, options["repetitions"], options["seed"], bars.show
-                )
-            else:
-                rows = reproduce_crowdwsa(data, output, embedder, bars.show)
-        tell(self.stdout, f"{printed(rows)}\n\nTables: {output}")
+            table = STUDIES[options["study"]](request, bars.show)
+        text = text_table(table.header, table.rows)
+        tell(self.stdout, f"{text}\n\nTables: {request.output}")

@@ -7,7 +7,7 @@ from annotations.exchange import OutputFolder
 from evaluation.steps.results import Undefined
 from evaluation.studies.corpora import GradedAnswers, Translations
 from evaluation.studies.crowdwsa import gleu_of, words_of
-from evaluation.studies.evidence import Agreement, EvidenceVectors, printed, write_evidence
+from evaluation.studies.evidence import Agreement, EvidenceVectors, as_table, write_evidence
 from evaluation.studies.npz import write_exemplars
 from evaluation.studies.worker_grading import CROWD, deal
 
@@ -90,7 +90,7 @@ def test_evidence_is_written_with_the_reasons_for_its_gaps(tmp_path):
     assert (tmp_path / "out/table.csv").read_text().splitlines()[1].startswith("10x2,aqer,0.98")
     assert "| 10x2 | aqer | 0.982 |  | 1.000 | 1 |  |  |" in (tmp_path / "out/table.md").read_text()
     assert '"single_repetition"' in (tmp_path / "out/summary.json").read_text()
-    assert "10x2     aqer" in printed(rows)
+    assert as_table(rows).rows[0][:2] == ("10x2", "aqer")
 
 
 def test_vectors_are_made_once_for_each_embedder():

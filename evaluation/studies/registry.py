@@ -1,0 +1,12 @@
+"""All studies of the evidence by name."""
+
+from __future__ import annotations
+
+from evaluation.studies.crowdwsa import reproduce_crowdwsa
+from evaluation.studies.request import Study
+from evaluation.studies.worker_grading import reproduce_worker_grading
+
+STUDIES: dict[str, Study] = {
+    "worker-grading": reproduce_worker_grading,
+    "crowdwsa": reproduce_crowdwsa,
+}
