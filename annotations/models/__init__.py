@@ -2,33 +2,60 @@
 
 A question set has versions, a version passages and questions; a worker has one submission in a
 version, and a submission one response to a question. Decisions and bonus payments are ledgers.
-Every model names the way to its owner, and `visible_to` is the only rule for who sees what.
+Every model says in `access` who sees its rows and who changes them; `visible_to` and `editable_by`
+are the only doors. Teams and shares say who else works on a set or looks at it.
 """
 
-from .base import AppendOnly, AppendOnlyError, Owned, Record, ScopedQuerySet, new_public_id
+from .access import (
+    EDITORS,
+    UNLISTED,
+    VIEWERS,
+    VIEWERS_AND_EXPERTS,
+    Access,
+    is_operator,
+    is_requester,
+    may_enter,
+)
+from .base import AppendOnly, AppendOnlyError, Record, Scoped, ScopedQuerySet, new_public_id
 from .decisions import Decision
 from .payments import BonusPayment
 from .question_sets import QuestionSet, QuestionSetVersion
 from .questions import Passage, Question, Variant
 from .responses import Response
+from .rights import Rights, rights
+from .shares import Share
 from .submissions import Submission
+from .teams import Membership, Team
 from .workers import Worker
 
 __all__ = [
+    "EDITORS",
+    "UNLISTED",
+    "VIEWERS",
+    "VIEWERS_AND_EXPERTS",
+    "Access",
     "AppendOnly",
     "AppendOnlyError",
     "BonusPayment",
     "Decision",
-    "Owned",
+    "Membership",
     "Passage",
     "Question",
     "QuestionSet",
     "QuestionSetVersion",
     "Record",
     "Response",
+    "Rights",
+    "Scoped",
     "ScopedQuerySet",
+    "Share",
     "Submission",
+    "Team",
     "Variant",
     "Worker",
+    "is_operator",
+    "is_requester",
+    "may_enter",
     "new_public_id",
+    "rights",
 ]

@@ -1,4 +1,4 @@
-"""What the models share: ids that cannot be counted, and one rule for who sees what."""
+"""What the models share: ids that cannot be counted, and one door to who sees what."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import time
 import uuid
 from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
-from django.contrib.auth.base_user import AbstractBaseUser
-from django.contrib.auth.models import AnonymousUser
 from django.db import models
+
+from .access import Access, Anybody, is_operator, is_requester
 
 M = TypeVar("M", bound=models.Model, covariant=True)
 
@@ -26,25 +26,40 @@ def new_public_id() -> uuid.UUID:
 
 
 class ScopedQuerySet(models.QuerySet[M]):
-    """Rows of a model whose `owner_path` leads to the user they belong to."""
+    """Rows of a model that says in `access` who sees them and who may change them."""
 
-    def visible_to(self, user: AbstractBaseUser | AnonymousUser) -> Self:
-        """The rows that `user` may see; every page, export and address starts from these.
-
-        Operators (active superusers) see all, other active users what they own, the rest nothing.
-        """
+    def visible_to(self, user: Anybody) -> Self:
+        """The rows that `user` may see; every page, export and address starts from these."""
         if not user.is_authenticated or not user.is_active:
             return self.none()
-        if getattr(user, "is_superuser", False):
+        if is_operator(user):
             return self.all()
-        owner_path: str = self.model.owner_path  # type: ignore[attr-defined]
-        return self.filter(**{owner_path: user.pk})
+        return self.filter(self._access().seen_by(user, self.model))
+
+    def editable_by(self, user: Anybody) -> Self:
+        """The rows that `user` may change; every page and address that changes starts from these.
+
+        Those of the sets that the user owns or works on in a team, as a requester; operators all.
+        """
+        if not is_requester(user):
+            return self.none()
+        return self.all() if is_operator(user) else self.filter(self._access().changed_by(user))
+
+    def manageable_by(self, user: Anybody) -> Self:
+        """The rows that `user` may delete or share: those of the owner's own; operators all."""
+        if not is_requester(user):
+            return self.none()
+        return self.all() if is_operator(user) else self.filter(self._access().managed_by(user))
+
+    def _access(self) -> Access:
+        access: Access = self.model.access  # type: ignore[attr-defined]
+        return access
 
 
-class Owned(models.Model):
-    """A row that belongs to somebody; `owner_path` is the look-up that leads to the user."""
+class Scoped(models.Model):
+    """A row that only some may see; each model says in `access` who, there is no default."""
 
-    owner_path: ClassVar[str] = "owner"
+    access: ClassVar[Access]
 
     objects = ScopedQuerySet.as_manager()
 
@@ -52,7 +67,7 @@ class Owned(models.Model):
         abstract = True
 
 
-class Record(Owned):
+class Record(Scoped):
     """A row with an address of its own."""
 
     public_id = models.UUIDField(unique=True, default=new_public_id, editable=False)

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from .access import VIEWERS, Access
 from .base import AppendOnly
 from .submissions import Submission
 
@@ -22,7 +23,7 @@ class Decision(AppendOnly):
         EXCLUDE = "exclude"
         INCLUDE = "include"
 
-    owner_path = "submission__version__question_set__owner"
+    access = Access(question_set="submission__version__question_set", readers=VIEWERS)
 
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="decisions")
     kind = models.CharField(max_length=10, choices=Kind.choices)

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from .access import Access
 from .base import AppendOnly
 from .submissions import Submission
 
@@ -27,7 +28,7 @@ class BonusPayment(AppendOnly):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
-    owner_path = "submission__version__question_set__owner"
+    access = Access(question_set="submission__version__question_set")
 
     payment = models.UUIDField(default=uuid.uuid4)
     event = models.CharField(max_length=10, choices=Event.choices)

@@ -9,17 +9,27 @@ from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from .access import VIEWERS_AND_EXPERTS, Access
 from .base import Record
+from .teams import Team
 
 if TYPE_CHECKING:
     from .questions import Passage
 
 
 class QuestionSet(Record):
-    """Questions that are asked together, in versions; the unit that people share and grade."""
+    """Questions that are asked together, in versions; the unit that people share and grade.
+
+    `team` is the team that edits it with the owner, None without one.
+    """
+
+    access = Access(question_set="pk", readers=VIEWERS_AND_EXPERTS)
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="question_sets"
+    )
+    team = models.ForeignKey(
+        Team, on_delete=models.SET_NULL, null=True, blank=True, related_name="question_sets"
     )
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
@@ -68,7 +78,7 @@ class QuestionSetVersion(Record):
     just its id came with imported answers, may still be given one.
     """
 
-    owner_path = "question_set__owner"
+    access = Access(question_set="question_set", readers=VIEWERS_AND_EXPERTS)
 
     question_set = models.ForeignKey(QuestionSet, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()

@@ -8,6 +8,7 @@ from typing import Self
 from django.db import models
 from django.db.models import Q
 
+from .access import VIEWERS_AND_EXPERTS, Access
 from .base import Record, new_public_id
 from .question_sets import QuestionSetVersion
 
@@ -40,7 +41,7 @@ class Item(Record):
 class Passage(Item):
     """A text that questions are asked about."""
 
-    owner_path = "version__question_set__owner"
+    access = Access(question_set="version__question_set", readers=VIEWERS_AND_EXPERTS)
 
     version = models.ForeignKey(
         QuestionSetVersion, on_delete=models.CASCADE, related_name="passages"
@@ -74,7 +75,7 @@ class Question(Item):
         EXTRACTIVE = "extractive", "a span of the passage"
         CHOICE = "choice", "one of the choices"
 
-    owner_path = "version__question_set__owner"
+    access = Access(question_set="version__question_set", readers=VIEWERS_AND_EXPERTS)
 
     version = models.ForeignKey(
         QuestionSetVersion, on_delete=models.CASCADE, related_name="questions", db_index=False
@@ -121,7 +122,7 @@ class Variant(Item):
         TRANSLATION = "translation"
         STYLE = "style"
 
-    owner_path = "question__version__question_set__owner"
+    access = Access(question_set="question__version__question_set", readers=VIEWERS_AND_EXPERTS)
 
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="variants")
     kind = models.CharField(max_length=20, choices=Kind.choices, default=Kind.REWORDING)

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
+from .access import VIEWERS, Access
 from .base import Record
 from .questions import Question
 from .submissions import Submission
@@ -28,7 +29,7 @@ class Response(Record):
         TEXT = "text", "answered"
         EMPTY = "empty", "not answered"
 
-    owner_path = "submission__version__question_set__owner"
+    access = Access(question_set="submission__version__question_set", readers=VIEWERS)
 
     # Both have an index below that begins with them; a second one would only slow down writing.
     submission = models.ForeignKey(

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import F, Q
 
+from .access import VIEWERS, Access
 from .base import Record
 from .question_sets import QuestionSetVersion
 from .workers import Worker
@@ -29,7 +30,7 @@ class Submission(Record):
         COLLECTED = "collected", "answered here"
         IMPORTED = "imported", "from a file"
 
-    owner_path = "version__question_set__owner"
+    access = Access(question_set="version__question_set", readers=VIEWERS)
 
     version = models.ForeignKey(
         QuestionSetVersion, on_delete=models.CASCADE, related_name="submissions", db_index=False

@@ -4,11 +4,16 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from .access import VIEWERS, Access
 from .base import Record
 
 
 class Worker(Record):
     """A person under the id a panel gave; the same id in two panels, or of two owners, is two."""
+
+    access = Access(
+        owner="owner", answered_in="submissions__version__question_set", readers=VIEWERS
+    )
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="workers", db_index=False

@@ -10,6 +10,8 @@ from django.db.models import F, Q
 from django.db.models.functions import Length
 from django.db.models.lookups import Exact
 
+from annotations.models import UNLISTED
+
 HASH_BYTES = 32
 
 
@@ -28,6 +30,8 @@ class EmbedderVersion(models.Model):
 
     Rows hold no one's data and belong to nobody; pages never list them.
     """
+
+    access = UNLISTED
 
     model = models.CharField(max_length=255)
     revision = models.CharField(max_length=255, blank=True)
@@ -59,6 +63,8 @@ class Embedding(models.Model):
 
     `vector` holds `dimension` numbers as float32, little-endian.
     """
+
+    access = UNLISTED
 
     embedder = models.ForeignKey(
         EmbedderVersion, on_delete=models.CASCADE, related_name="embeddings", db_index=False

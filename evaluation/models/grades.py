@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import F, Q
 
-from annotations.models import Owned, Question, Response, Worker
+from annotations.models import VIEWERS, Access, Question, Response, Scoped, Worker
 
 from .embeddings import has_length
 from .runs import Run
@@ -21,10 +21,10 @@ def undefined_or(condition: Q, *fields: str) -> Q:
     return condition
 
 
-class Result(Owned):
-    """A row of a run's results; seen by whoever sees the question set."""
+class Result(Scoped):
+    """A row of a run's results; seen by whoever sees the answers of the question set."""
 
-    owner_path = "run__version__question_set__owner"
+    access = Access(question_set="run__version__question_set", readers=VIEWERS)
 
     class Meta:
         abstract = True

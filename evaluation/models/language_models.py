@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotations.exchange.records import AnswerStatus
-from annotations.models import Question, Record
+from annotations.models import VIEWERS, Access, Question, Record
 
 STATUSES = [status.value for status in AnswerStatus]
 
@@ -24,6 +24,10 @@ def request_hash(prompt: str, parameters: dict[str, Any]) -> str:
 
 class LanguageModel(Record):
     """One version of a language model under one strategy of asking it, as it is ranked."""
+
+    access = Access(
+        owner="owner", answered_in="responses__question__version__question_set", readers=VIEWERS
+    )
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="language_models"
@@ -59,7 +63,7 @@ class LLMResponse(Record):
     `request` is `request_hash(prompt, parameters)`.
     """
 
-    owner_path = "question__version__question_set__owner"
+    access = Access(question_set="question__version__question_set", readers=VIEWERS)
 
     model = models.ForeignKey(
         LanguageModel, on_delete=models.PROTECT, related_name="responses", db_index=False

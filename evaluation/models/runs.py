@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from annotations.models import QuestionSetVersion, Record
+from annotations.models import VIEWERS, Access, QuestionSetVersion, Record
 
 UNFINISHED = ["queued", "running"]
 FINISHED = ["done", "failed", "cancelled"]
@@ -35,7 +35,7 @@ class Run(Record):
 
         AQER = "aqer", "AQER"
 
-    owner_path = "version__question_set__owner"
+    access = Access(question_set="version__question_set", readers=VIEWERS)
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,

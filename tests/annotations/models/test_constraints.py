@@ -8,12 +8,15 @@ from django.utils import timezone
 from annotations.models import (
     BonusPayment,
     Decision,
+    Membership,
     Passage,
     Question,
     QuestionSet,
     QuestionSetVersion,
     Response,
+    Share,
     Submission,
+    Team,
     Variant,
     Worker,
 )
@@ -168,3 +171,19 @@ def test_a_bonus_is_an_amount_confirmed_by_a_person_and_paid_once(rana, draft):
     refuse("bonus_is_an_amount", entry("proposed", amount=0))
     refuse("bonus_event_is_known", entry("doubled"))
     BonusPayment.objects.bulk_create([entry("confirmed", payment=sent.payment, actor=rana)])
+
+
+def test_a_team_has_a_name_once_per_owner_and_a_member_once(rana):
+    team = Team.objects.create(owner=rana, name="Rivers")
+    refuse("team_name_once_per_owner", Team(owner=rana, name="Rivers"))
+    refuse("team_has_a_name", Team(owner=rana, name=""))
+    tara = world.user("tara")
+    Membership.objects.create(team=team, user=tara)
+    refuse("membership_once", Membership(team=team, user=tara))
+
+
+def test_a_set_is_shared_with_somebody_once_and_in_a_known_role(rana, draft):
+    rivers, vera = draft.question_set, world.user("vera")
+    refuse("share_role_is_known", Share(question_set=rivers, user=vera, role="editor"))
+    Share.objects.create(question_set=rivers, user=vera, role="viewer")
+    refuse("share_once", Share(question_set=rivers, user=vera, role="expert"))

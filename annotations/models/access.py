@@ -1,0 +1,143 @@
+"""Who sees and who changes the rows of a model: a rule that stands on the model itself.
+
+Everything hangs on question sets. A user stands to a set as
+
+- operator: an active superuser, who sees and may do all;
+- owner: who made it; changes it while being a requester (active staff);
+- member of the set's team: changes it as the owner does, while being a requester, but neither
+  deletes it nor says whom it is shared with;
+- viewer: by a share; sees everything but the payments, changes nothing;
+- expert: by a share; sees what was asked, and nothing of what came back.
+
+A model says in `access` how its rows hang on sets and which roles of a share read them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.db import models
+from django.db.models import Q
+
+if TYPE_CHECKING:
+    from .question_sets import QuestionSet
+
+Anybody = AbstractBaseUser | AnonymousUser
+
+VIEWER: Final = "viewer"
+EXPERT: Final = "expert"
+
+EDITORS: Final[frozenset[str]] = frozenset()
+"""Read by those who may change the set, and by nobody it is shared with."""
+VIEWERS: Final = frozenset({VIEWER})
+"""Read by viewers too; hidden from experts, who are to judge blindly."""
+VIEWERS_AND_EXPERTS: Final = frozenset({VIEWER, EXPERT})
+"""Read by everybody the set is shared with."""
+
+UNLISTED: Final = "rows of nobody, which no page and no export lists"
+"""The `access` of a model that is not anybody's data, such as vectors shared by their hash."""
+
+
+def is_operator(user: Anybody) -> bool:
+    """Whether the user sees and may do all."""
+    return bool(user.is_active and getattr(user, "is_superuser", False))
+
+
+def is_requester(user: Anybody) -> bool:
+    """Whether the user may make question sets, and change those of their own and of their teams."""
+    return bool(user.is_active and (getattr(user, "is_staff", False) or is_operator(user)))
+
+
+def may_enter(user: Anybody) -> bool:
+    """Whether there is a page for the user behind the login: requesters, and who sees a set."""
+    if is_requester(user):
+        return True
+    if not user.is_authenticated or not user.is_active:
+        return False
+    return _sets().filter(visible_sets(user, VIEWERS_AND_EXPERTS)).exists()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """The rule of a model; every field is a look-up from its rows, empty where there is none.
+
+    `question_set` leads to the one set a row belongs to ("pk" on the set itself), `answered_in` to
+    the many sets a worker or a model answered in: there the row is seen, not changed. `owner` leads
+    to the user whose row it is, `people` to further users who see it. `readers` are the roles of a
+    share that read it, beside those who may change the set. `managed` rows are changed by the owner
+    of the set alone, not by the team.
+    """
+
+    question_set: str = ""
+    answered_in: str = ""
+    owner: str = ""
+    people: str = ""
+    readers: frozenset[str] = EDITORS
+    managed: bool = False
+
+    def seen_by(self, user: Anybody, model: type[models.Model]) -> Q:
+        """Return the condition on the rows that an active user who is no operator sees."""
+        sets = visible_sets(user, self.readers)
+        condition = self._of(user, sets)
+        if self.answered_in:
+            answered = {f"{self.answered_in}__in": _sets().filter(sets).values("pk")}
+            condition |= Q(pk__in=model._base_manager.filter(**answered).values("pk"))
+        if self.people:
+            among = model._base_manager.filter(**{self.people: user.pk})
+            condition |= Q(pk__in=among.values("pk"))
+        return condition
+
+    def changed_by(self, user: Anybody) -> Q:
+        """Return the condition on the rows that a requester who is no operator may change."""
+        return self._of(user, owned_sets(user) if self.managed else editable_sets(user))
+
+    def managed_by(self, user: Anybody) -> Q:
+        """Return the condition on the rows of which such a requester is the owner."""
+        return self._of(user, owned_sets(user))
+
+    def _of(self, user: Anybody, sets: Q) -> Q:
+        # A condition that no row meets, to begin with: an empty Q would let every row through.
+        condition = Q(pk__in=())
+        if self.question_set == "pk":
+            condition |= sets
+        elif self.question_set:
+            condition |= Q(**{f"{self.question_set}__in": _sets().filter(sets).values("pk")})
+        if self.owner:
+            condition |= Q(**{self.owner: user.pk})
+        return condition
+
+
+def owned_sets(user: Anybody) -> Q:
+    """Return the condition on a question set that the user owns it."""
+    return Q(owner=user.pk)
+
+
+def editable_sets(user: Anybody) -> Q:
+    """Return the condition that the user owns a set or, as a requester, is in its team."""
+    if not is_requester(user):
+        return owned_sets(user)
+    from .teams import Membership, Team
+
+    joined = Membership.objects.filter(user=user.pk).values("team")
+    teams = Team.objects.filter(Q(owner=user.pk) | Q(pk__in=joined))
+    return owned_sets(user) | Q(team__in=teams.values("pk"))
+
+
+def visible_sets(user: Anybody, readers: frozenset[str]) -> Q:
+    """Return the condition that the user sees what `readers` see of a set."""
+    condition = editable_sets(user)
+    if readers:
+        from .shares import Share
+
+        shared = Share.objects.filter(user=user.pk, role__in=sorted(readers))
+        condition |= Q(pk__in=shared.values("question_set"))
+    return condition
+
+
+def _sets() -> models.QuerySet[QuestionSet, Any]:
+    from .question_sets import QuestionSet
+
+    return QuestionSet.objects.order_by()

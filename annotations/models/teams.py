@@ -1,0 +1,70 @@
+"""Requesters who work together."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import Q
+
+from .access import Access
+from .base import Record
+
+
+class Team(Record):
+    """Requesters who see and edit the question sets that are shared with it.
+
+    The owner belongs to it without a membership. A member who is no requester sees nothing by it.
+    """
+
+    access = Access(owner="owner", people="memberships__user")
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="teams_made"
+    )
+    name = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "name"],
+                name="team_name_once_per_owner",
+                violation_error_message="You have a team of this name.",
+            ),
+            models.CheckConstraint(condition=~Q(name=""), name="team_has_a_name"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(Record):
+    """A user in a team."""
+
+    access = Access(owner="team__owner", people="team__memberships__user")
+
+    team = models.ForeignKey(
+        Team, on_delete=models.CASCADE, related_name="memberships", db_index=False
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["team", "user"], name="membership_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.team}"
+
+    @transaction.atomic
+    def end(self) -> int:
+        """Leave the team and take one's own question sets along; says how many it no longer sees.
+
+        What somebody shared as a member is not left to a team they cannot look into any more.
+        """
+        from .question_sets import QuestionSet
+
+        taken = QuestionSet.objects.filter(owner=self.user_id, team=self.team_id).update(team=None)
+        self.delete()
+        return taken

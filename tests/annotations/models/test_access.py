@@ -1,0 +1,258 @@
+"""Rana owns a set about rivers; Tara is in her team, Vera views, Ed judges; Otto owns another."""
+
+import itertools
+from types import SimpleNamespace
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import FieldDoesNotExist
+
+from annotations.models import (
+    EDITORS,
+    UNLISTED,
+    VIEWERS_AND_EXPERTS,
+    Access,
+    BonusPayment,
+    Decision,
+    Membership,
+    Passage,
+    QuestionSet,
+    Response,
+    ScopedQuerySet,
+    Share,
+    Team,
+    Variant,
+    Worker,
+    is_requester,
+    may_enter,
+    rights,
+)
+from evaluation.models import AnswerScore, LanguageModel, LLMResponse, Run
+from tests.annotations import world as crowd
+
+ROOMS = ("annotations", "evaluation")
+MODELS = [model for model in apps.get_models() if model._meta.app_label in ROOMS]
+SCOPED = [model for model in MODELS if getattr(model, "access", None) is not UNLISTED]
+# What experts see, and besides them only their own shares.
+BLIND = {"QuestionSet", "QuestionSetVersion", "Passage", "Question", "Variant", "Share"}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_model_says_who_sees_its_rows(model):
+    access = getattr(model, "access", None)
+    assert access is UNLISTED or isinstance(access, Access), (
+        f"{model.__name__} does not say who sees it. Derive it from annotations.models.Scoped (or "
+        "Record) and write, for example, access = Access(question_set='version__question_set', "
+        "readers=VIEWERS); see annotations/models/access.py. access = UNLISTED is for rows that "
+        "are nobody's data and never listed."
+    )
+    if access is UNLISTED:
+        return
+    assert isinstance(model._default_manager.all(), ScopedQuerySet)
+    assert access.readers <= VIEWERS_AND_EXPERTS
+    assert access.question_set or access.owner, "nobody could change its rows"
+
+
+@pytest.mark.parametrize("model", SCOPED, ids=lambda model: model.__name__)
+def test_only_what_was_asked_is_for_experts(model):
+    assert ("expert" in model.access.readers) == (model.__name__ in BLIND - {"Share"})
+
+
+@pytest.mark.parametrize("model", SCOPED, ids=lambda model: model.__name__)
+def test_no_way_to_a_row_doubles_it(model):
+    # A join to many would; `answered_in` and `people` are looked up apart for that reason.
+    for path in (model.access.question_set, model.access.owner):
+        at = model
+        for step in filter(None, path.split("__")):
+            field = at._meta.pk if step == "pk" else at._meta.get_field(step)
+            assert not field.one_to_many, f"{path} of {model.__name__} leads to many"
+            assert not field.many_to_many, f"{path} of {model.__name__} leads to many"
+            at = field.related_model or at
+        if path == model.access.question_set and path:
+            assert at is QuestionSet
+    with pytest.raises(FieldDoesNotExist):
+        model._meta.get_field("owner_path")
+
+
+def world_of(name, owner):
+    """A set of the owner's with one row at least of every model."""
+    version = crowd.version(owner, name)
+    Passage.objects.create(version=version, external_id="p1", text="The river.")
+    Variant.objects.create(
+        question=version.questions.get(external_id="r1"), external_id="v1", text="And where?"
+    )
+    submission = crowd.submission(version, f"worker of {name}")
+    answers = [crowd.response(submission, q, name) for q in ("r1", "r2")]
+    Decision.objects.create(submission=submission, kind="approve", decided_by=owner)
+    BonusPayment.objects.create(
+        submission=submission, event="proposed", amount=1, currency="GBP", actor=owner
+    )
+    model = LanguageModel.objects.create(owner=owner, name=f"model of {name}")
+    for question in version.questions.all():
+        LLMResponse.objects.create(model=model, question=question, text=name, status="text")
+    run = Run.objects.create(owner=owner, version=version)
+    for answer in answers:
+        AnswerScore.objects.create(run=run, response=answer, score=0.5)
+    return SimpleNamespace(set=version.question_set, version=version, worker=submission.worker)
+
+
+@pytest.fixture
+def world(db):
+    rana, otto, tara = (crowd.user(name, is_staff=True) for name in ("rana", "otto", "tara"))
+    people = {
+        "rana": rana,
+        "otto": otto,
+        "tara": tara,
+        "tom": crowd.user("tom"),  # in the team, but no requester
+        "vera": crowd.user("vera"),
+        "ed": crowd.user("ed"),
+        "olga": crowd.user("olga", is_superuser=True),
+        "walter": crowd.user("walter"),
+    }
+    team = Team.objects.create(owner=rana, name="Rivers team")
+    for member in ("tara", "tom"):
+        Membership.objects.create(team=team, user=people[member])
+    rivers, towns = world_of("rivers", rana), world_of("towns", otto)
+    QuestionSet.objects.filter(pk=rivers.set.pk).update(team=team)
+    for who, role in (("vera", "viewer"), ("ed", "expert")):
+        Share.objects.create(question_set=rivers.set, user=people[who], role=role)
+    return SimpleNamespace(**people, people=people, team=team, rivers=rivers, towns=towns)
+
+
+def of_rivers(model, world):
+    """The rows of Rana's, found without the rule that is tested."""
+    access = model.access
+    if access.question_set:
+        return set(model.objects.filter(**{access.question_set: world.rivers.set.pk}))
+    return set(model.objects.filter(**{access.owner: world.rana.pk}))
+
+
+@pytest.mark.parametrize("model", SCOPED, ids=lambda model: model.__name__)
+def test_rows_are_seen_by_those_whom_the_rule_names(model, world):
+    mine = of_rivers(model, world)
+
+    def seen(who):
+        rows = list(model.objects.visible_to(world.people[who]))
+        assert len(rows) == len(set(rows)), "a row came twice"
+        return set(rows)
+
+    assert seen("olga") == set(model.objects.all()) >= mine
+    assert seen("rana") == mine
+    assert seen("walter") == set()
+    assert not mine & seen("otto")
+    assert list(model.objects.visible_to(AnonymousUser())) == []
+    if model in (Team, Membership):
+        assert seen("tara") == seen("tom") == mine
+        assert seen("vera") == seen("ed") == set()
+        return
+    assert seen("tara") == mine
+    assert seen("tom") == set(), "who is in the team, but no requester, sees nothing by it"
+    for who, role in (("vera", "viewer"), ("ed", "expert")):
+        if model is Share:
+            assert [share.role for share in seen(who)] == [role]
+        else:
+            assert seen(who) == (mine if role in model.access.readers else set())
+
+
+@pytest.mark.parametrize("model", SCOPED, ids=lambda model: model.__name__)
+def test_rows_are_changed_by_the_owner_the_team_and_operators(model, world):
+    mine = of_rivers(model, world)
+
+    def changed(who):
+        return set(model.objects.editable_by(world.people[who]))
+
+    assert changed("olga") == set(model.objects.all())
+    assert changed("rana") == mine
+    for who in ("tom", "vera", "ed", "walter"):
+        assert changed(who) == set()
+    assert not mine & changed("otto")
+    assert list(model.objects.editable_by(AnonymousUser())) == []
+    by_set = model.access.question_set and not model.access.managed
+    assert changed("tara") == (mine if by_set else set())
+    for who in world.people:
+        deletes = set(model.objects.manageable_by(world.people[who]))
+        assert deletes == (changed(who) if who in ("rana", "otto", "olga") else set())
+
+
+def test_nobody_changes_what_they_do_not_see(world):
+    for model, person in itertools.product(SCOPED, world.people.values()):
+        seen = set(model.objects.visible_to(person))
+        assert set(model.objects.editable_by(person)) <= seen, (model, person)
+
+
+def test_who_was_a_requester_still_sees_the_own_and_changes_nothing(world):
+    world.rana.is_staff = False
+    assert world.rivers.set in QuestionSet.objects.visible_to(world.rana)
+    assert not QuestionSet.objects.editable_by(world.rana).exists()
+    assert not QuestionSet.objects.manageable_by(world.rana).exists()
+    assert rights(world.rana, world.rivers.set).answers
+    assert not rights(world.rana, world.rivers.set).edit
+
+
+def test_who_is_not_active_sees_and_changes_nothing(world):
+    for person in world.people.values():
+        person.is_active = False
+        for model in SCOPED:
+            assert not model.objects.visible_to(person).exists()
+            assert not model.objects.editable_by(person).exists()
+        assert not may_enter(person)
+        assert not is_requester(person)
+
+
+def test_a_worker_and_a_model_are_seen_where_they_answered_and_nowhere_else(world):
+    # Vera is shown Otto's towns too: now she sees his worker, and each of both once.
+    Share.objects.create(question_set=world.towns.set, user=world.vera, role="viewer")
+    assert {w.external_id for w in Worker.objects.visible_to(world.vera)} == {
+        "worker of rivers",
+        "worker of towns",
+    }
+    idle = Worker.objects.create(owner=world.rana, external_id="has not answered")
+    assert idle not in Worker.objects.visible_to(world.tara)
+    assert idle in Worker.objects.visible_to(world.rana)
+    assert Worker.objects.visible_to(world.tara).count() == 1
+    assert LanguageModel.objects.visible_to(world.tara).count() == 1
+    assert not LanguageModel.objects.visible_to(world.ed).exists()
+
+
+def test_a_share_may_be_an_experts_here_and_a_viewers_there(world):
+    Share.objects.create(question_set=world.towns.set, user=world.ed, role="viewer")
+    assert {r.text for r in Response.objects.visible_to(world.ed)} == {"towns"}
+    assert QuestionSet.objects.visible_to(world.ed).count() == 2
+
+
+def test_rights_say_what_the_querysets_say(world, django_assert_max_num_queries):
+    for person in (*world.people.values(), AnonymousUser()):
+        for of in (world.rivers, world.towns):
+            with django_assert_max_num_queries(1):
+                found = rights(person, of.set)
+            one = QuestionSet.objects.filter(pk=of.set.pk)
+            answers = Response.objects.filter(submission__version=of.version)
+            assert found.see == one.visible_to(person).exists()
+            assert found.edit == one.editable_by(person).exists()
+            assert found.manage == one.manageable_by(person).exists()
+            assert found.answers == answers.visible_to(person).exists()
+
+
+def test_those_enter_who_may_make_a_set_or_see_one(world):
+    entering = {name for name, person in world.people.items() if may_enter(person)}
+    assert entering == {"rana", "otto", "tara", "vera", "ed", "olga"}
+
+
+def test_who_leaves_a_team_takes_the_own_sets_along(world):
+    hers = crowd.version(world.tara, "lakes").question_set
+    QuestionSet.objects.filter(pk=hers.pk).update(team=world.team)
+    assert hers in QuestionSet.objects.editable_by(world.rana)
+    assert Membership.objects.get(team=world.team, user=world.tara).end() == 1
+    assert set(QuestionSet.objects.visible_to(world.tara)) == {hers}
+    assert hers not in QuestionSet.objects.visible_to(world.rana)
+
+
+def test_a_team_that_goes_leaves_its_sets_to_their_owners(world):
+    world.team.delete()
+    assert world.rivers.set in QuestionSet.objects.editable_by(world.rana)
+    assert not QuestionSet.objects.visible_to(world.tara).exists()
+
+
+def test_payments_are_for_those_who_work_on_the_set():
+    assert BonusPayment.access.readers == EDITORS
