@@ -1,0 +1,212 @@
+"""What the baselines share: a corpus of answers, and crowds drawn from it.
+
+A study draws many crowds out of one corpus. Whatever compares two texts is therefore computed once
+for all pairs of answers to a question, and each crowd only picks its pairs out of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
+from evaluation.methods.grams import Vectors, dense
+
+T = TypeVar("T")
+
+
+class UnavailableError(Exception):
+    """A baseline cannot be computed here; `reason` is what the empty row says."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Corpus:
+    """R answers to Q questions, and what is computed of them once.
+
+    Parameters
+    ----------
+    texts : (R,) answers. questions : (R,) labels of their questions.
+    vectors : from the SPEC of an embedder to (R, d) vectors of the texts.
+    embedder : SPEC for the methods that do not name their own.
+    references : from the SPEC to (Q, d) vectors of the supervisors' own answers, questions in order
+        of first appearance; None where there are none.
+    judged : (R,) a judge's score of each answer, higher is better, NaN where it gave none; None
+        without a judge.
+    entails : from (premise, hypothesis) pairs of rows (K, 2) to (K,) probabilities; None without a
+        model for natural language inference.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        questions: ArrayLike,
+        vectors: Callable[[str], Vectors],
+        embedder: str = "minilm",
+        *,
+        references: Callable[[str], Vectors] | None = None,
+        judged: ArrayLike | None = None,
+        entails: Callable[[Integers], Floats] | None = None,
+    ) -> None:
+        self.texts = list(texts)
+        self.question, self.labels = codes_of(questions)
+        if len(self.texts) != len(self.question):
+            raise ValueError(f"{len(self.texts)} texts for {len(self.question)} questions")
+        self.vectors, self.embedder = vectors, embedder
+        self.references, self.entails = references, entails
+        self.judged = None if judged is None else np.asarray(judged, dtype=np.float64)
+        self._kept: dict[Hashable, object] = {}
+
+    @property
+    def n_questions(self) -> int:
+        """Number Q of questions."""
+        return len(self.labels)
+
+    @cached_property
+    def members(self) -> list[Integers]:
+        """For each question the rows of its answers, in their order."""
+        order = np.argsort(self.question, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.question))[:-1])
+
+    @cached_property
+    def place(self) -> Integers:
+        """(R,) place of each row among the answers to its question."""
+        place = np.empty(len(self.texts), dtype=np.int64)
+        for rows in self.members:
+            place[rows] = np.arange(len(rows))
+        return place
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made for the key before, or make and keep it."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]  # type: ignore[return-value]
+
+    def compact(self, spec: str) -> Floats:
+        """Return (R, k) short vectors with the inner products of the long ones within a question.
+
+        k is the greatest number of answers to a question. Answers to different questions have no
+        meaning in common. An orthogonal change of coordinates, question by question: cosines and
+        distances to weighted means are the same but for rounding.
+        """
+        return self.once(("compact", spec), lambda: _compact(self.vectors(spec), self.members))
+
+    def pairs(self, name: Hashable, table: Callable[[Integers], Floats]) -> Floats:
+        """Return (Q, k, k) similarities between the answers to each question; 0 beyond them.
+
+        `table` gives the (n, n) similarities of n rows, [i, j] that of i to j. The diagonal, an
+        answer with itself, is 0.
+        """
+        return self.once(("pairs", name), lambda: self._table(table))
+
+    def _table(self, table: Callable[[Integers], Floats]) -> Floats:
+        size = max(len(rows) for rows in self.members)
+        found = np.zeros((self.n_questions, size, size))
+        for question, rows in enumerate(self.members):
+            some = found[question, : len(rows), : len(rows)]
+            some[...] = table(rows)
+            np.fill_diagonal(some, 0.0)
+        return found
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """N answers of M workers, drawn from a corpus.
+
+    Attributes
+    ----------
+    corpus : where the answers are from.
+    rows : (N,) which answers, all different.
+    workers : (N,) codes 0..M-1 of who gave them; at most one answer of a worker to a question.
+    voting : (M,) who makes up the crowd's own answer. Others, such as a language model or a held
+        out worker, are scored against those who vote and influence nobody. None: all vote.
+    seed : of random starts.
+    """
+
+    corpus: Corpus
+    rows: Integers
+    workers: Integers
+    voting: Booleans | None = None
+    seed: int = 0
+    n_workers: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        if len(np.unique(self.rows)) != len(self.rows) or len(self.rows) != len(self.workers):
+            raise ValueError("a crowd needs different rows and a worker for each")
+        voting = self.voting
+        count = int(self.workers.max()) + 1 if voting is None else len(voting)
+        object.__setattr__(self, "n_workers", count)
+
+    @cached_property
+    def questions(self) -> Integers:
+        """(N,) codes of the questions, those of the corpus."""
+        return self.corpus.question[self.rows]
+
+    @cached_property
+    def votes(self) -> Booleans:
+        """(N,) whether the answer is one of a voting worker."""
+        if self.voting is None:
+            return np.ones(len(self.rows), dtype=bool)
+        return np.asarray(self.voting[self.workers], dtype=bool)
+
+    @cached_property
+    def place(self) -> Integers:
+        """(N,) place of each answer among all answers of the corpus to its question."""
+        return self.corpus.place[self.rows]
+
+    @property
+    def order(self) -> Integers:
+        """(N,) the answers in the order of the corpus: nobody's rank shows in it."""
+        return np.argsort(self.rows, kind="stable")
+
+    def worker_means(self, scores: Floats) -> Floats:
+        """Return (M,) means of answers' scores (N,); NaN scores are left out, NaN without any."""
+        known = ~np.isnan(scores)
+        m = self.n_workers
+        total = np.bincount(self.workers[known], weights=scores[known], minlength=m)
+        count = np.bincount(self.workers[known], minlength=m)
+        return np.divide(total, count, out=np.full(m, np.nan), where=count > 0)
+
+    def against_others(self, pairs: Floats) -> Floats:
+        """Return (N,) mean similarity of each answer to the voting others of its question.
+
+        `pairs` is a table of `Corpus.pairs`; NaN where nobody else answered.
+        """
+        there = self.present
+        total = np.einsum("qij,qj->qi", pairs, there)[self.questions, self.place]
+        count = there.sum(axis=1)[self.questions] - self.votes
+        return np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
+
+    @cached_property
+    def present(self) -> Floats:
+        """(Q, k) 1 where an answer of the corpus is in this crowd and votes."""
+        size = max(len(rows) for rows in self.corpus.members)
+        there = np.zeros((self.corpus.n_questions, size))
+        there[self.questions[self.votes], self.place[self.votes]] = 1.0
+        return there
+
+    def only(self, keep: NDArray[np.bool_]) -> Crowd:
+        """Return the crowd with some of its answers (N,), the workers' codes unchanged."""
+        voting = np.ones(self.n_workers, dtype=bool) if self.voting is None else self.voting
+        return Crowd(self.corpus, self.rows[keep], self.workers[keep], voting, self.seed)
+
+
+def _compact(vectors: Vectors, members: Sequence[Integers]) -> Floats:
+    short = np.zeros((sum(map(len, members)), max(map(len, members))))
+    for rows in members:
+        x = vectors[rows]
+        if sparse.issparse(x):
+            x = sparse.csr_array(x)
+            x = x[:, np.unique(x.indices)]
+        # x' = Q R gives x x' = R' R; R is the triangle.
+        triangle = np.asarray(np.linalg.qr(dense(x).T, mode="r"))
+        short[rows, : len(triangle)] = triangle.T
+    return short
