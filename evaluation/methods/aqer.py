@@ -12,16 +12,15 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from evaluation.methods import initialization
 from evaluation.methods.cells import Cells, Floats, Integers, codes_of
 from evaluation.methods.effects import components
+from evaluation.methods.electorate import EVERYBODY, Electorate, capped
 from evaluation.methods.fixed_point import Rest, Rules, Vote, WorkerMeans, iterate
 from evaluation.methods.grams import Vectors
 from evaluation.methods.intervals import t_interval
-from evaluation.methods.majority_vote import MajorityVote
-from evaluation.methods.mean_vote import MeanVote, MeanVoteBuilder
+from evaluation.methods.mean_vote import MeanVoteBuilder
 from evaluation.methods.model_scores import Crowd, ModelAnswers, ModelScores, score_models
 from evaluation.methods.resampling import (
     Draws,
@@ -31,13 +30,13 @@ from evaluation.methods.resampling import (
     score_interval,
 )
 from evaluation.methods.scale import (
-    TIE,
     Ceiling,
     competition_ranks,
     human_ceiling,
     supported,
 )
 from evaluation.methods.stability import draw_agreement, rank_intervals
+from evaluation.methods.votes import nearest_rows, usable, vote_of
 from evaluation.methods.worker_intervals import as_grades, closed_form_errors
 
 SIMILARITIES = ("cosine", "euclidean")
@@ -78,6 +77,8 @@ class AQER:
     leave_one_out : compare an answer with the exemplary answer of the others.
     difficulty : take out additive effects of questions before averaging.
     discrimination : weight questions by their item-rest correlation.
+    unit_length : bring every vector to unit length first, so that no long vector outvotes others.
+    weight_cap : no voting weight above it, see `capped`; at least 1/M.
     n_draws : bootstrap draws of questions for intervals; 0 for none (closed form where valid).
     bootstrap_workers : resample workers as well, for "another crowd of the same kind".
     seed : of the random initialisation, the draws and the permutation tests.
@@ -122,6 +123,8 @@ class AQER:
         leave_one_out: bool = False,
         difficulty: bool = False,
         discrimination: bool = False,
+        unit_length: bool = False,
+        weight_cap: float | None = None,
         n_draws: int = 400,
         bootstrap_workers: bool = False,
         seed: int = 0,
@@ -135,6 +138,8 @@ class AQER:
         self.leave_one_out = leave_one_out
         self.difficulty = difficulty
         self.discrimination = discrimination
+        self.unit_length = unit_length
+        self.weight_cap = weight_cap
         self.n_draws = n_draws
         self.bootstrap_workers = bootstrap_workers
         self.seed = seed
@@ -147,6 +152,9 @@ class AQER:
         initial_scores: ArrayLike | None = None,
         progress: Progress | None = None,
         kept: KeptDraws | None = None,
+        *,
+        electorate: Electorate = EVERYBODY,
+        camps: ArrayLike | None = None,
     ) -> AQER:
         """Grade the workers of N answers; returns self.
 
@@ -158,6 +166,9 @@ class AQER:
         initial_scores : (N,) for ``init="entailment"``, see `initialization.from_scores`.
         progress : called with (draws done, draws in all).
         kept : where draws are put aside and come from, see `KeptDraws`.
+        electorate : who votes and how much, workers in order of first appearance.
+        camps : (N,) camp of each answer within its question, for questions with more than one
+            exemplary answer: the nearest one counts, see `CampedVote`.
 
         Raises
         ------
@@ -166,7 +177,7 @@ class AQER:
             its row), an answer is repeated, or there is none.
         """
         self._check()
-        x = _usable(vectors)
+        x = usable(vectors, unit_length=self.unit_length)
         worker, self.workers_ = codes_of(workers)
         question, self.questions_ = codes_of(questions)
         if not len(worker) == len(question) == x.shape[0]:
@@ -177,10 +188,12 @@ class AQER:
         if not len(worker):
             raise ValueError("no answers: at least one is needed")
         cells = Cells.from_codes(worker, question, len(self.workers_), len(self.questions_))
-        make = MajorityVote if self.aggregation == "majority" else MeanVote
-        self._vote: Vote = make.from_vectors(x, cells, self.similarity)
+        in_camps = None if camps is None else codes_of(camps)[0]
+        self._vote: Vote = vote_of(
+            x, cells, self.similarity, self.aggregation, in_camps, electorate.left_out
+        )
         self._vectors: Vectors | None = x
-        return self._settle(initial_scores, progress, kept)
+        return self._settle(initial_scores, progress, electorate, kept)
 
     def fit_blocks(self, blocks: Iterable[Block], progress: Progress | None = None) -> AQER:
         """Grade workers whose answers come in blocks ``(vectors, workers, questions)``.
@@ -194,11 +207,11 @@ class AQER:
             raise ValueError("blocks are for the mean vote, from equal or random weights")
         builder = MeanVoteBuilder(self.similarity)
         for vectors, workers, questions in blocks:
-            x = _usable(vectors)
+            x = usable(vectors, unit_length=self.unit_length)
             builder.add(x, np.asarray(workers), np.asarray(questions))
         self._vote, self.workers_, self.questions_ = builder.build()
         self._vectors = None
-        return self._settle(None, progress)
+        return self._settle(None, progress, EVERYBODY)
 
     def exemplars(self) -> Vectors:
         """Return (Q, d) exemplary answers made with the final weights, in float64."""
@@ -221,8 +234,8 @@ class AQER:
             under cosine and the lowest worker score of its question under Euclidean distance,
             "error" for a missing one, which keeps the model out of the ranking.
         """
-        answers = self._model_answers(models, questions, kind)
-        x = _usable(vectors)
+        answers = ModelAnswers.of(models, questions, kind, self.questions_)
+        x = usable(vectors, unit_length=self.unit_length)
         if len(answers.model) != x.shape[0]:
             raise ValueError(f"{x.shape[0]} vectors for {len(answers.model)} answers of models")
         cells = self._vote.cells
@@ -260,13 +273,8 @@ class AQER:
 
     @cached_property
     def nearest_(self) -> Integers:
-        """(Q,) row of the answer nearest to each exemplary answer; the first one wins a tie."""
-        cells = self._vote.cells
-        final = self.final_scores_[cells.row]
-        best = np.maximum.reduceat(final, cells.starts)
-        near = final >= np.repeat(best - TIE * np.maximum(1.0, np.abs(best)), cells.sizes)
-        row = np.where(near, cells.row, np.iinfo(np.int64).max)
-        return cells.to_questions(np.minimum.reduceat(row, cells.starts))
+        """(Q,) row of the answer nearest to each exemplary answer, the first of several."""
+        return nearest_rows(self._vote, self.final_scores_, self._votes)
 
     @cached_property
     def dispersion_(self) -> Floats:
@@ -327,6 +335,10 @@ class AQER:
             raise ValueError(f"tolerance must not be negative, got {self.tolerance}")
         if self.max_iterations < 1:
             raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
+        if self.unit_length and self.aggregation == "majority":
+            raise ValueError("unit_length is for the mean vote: a majority counts zeros and ones")
+        if self.weight_cap is not None and not 0 < self.weight_cap <= 1:
+            raise ValueError(f"weight_cap must be above 0 and at most 1, got {self.weight_cap}")
         if self.n_draws < 0 or self.n_draws == 1:
             raise ValueError(f"n_draws must be 0 or at least 2, got {self.n_draws}")
 
@@ -334,6 +346,7 @@ class AQER:
         self,
         initial_scores: ArrayLike | None,
         progress: Progress | None,
+        electorate: Electorate,
         kept: KeptDraws | None = None,
     ) -> AQER:
         for name in LATER:
@@ -344,6 +357,9 @@ class AQER:
         self.supported_ = supported(cells)
         ranked = cells.n_workers >= FEWEST_WORKERS
         self.reason_: str | None = None if ranked else FEWER_THAN_3_WORKERS
+        self._electorate = electorate
+        if ranked and self.weight_cap is not None:
+            self._electorate = electorate.with_cap(self.weight_cap, cells.n_workers)
         start = self._start(initial_scores) if ranked else initialization.equal(cells.n_workers)
         rules = Rules(
             leave_one_out=self.leave_one_out,
@@ -352,6 +368,7 @@ class AQER:
             stopping=self.stopping,
             tolerance=self.tolerance,
             max_iterations=self.max_iterations if ranked else 1,
+            electorate=self._electorate,
         )
         means = WorkerMeans(cells, rules)
         rest = iterate(self._vote, start[:, None], means)
@@ -359,13 +376,21 @@ class AQER:
         self._votes = rest.weights[:, 0] if ranked else start
         self._previous = rest.previous
         if ranked:
-            self._write_grades(rest)
+            self._write_grades(means, rest)
             self._write_intervals(start, means, rest, progress, kept)
         else:
             self._write_no_grades(start)
         return self
 
     def _start(self, initial_scores: ArrayLike | None) -> Floats:
+        start = self._electorate.start
+        if start is None:
+            start = self._first_weights(initial_scores)
+        if self.weight_cap is not None:
+            start = capped(start[:, None] / start.sum(), self.weight_cap)[:, 0]
+        return start
+
+    def _first_weights(self, initial_scores: ArrayLike | None) -> Floats:
         cells = self._vote.cells
         if self.init == "entailment":
             if initial_scores is None:
@@ -378,7 +403,7 @@ class AQER:
             return initialization.random(cells.n_workers, self.seed)
         return initialization.equal(cells.n_workers)
 
-    def _write_grades(self, rest: Rest) -> None:
+    def _write_grades(self, means: WorkerMeans, rest: Rest) -> None:
         self.grades_ = rest.grades[:, 0]
         self.weights_ = rest.weights[:, 0]
         self.trace_ = rest.trace[0]
@@ -387,7 +412,7 @@ class AQER:
         among = self.supported_
         if self.difficulty:
             cells = self._vote.cells
-            used = ~cells.alone if self.leave_one_out else np.ones(len(cells), dtype=bool)
+            used = means.times[:, 0] > 0
             if components(cells, used)[0] > 1:
                 self.reason_ = DISCONNECTED
                 among = np.zeros_like(among)
@@ -438,8 +463,11 @@ class AQER:
             found = t_interval(self.raw_, closed_form_errors(self._vote, means, rest), n)
             low, high, reasons = found.low, found.high, list(found.reasons)
         self.raw_low_, self.raw_high_, self.interval_reasons_ = low, high, reasons
-        self.grade_low_ = as_grades(low, self.raw_)
-        self.grade_high_ = as_grades(high, self.raw_)
+        on_scale = self.raw_
+        if self._electorate.on_scale is not None:
+            on_scale = np.where(self._electorate.on_scale, self.raw_, np.nan)
+        self.grade_low_ = as_grades(low, on_scale)
+        self.grade_high_ = as_grades(high, on_scale)
 
     # The steps of score_models.
 
@@ -447,24 +475,3 @@ class AQER:
         if self._vectors is None:
             raise ValueError("fitted block by block: the vectors were not kept")
         return self._vectors
-
-    def _model_answers(
-        self, models: ArrayLike, questions: ArrayLike, kind: ArrayLike | None
-    ) -> ModelAnswers:
-        model, names = codes_of(models)
-        code_of = {label: code for code, label in enumerate(self.questions_.tolist())}
-        asked = np.asarray(questions).tolist()
-        question = np.array([code_of.get(label, -1) for label in asked], dtype=np.int64)
-        kinds = np.full(len(model), "text") if kind is None else np.asarray(kind, dtype=np.str_)
-        if not len(model) == len(question) == len(kinds):
-            raise ValueError("models, questions and kind must be as many")
-        return ModelAnswers(model, question, kinds, names)
-
-
-def _usable(vectors: ArrayLike | Vectors) -> Vectors:
-    if sparse.issparse(vectors):
-        return sparse.csr_array(vectors)
-    x = np.asarray(vectors)
-    if x.ndim != 2 or not x.shape[1]:
-        raise ValueError(f"vectors must be (answers, dimensions), got shape {x.shape}")
-    return x if np.issubdtype(x.dtype, np.floating) else x.astype(np.float64)

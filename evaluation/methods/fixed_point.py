@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from evaluation.methods.cells import Cells, Floats
 from evaluation.methods.discrimination import item_rest_weights
 from evaluation.methods.effects import TwoWayEffects
+from evaluation.methods.electorate import EVERYBODY, Electorate
 from evaluation.methods.grams import Vectors
 
 # Raw scores that differ by less than this, relative to their size, are equal.
@@ -52,6 +53,16 @@ class Rules:
     stopping: str
     tolerance: float
     max_iterations: int
+    electorate: Electorate = EVERYBODY
+
+    def usable(self, cells: Cells) -> NDArray[np.bool_]:
+        """(N,) whether a cell has a score: a question's only answer has none when left out."""
+        if self.leave_one_out:
+            return ~cells.alone
+        left_out = self.electorate.left_out
+        if left_out is None:
+            return np.ones(len(cells), dtype=bool)
+        return ~(cells.alone & left_out[cells.worker])
 
 
 class WorkerMeans:
@@ -67,7 +78,7 @@ class WorkerMeans:
 
     def __init__(self, cells: Cells, rules: Rules, times: Floats | None = None) -> None:
         self.cells, self.rules = cells, rules
-        usable = ~cells.alone if rules.leave_one_out else np.ones(len(cells), dtype=bool)
+        usable = rules.usable(cells)
         self.times = usable[:, None] * (np.ones((len(cells), 1)) if times is None else times)
         # The plain mean over all cells needs no weights.
         self._once = times is None and bool(usable.all()) and not rules.discrimination
@@ -86,14 +97,32 @@ class WorkerMeans:
 
     def adjusted(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return cell scores less the effect of their question, and the weight of each cell."""
+        s, _, q = self._terms(scores)
+        return s, self.times if q is None else self.times * self.cells.spread(q)
+
+    def of_questions(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return what is taken off the scores of each question, and its weight.
+
+        Both (Q, D) in code order: zeros and ones without the two adjustments.
+        """
+        _, effects, q = self._terms(scores)
+        shape = (self.cells.n_questions, scores.shape[1])
+        return (
+            np.zeros(shape) if effects is None else effects,
+            np.ones(shape) if q is None else self.cells.to_questions(q),
+        )
+
+    def _terms(self, scores: Floats) -> tuple[Floats, Floats | None, Floats | None]:
+        """Return adjusted scores (N, D), effects (Q, D) by code, weights (Q, D) by cell order."""
         s = scores.copy() if self._once else np.where(self.times > 0, scores, 0.0)
+        taken = None
         if self._effects is not None:
+            taken = np.empty((self.cells.n_questions, s.shape[1]))
             for d, effects in enumerate(self._effects):
-                s[:, d] -= effects.question_effects(s[:, d])[self.cells.question]
-        if not self.rules.discrimination:
-            return s, self.times
-        q = item_rest_weights(s, self.times, self.cells)
-        return s, self.times * self.cells.spread(q)
+                taken[:, d] = effects.question_effects(s[:, d])
+                s[:, d] -= taken[self.cells.question, d]
+        q = item_rest_weights(s, self.times, self.cells) if self.rules.discrimination else None
+        return s, taken, q
 
     def raw(self, scores: Floats) -> Floats:
         """Return (M, D) raw scores; NaN for a worker without a cell that counts."""
@@ -157,6 +186,7 @@ def iterate(
     copies : (M, D) how often each worker votes (bootstrap of workers); None for once each.
     """
     rules = means.rules
+    electorate = rules.electorate
     m, columns = start.shape
     nothing = np.full((m, columns), np.nan)
     rest = Rest(
@@ -175,8 +205,8 @@ def iterate(
     for rounds_left in reversed(range(rules.max_iterations)):
         votes = weights if copies is None else weights * copies
         raw = means.raw(vote.similarity(votes, leave_one_out=rules.leave_one_out))
-        grades = grades_of(raw, None if copies is None else copies > 0)
-        previous, weights = weights, _weights_of(grades, copies)
+        grades = grades_of(raw, electorate.present(copies))
+        previous, weights = weights, electorate.weights(grades, copies)
         step = weights - previous
         rmse = np.sqrt(np.einsum("md,md->d", step, step) / m)
         for d, value in zip(active.tolist(), rmse.tolist(), strict=True):
@@ -199,9 +229,3 @@ def iterate(
         means, active, weights = means.only(going), active[going], weights[:, going]
         copies = None if copies is None else copies[:, going]
     return rest
-
-
-def _weights_of(grades: Floats, copies: Floats | None) -> Floats:
-    g = np.where(np.isnan(grades), 0.0, grades)
-    total = (g if copies is None else g * copies).sum(axis=0)
-    return g / np.where(total > 0, total, 1.0)

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from evaluation.methods.cells import Cells, Floats, Integers
+from evaluation.methods.cells import Cells, Floats, Integers, codes_of
 from evaluation.methods.comparison import Comparison, compare_models, significant_ranks
 from evaluation.methods.fixed_point import Vote
 from evaluation.methods.grams import Vectors
 from evaluation.methods.intervals import t_interval
-from evaluation.methods.majority_vote import MajorityVote
 from evaluation.methods.resampling import Draws, score_interval
 from evaluation.methods.scale import percentile, supported, worker_means
-from evaluation.methods.targets import MajorityVoteTargets, MeanVoteTargets
+from evaluation.methods.targets import Targets, targets_of
 
 TEXT, NO_TEXT, ERROR = "text", "no_text", "error"
 
@@ -68,6 +67,27 @@ class ModelAnswers:
     kind: NDArray[np.str_]
     names: NDArray[np.generic]
 
+    @classmethod
+    def of(
+        cls,
+        models: ArrayLike,
+        questions: ArrayLike,
+        kind: ArrayLike | None,
+        known: NDArray[np.generic],
+    ) -> ModelAnswers:
+        """Find the codes of labels, of questions among the `known` ones; see `AQER.score_models`.
+
+        Raises ValueError where the columns differ in length.
+        """
+        model, names = codes_of(models)
+        code_of = {label: code for code, label in enumerate(known.tolist())}
+        asked = np.asarray(questions).tolist()
+        question = np.array([code_of.get(label, -1) for label in asked], dtype=np.int64)
+        kinds = np.full(len(model), TEXT) if kind is None else np.asarray(kind, dtype=np.str_)
+        if not len(model) == len(question) == len(kinds):
+            raise ValueError("models, questions and kind must be as many")
+        return cls(model, question, kinds, names)
+
     @property
     def compared(self) -> NDArray[np.bool_]:
         """(R,) true where there is a text and an exemplary answer to compare it with."""
@@ -112,8 +132,7 @@ class ModelScores:
 def score_models(crowd: Crowd, answers: ModelAnswers, vectors: Vectors) -> ModelScores:
     """Score R answers with vectors (R, d) against the crowd's exemplary answers."""
     rows = np.flatnonzero(answers.compared)
-    make = MajorityVoteTargets if isinstance(crowd.vote, MajorityVote) else MeanVoteTargets
-    targets = make(crowd.vote, crowd.vectors, vectors[rows], answers.question[rows])  # type: ignore[arg-type]
+    targets = targets_of(crowd.vote, crowd.vectors, vectors[rows], answers.question[rows])
     similarity = targets.similarity(crowd.votes[:, None])[:, 0]
     scores, reasons = answer_scores(answers, similarity, crowd.lowest())
     mean, n = means_by_model(scores[:, None], answers)
@@ -152,7 +171,7 @@ def score_models(crowd: Crowd, answers: ModelAnswers, vectors: Vectors) -> Model
 def _intervals(
     crowd: Crowd,
     answers: ModelAnswers,
-    targets: MeanVoteTargets | MajorityVoteTargets,
+    targets: Targets,
     scores: Floats,
     mean: Floats,
     n: Integers,

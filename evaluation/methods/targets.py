@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import singledispatch
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +13,23 @@ from evaluation.methods.cells import Cells, Floats, Integers
 from evaluation.methods.grams import CHUNK, NonFiniteError, Vectors, dense
 from evaluation.methods.majority_vote import MajorityVote, majority
 from evaluation.methods.mean_vote import MeanVote, cosine, negative_distance
+
+
+class Targets(Protocol):
+    """R answers that are compared with the exemplary answers of a vote."""
+
+    def similarity(self, weights: Floats) -> Floats:
+        """Return (R, D) similarities for voting weights (M, D)."""
+        ...
+
+
+@singledispatch
+def targets_of(vote: object, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
+    """Return answers with vectors `targets` (R, d) against a vote made from `vectors`.
+
+    `question` (R,) holds the question code of each.
+    """
+    raise TypeError(f"nothing can be compared with a {type(vote).__name__}")
 
 
 class MeanVoteTargets:
@@ -108,6 +126,16 @@ class MajorityVoteTargets:
             exemplar = majority(self._vote.bags[at], self._vote.votes_of(at, weights))
             out[rows] = self._vote.compare(known, exemplar, sizes)
         return out
+
+
+@targets_of.register
+def _(vote: MeanVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
+    return MeanVoteTargets(vote, vectors, targets, question)
+
+
+@targets_of.register
+def _(vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
+    return MajorityVoteTargets(vote, vectors, targets, question)
 
 
 def _ranges(starts: Integers, sizes: Integers) -> Integers:
