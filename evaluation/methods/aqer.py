@@ -313,6 +313,22 @@ class AQER:
         return draw_agreement(self.raw_, self._drawn_raw, self.ranks_ > 0)
 
     @property
+    def mean_vote_(self) -> MeanVote:
+        """The answers' Gram blocks, which the alarms rest on; under majority vote as well."""
+        vote = self._vote.mean_vote if isinstance(self._vote, MajorityVote) else self._vote
+        assert isinstance(vote, MeanVote)
+        return vote
+
+    def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
+        """Return (M, D) raw scores with the run's own rules, from other weights (M, D).
+
+        `copies` (M, D) says how often each worker votes, 0 for not at all; a worker's raw score is
+        computed either way. NaN as in `raw_`.
+        """
+        means = WorkerMeans(self.mean_vote_.cells, self._rules)
+        return iterate(self._vote, start, means, copies).raw
+
+    @property
     def _left_out(self) -> Floats:
         return self.leave_one_out_scores_[self._vote.cells.row]
 
@@ -361,7 +377,7 @@ class AQER:
         if ranked and self.weight_cap is not None:
             self._electorate = electorate.with_cap(self.weight_cap, cells.n_workers)
         start = self._start(initial_scores) if ranked else initialization.equal(cells.n_workers)
-        rules = Rules(
+        rules = self._rules = Rules(
             leave_one_out=self.leave_one_out,
             difficulty=self.difficulty,
             discrimination=self.discrimination,
