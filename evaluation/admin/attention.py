@@ -15,6 +15,7 @@ from annotations.models import QuestionSet, Response
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.models import LLMResponse, Run
 from evaluation.models.runs import UNFINISHED
+from evaluation.steps.warnings import EMPTY_ANSWERS
 
 SETS_LOOKED_AT = 200
 """The newest sets; what needs attention in older ones shows on their own pages."""
@@ -96,7 +97,8 @@ def _items(row: dict[str, object], listens: bool) -> Iterator[Item]:
     if row["newer"] or row["newer_of_models"]:
         text = "Answers were added or changed since the last run began."
         yield Item("warn", name, text, grade, "Grade again")
-    warnings = row["run_warnings"]
-    if isinstance(warnings, list) and warnings:
+    stored = row["run_warnings"]
+    warnings = [w for w in stored if not w.startswith(EMPTY_ANSWERS)] if stored else []  # type: ignore[attr-defined]
+    if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
         yield Item("warn", name, f"{warnings[0]}{more}", of_run or of_set, "Look at the run")

@@ -11,9 +11,12 @@ from django.urls import reverse
 from annotations.admin.scope import visible
 from annotations.models import Question, QuestionSet, Response, Worker
 from evaluation.admin.attention import attention
+from evaluation.admin.runs import in_short
+from evaluation.background.runs import visible_runs
 from evaluation.models import LanguageModel, Run, WorkerGrade
 
 ITEMS_SHOWN = 20
+RUNS_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ def overview(request: HttpRequest) -> TemplateResponse:
         "counts": counts,
         "items": items[:ITEMS_SHOWN],
         "hidden_items": max(0, len(items) - ITEMS_SHOWN),
+        "runs": in_short(visible_runs(request.user)).order_by("-id")[:RUNS_SHOWN],
         "steps": first_steps(request, {count.label: count.number for count in counts}),
     }
     return TemplateResponse(request, "admin/overview.html", context)

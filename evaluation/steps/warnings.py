@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from evaluation.methods import AQER, ModelScores
 
+# Nothing to act upon: who skips a question is what a crowd is expected to do.
+EMPTY_ANSWERS = "Empty answers, which count as unanswered"
+
 
 def grading_warnings(
     aqer: AQER, models: ModelScores | None, n_empty: int, n_repeated: int = 0
@@ -29,7 +32,7 @@ def grading_warnings(
             (aqer.n_workers_of_question_ == 1).sum()
         ),
         "Rows that repeat an earlier answer and were left out": n_repeated,
-        "Empty answers, which count as unanswered": n_empty,
+        EMPTY_ANSWERS: n_empty,
         "Workers without a rank (fewer than 5 answers to questions that 3 workers share)": int(
             (~aqer.supported_).sum()
         ),

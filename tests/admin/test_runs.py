@@ -15,6 +15,7 @@ from evaluation.background import runs
 from evaluation.background.leases import claim_oldest
 from evaluation.models import BackgroundWorker, Run
 from evaluation.parameters import AqerParameters
+from evaluation.steps.warnings import EMPTY_ANSWERS
 
 DEFAULTS = {
     **{name: value for name, value in AqerParameters().as_dict().items() if value},
@@ -178,3 +179,20 @@ def test_changed_answers_and_sets_without_a_run_need_attention(world):
     Run.objects.all().delete()
     assert [item.text for item in attention(world.rana)] == ["It has answers but was never graded."]
     assert attention(world.otto) == []
+
+
+def test_questions_that_somebody_skipped_need_no_attention(world):
+    Run.objects.filter(pk=world.run.pk).update(warnings=["Empty answers, which count ...: 3"])
+    assert [i.text for i in attention(world.rana) if i.text.startswith("Empty")] == [
+        "Empty answers, which count ...: 3"
+    ]
+    Run.objects.filter(pk=world.run.pk).update(warnings=[f"{EMPTY_ANSWERS}: 3"])
+    assert attention(world.rana) == []
+    Run.objects.filter(pk=world.run.pk).update(warnings=[f"{EMPTY_ANSWERS}: 3", "Too few: 2"])
+    assert [item.text for item in attention(world.rana)] == ["Too few: 2"]
+
+
+def test_the_overview_lists_the_latest_runs(signed_in, world):
+    text = signed_in.get(reverse("admin:index")).content.decode()
+    assert "Latest runs" in text
+    assert reverse("admin:run", args=[world.run.public_id]) in text
