@@ -12,16 +12,21 @@ the page shows the one that fits. Each has a table beside it on its page.
 from .answers import answers_chart
 from .chart import Chart
 from .convergence import convergence_chart
+from .estimates import estimates_chart
 from .grades import grades_chart
+from .lines import Series, lines_chart
 from .placement import placement_chart
 from .questions import questions_chart
 from .worker import worker_chart
 
 __all__ = [
     "Chart",
+    "Series",
     "answers_chart",
     "convergence_chart",
+    "estimates_chart",
     "grades_chart",
+    "lines_chart",
     "placement_chart",
     "questions_chart",
     "worker_chart",

@@ -33,6 +33,18 @@ LOOKS: dict[str, dict[str, str]] = {
     "ceiling": {"stroke": "#0f766e", "stroke-width": "2", "stroke-dasharray": "5 3"},
     "median": {"stroke": "#4f46e5", "stroke-width": "1.5", "stroke-dasharray": "2 3"},
     "line": {"stroke": "#4f46e5", "stroke-width": "2", "fill": "none"},
+    # Lines beside each other differ in colour and in dashes.
+    "series-0": {"stroke": "#4f46e5", "stroke-width": "2", "fill": "none"},
+    "series-1": {"stroke": "#c2410c", "stroke-width": "2", "fill": "none"}
+    | {"stroke-dasharray": "7 3"},
+    "series-2": {"stroke": "#0f766e", "stroke-width": "2", "fill": "none"}
+    | {"stroke-dasharray": "2 3"},
+    "series-3": {"stroke": "#a21caf", "stroke-width": "2", "fill": "none"}
+    | {"stroke-dasharray": "8 3 2 3"},
+    "series-4": {"stroke": "#64748b", "stroke-width": "2", "fill": "none"}
+    | {"stroke-dasharray": "1 4"},
+    "series-5": {"stroke": "#a16207", "stroke-width": "2", "fill": "none"}
+    | {"stroke-dasharray": "12 3"},
     "grid": {"stroke": "#e2e8f0", "stroke-width": "1"},
     "axis": {"stroke": "#94a3b8", "stroke-width": "1"},
     "label": {"fill": "#334155"},

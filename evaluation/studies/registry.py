@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from evaluation.studies.crowdwsa import reproduce_crowdwsa
+from evaluation.studies.planner import reproduce_planner
 from evaluation.studies.request import Study
+from evaluation.studies.simulation import reproduce_simulation
 from evaluation.studies.worker_grading import reproduce_worker_grading
 
 STUDIES: dict[str, Study] = {
     "worker-grading": reproduce_worker_grading,
+    "simulation": reproduce_simulation,
+    "planner": reproduce_planner,
     "crowdwsa": reproduce_crowdwsa,
 }

@@ -6,13 +6,17 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from evaluation.charts import (
+    Series,
     answers_chart,
     convergence_chart,
+    estimates_chart,
     grades_chart,
+    lines_chart,
     placement_chart,
     questions_chart,
     worker_chart,
 )
+from evaluation.charts.rows import Row
 from evaluation.charts.scales import Scale, around, three_digits, tick_label
 from evaluation.charts.svg import NAMESPACE, clean, fitting
 from evaluation.reports import (
@@ -174,3 +178,22 @@ def test_long_names_keep_their_ends():
     assert fitting("model with a long name, t=0.8", 100) == "model w…t=0.8"
     assert fitting("short", 100) == "short"
     assert clean("a\x00b\ud800") == "a\ufffdb\ufffd"
+
+
+def test_a_line_has_a_gap_where_a_number_is_undefined():
+    series = [Series("a", [(1, 0.0), (2, None), (3, 0.5), (4, 1.0)]), Series("b", [(1, 0.5)])]
+    svg = lines_chart("n", "t", "e", ("x", "y"), series, (0.0, 1.0)).wide
+    parts = [line.get("points").split() for line in shapes(svg, "polyline")]
+    assert [len(points) for points in parts] == [1, 2, 1]
+    x3, x4 = (float(point.split(",")[0]) for point in parts[1])
+    x1 = float(parts[0][0].split(",")[0])
+    assert x3 - x1 == pytest.approx(2 * (x4 - x3), abs=0.2)
+
+
+def test_any_estimates_stand_at_their_numbers():
+    rows = [Row("a", 0.0, -1.0, 1.0, "a"), Row("b", None, None, None, "b")]
+    svg = estimates_chart("n", "t", "e", "r", rows).wide
+    (dot,) = shapes(svg, "circle")
+    (whisker,) = (line for line in shapes(svg, "line") if "whisker" in line.get("class"))
+    middle = (float(whisker.get("x1")) + float(whisker.get("x2"))) / 2
+    assert float(dot.get("cx")) == pytest.approx(middle, abs=0.1)

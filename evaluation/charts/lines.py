@@ -1,0 +1,109 @@
+"""Numbers that change with another one, a line for each series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .chart import Chart
+from .scales import Scale, around, tick_label
+from .svg import Drawing, width_of
+
+HEIGHT = 340.0
+LEFT, RIGHT, BOTTOM = 58.0, 20.0, 48.0
+# Looks of lines; a further series begins again with the first one.
+LOOKS = 6
+KEY = 26.0
+KEY_ROW = 20.0
+
+
+@dataclass(frozen=True)
+class Series:
+    """A line.
+
+    Attributes
+    ----------
+    points : (x, y) in ascending order of x; where y is None the line has a gap.
+    """
+
+    name: str
+    points: Sequence[tuple[float, float | None]]
+
+
+def lines_chart(
+    name: str,
+    title: str,
+    explanation: str,
+    axes: tuple[str, str],
+    series: Sequence[Series],
+    heights: tuple[float, float] | None = None,
+) -> Chart:
+    """Return the picture of some series.
+
+    Parameters
+    ----------
+    axes : what stands below the picture and above its left edge.
+    heights : ends of the vertical axis; by default, what holds all points.
+    """
+    places = [x for line in series for x, _ in line.points]
+    values = [y for line in series for _, y in line.points]
+
+    def draw(width: float) -> Drawing:
+        keys = _keys(series, width)
+        top = 34 + KEY_ROW * (keys[-1][1] + 1 if keys else 0)
+        height = HEIGHT + top
+        drawing = Drawing(width, height, title, f"{axes[1]} by {axes[0]}, {len(series)} lines")
+        bottom = height - BOTTOM
+        x = around(places, LEFT + 6, width - RIGHT)
+        y = around(values, bottom, top) if heights is None else Scale(*heights, bottom, top)
+        _draw_axes(drawing, x, y, axes, top)
+        for at, line in enumerate(series):
+            look = f"series-{at % LOOKS}"
+            left, row = keys[at]
+            level = 12 + row * KEY_ROW
+            drawing.line(left, level, left + KEY, level, look)
+            drawing.text(left + KEY + 6, level + 4, line.name, "label")
+            for part in _parts(line.points):
+                drawing.path([(x(a), y(b)) for a, b in part], look)
+                for a, b in part:
+                    drawing.mark(f"{line.name}\n{axes[0]} {tick_label(a)}: {b:.3f}")
+                    drawing.dot(x(a), y(b), "hit", 8)
+                    drawing.end_mark()
+        return drawing
+
+    return Chart(name, title, explanation, draw)
+
+
+def _draw_axes(drawing: Drawing, x: Scale, y: Scale, axes: tuple[str, str], top: float) -> None:
+    bottom, right = y.start, x.end
+    for tick in y.ticks(6):
+        drawing.line(LEFT, y(tick), right, y(tick), "grid")
+        drawing.text(LEFT - 8, y(tick) + 4, tick_label(tick), "faint", "end")
+    for tick in x.ticks(8 if drawing.width > 600 else 5):
+        drawing.text(x(tick), bottom + 17, tick_label(tick), "faint", "middle")
+    drawing.line(LEFT, bottom, right, bottom, "axis")
+    drawing.text((LEFT + right) / 2, bottom + 37, axes[0], "faint", "middle")
+    drawing.text(10, top - 12, axes[1], "faint")
+
+
+def _keys(series: Sequence[Series], width: float) -> list[tuple[float, int]]:
+    """Return left edge and row of each entry of the key, as many a row as there is room for."""
+    places, left, row = [], 10.0, 0
+    for line in series:
+        wide = KEY + 6 + width_of(line.name) + 18
+        if left > 10 and left + wide > width:
+            left, row = 10.0, row + 1
+        places.append((left, row))
+        left += wide
+    return places
+
+
+def _parts(points: Sequence[tuple[float, float | None]]) -> list[list[tuple[float, float]]]:
+    """Cut a line at its gaps."""
+    parts: list[list[tuple[float, float]]] = [[]]
+    for x, y in points:
+        if y is None:
+            parts.append([])
+        else:
+            parts[-1].append((x, y))
+    return [part for part in parts if part]
