@@ -9,7 +9,11 @@ A file of answers passes five stages, each a module that knows nothing of the ne
 5. `answers` checks every row, drops repetitions and hands out `records`.
 
 Bad rows are collected on the way as `problems` and told all at once, as an `InputError`. Nothing
-here knows Django, models or a database. On the way out, `folder` writes all files or none.
+here knows Django, models or a database.
+
+On the way out, `writing` makes files of the same formats, a piece at a time: `defusing` keeps
+spreadsheets from running a text as a formula (and the readers restore it), `sheet` makes
+workbooks, and `folder` writes all files or none.
 """
 
 from .answers import AnswerFile, ModelAnswerFile, read_answers, read_model_answers

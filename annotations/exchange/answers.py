@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from .header import ColumnNames
+from .facts import ASKING, FACTS, answer_columns, asking_of, facts_of, model_columns
+from .header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from .problems import Problems
 from .records import AnswerRecord, AnswerStatus, ModelAnswerRecord
 from .tables import Table, open_table
@@ -38,8 +41,7 @@ class _File:
 
     def extra(self, record: AnswerRecord | ModelAnswerRecord) -> dict[str, str]:
         """The cells of a record that were kept aside, by the name of their column."""
-        cells = record.extra + ("",) * (len(self.kept_aside) - len(record.extra))
-        return dict(zip(self.kept_aside, cells, strict=True))
+        return extra_of(record.extra, self.kept_aside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,29 +67,90 @@ def read_answers(
     and question with another text, an answer over 100,000 bytes, whatever its format forbids; or
     with one problem, if the file as a whole will not do.
     """
-    checks = _Checks(Path(path), "worker")
-    table = open_table(Path(path), columns.for_answers(), checks.problems)
+    rows = AnswerRows(path, columns)
     records: list[AnswerRecord] = []
     seen: dict[int, AnswerRecord] = {}
+    panels: dict[str, str] = {}
     n_empty = n_repeated = 0
-    row = -1
-    for row, (line, (raw_worker, raw_question, text), extra) in enumerate(table.rows):
-        ids = checks.ids(line, raw_worker, raw_question)
-        if ids is None or not checks.short_enough(line, text):
-            continue
-        worker, question, key = ids
-        text = text if text and not text.isspace() else ""
-        record = AnswerRecord(row, line, worker, question, text, extra)
+    for record, key in rows:
+        panel = record.facts.panel if record.facts else ""
+        if panels.setdefault(record.worker, panel) != panel:
+            rows.two_panels(record, panels[record.worker])
         first = seen.setdefault(key, record)
         if first is record:
             records.append(record)
-            n_empty += not text
-        elif same_text(first.text, text):
+            n_empty += not record.text
+        elif same_text(first.text, record.text):
             n_repeated += 1
         else:
-            checks.conflict(line, worker, question, first.line, "another text")
-    checks.finish(row + 1)
-    return AnswerFile(*_facts(table, row + 1, n_empty, n_repeated), records)
+            rows.conflict(record, first.line)
+    rows.finish()
+    return AnswerFile(*_facts(rows.table, rows.n_rows, n_empty, n_repeated), records)
+
+
+class AnswerRows:
+    """The rows of a file of answers, each checked by itself, one after the other.
+
+    Iterating (once) yields each sound row's record with a number for its worker (and panel) and
+    question: equal numbers mean that one repeats or contradicts the other. Bad rows are noted;
+    `finish` raises `InputError` with all of them, and if there was no row at all. `of_export`
+    says, from the first row on, whether this is our own export.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], columns: ColumnNames = DEFAULT_COLUMNS
+    ) -> None:
+        self._checks = _Checks(Path(path), "worker")
+        self.problems = self._checks.problems
+        wanted = (*columns.for_answers(), *answer_columns())
+        self.table = open_table(Path(path), wanted, self.problems)
+        self.n_rows = 0
+        self.graded_by: set[str] = set()
+
+    @property
+    def of_export(self) -> bool:
+        """Whether the file says that it is an export of answers."""
+        return OF_ANSWERS in self.table.marks
+
+    def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        checks, n_facts = self._checks, 3 + len(FACTS)
+        row = -1
+        for row, (line, cells, extra) in enumerate(self.table.rows):
+            text = cells[2] if cells[2] and not cells[2].isspace() else ""
+            facts = None
+            sound = True
+            if self.of_export:
+                before = self.problems.total
+                note = partial(self.problems.add, line)
+                facts = facts_of(cells[3:n_facts], text, note)
+                sound = self.problems.total == before
+                if cells[n_facts]:
+                    self.graded_by.add(cells[n_facts])
+            ids = checks.ids(line, cells[0], cells[1], facts.panel if facts else "")
+            if ids is None or not checks.short_enough(line, text) or not sound:
+                continue
+            worker, question, key = ids
+            yield AnswerRecord(row, line, worker, question, text, extra, facts), key
+        self.n_rows = row + 1
+
+    def conflict(self, record: AnswerRecord, first_line: int, what: str = "another text") -> None:
+        """Note that a row contradicts an earlier one."""
+        self._checks.conflict(record.line, record.worker, record.question, first_line, what)
+
+    def two_panels(self, record: AnswerRecord, other: str) -> None:
+        """Note that an id stands for people of two panels, which only a database tells apart."""
+        assert record.facts is not None
+        self.problems.add(
+            record.line,
+            "panel",
+            f"worker {record.worker} is of the panel {record.facts.panel or '(none)'}, earlier of "
+            f"{other or '(none)'}: two people under one id",
+            "Export with --pseudonyms, which gives each an id of their own.",
+        )
+
+    def finish(self) -> None:
+        """Raise `InputError` if a row was bad or there was none."""
+        self._checks.finish(self.n_rows)
 
 
 def read_model_answers(
@@ -101,20 +164,31 @@ def read_model_answers(
     text or status.
     """
     checks = _Checks(Path(path), "model")
-    table = open_table(Path(path), columns.for_model_answers(), checks.problems)
+    table = open_table(
+        Path(path), (*columns.for_model_answers(), *model_columns()), checks.problems
+    )
     records: list[ModelAnswerRecord] = []
-    seen: dict[int, ModelAnswerRecord] = {}
+    seen: dict[object, ModelAnswerRecord] = {}
     n_empty = n_repeated = 0
     row = -1
-    for row, (line, (raw_model, raw_question, text, raw_status), extra) in enumerate(table.rows):
+    for row, (line, cells, extra) in enumerate(table.rows):
+        raw_model, raw_question, text, raw_status, *more = cells
+        asking = None
+        if OF_MODEL_ANSWERS in table.marks:
+            before = checks.problems.total
+            asking = asking_of(more[: len(ASKING)], partial(checks.problems.add, line))
+            if checks.problems.total > before:
+                continue
         ids = checks.ids(line, raw_model, raw_question)
         text = text if text and not text.isspace() else ""
         status = checks.status(line, raw_status, text)
         if ids is None or status is None or not checks.short_enough(line, text):
             continue
         model, question, key = ids
-        record = ModelAnswerRecord(row, line, model, question, text, status, extra)
-        first = seen.setdefault(key, record)
+        record = ModelAnswerRecord(row, line, model, question, text, status, extra, asking)
+        # Asked otherwise, or once more, it is another answer.
+        asked = None if asking is None else (asking.sample, asking.prompt, str(asking.parameters))
+        first = seen.setdefault((key, asked), record)
         if first is record:
             records.append(record)
             n_empty += status is AnswerStatus.EMPTY
@@ -126,6 +200,12 @@ def read_model_answers(
             checks.conflict(line, model, question, first.line, "another text")
     checks.finish(row + 1)
     return ModelAnswerFile(*_facts(table, row + 1, n_empty, n_repeated), records)
+
+
+def extra_of(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str]:
+    """The cells kept aside by the names of their columns; those past the end are empty."""
+    cells += ("",) * (len(kept_aside) - len(cells))
+    return dict(zip(kept_aside, cells, strict=True))
 
 
 def _facts(
@@ -164,9 +244,18 @@ class _Checks:
         self._ids: tuple[dict[str, tuple[str, int]], ...] = ({}, {})
         self._numbers: tuple[dict[str, int], ...] = ({}, {})
 
-    def ids(self, line: int, raw_who: str, raw_question: str) -> tuple[str, str, int] | None:
-        """Who, question and a key for the pair, or None if one is missing."""
-        who = self._ids[0].get(raw_who) or self._learn(0, raw_who)
+    def ids(
+        self, line: int, raw_who: str, raw_question: str, panel: str = ""
+    ) -> tuple[str, str, int] | None:
+        """Who, question and a key for the pair, or None if one is missing.
+
+        The same name in two panels is two workers.
+        """
+        if panel:
+            key = f"{raw_who}\0{panel}"  # no file of text holds the parting character
+            who = self._ids[0].get(key) or self._learn(0, raw_who, panel)
+        else:
+            who = self._ids[0].get(raw_who) or self._learn(0, raw_who)
         question = self._ids[1].get(raw_question) or self._learn(1, raw_question)
         if who[0] and question[0]:
             return who[0], question[0], who[1] << 32 | question[1]
@@ -177,11 +266,12 @@ class _Checks:
                 )
         return None
 
-    def _learn(self, which: int, raw: str) -> tuple[str, int]:
+    def _learn(self, which: int, raw: str, panel: str = "") -> tuple[str, int]:
         name = cleaned(raw)
         numbers = self._numbers[which]
-        number = numbers.setdefault(name, len(numbers))
-        learnt = self._ids[which][raw] = (name, number)
+        of_panel = f"\0{panel}" if panel else ""
+        number = numbers.setdefault(name + of_panel, len(numbers))
+        learnt = self._ids[which][raw + of_panel] = (name, number)
         return learnt
 
     def short_enough(self, line: int, text: str) -> bool:

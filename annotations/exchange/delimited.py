@@ -9,6 +9,7 @@ from itertools import chain
 from operator import itemgetter
 
 from .decoding import TextFile, empty_file
+from .defusing import restored_all
 from .header import Column, Layout, clean_name, lay_out
 from .problems import Problems
 from .rows import Row
@@ -23,6 +24,7 @@ def read_delimited(
     columns: Sequence[Column],
     problems: Problems,
     kept_aside: list[str],
+    marks: set[str],
     delimiter: str | None = None,
 ) -> Iterator[Row]:
     """The data rows of a CSV or TSV file, with the line in which each begins.
@@ -54,6 +56,7 @@ def read_delimited(
         raise empty_file(source.name)
     layout = lay_out(header[1], columns, source.name, number)
     kept_aside.extend(name for _, name in layout.others)
+    marks.update(layout.marks)
     yield from _rows(records, layout, len(header[1]), DELIMITERS[delimiter], problems)
 
 
@@ -122,6 +125,7 @@ def _rows(
     # An absent optional column reads the empty cell that is put at the end of every row.
     wanted = _getter([width if i is None else i for i in layout.wanted])
     others = _getter([i for i, _ in layout.others])
+    defused = layout.is_defused
     for line, cells in records:
         if len(cells) != width:
             if len(cells) > 1 or cells[0].strip():
@@ -134,7 +138,10 @@ def _rows(
                 )
             continue
         cells.append("")
-        yield line, wanted(cells), others(cells)
+        if defused:
+            yield line, restored_all(wanted(cells)), restored_all(others(cells))
+        else:
+            yield line, wanted(cells), others(cells)
 
 
 def _getter(positions: list[int]) -> Callable[[list[str]], tuple[str, ...]]:

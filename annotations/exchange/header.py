@@ -9,9 +9,18 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
+from .defusing import MARK as DEFUSED
+from .defusing import restored
 from .problems import InputError, Problem
 
 LISTED = 20
+
+OF_ANSWERS = "crowdgrade:answers"
+OF_MODEL_ANSWERS = "crowdgrade:model-answers"
+OF_QUESTIONS = "crowdgrade:questions"
+OF_PASSAGES = "crowdgrade:passages"
+MARKS = frozenset({DEFUSED, OF_ANSWERS, OF_MODEL_ANSWERS, OF_QUESTIONS, OF_PASSAGES})
+"""Names of columns by which a file says that it is our own export, and how its texts stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +28,14 @@ class Column:
     """A column that a reader wants.
 
     `key` is our word for it, `names` are the names it may have in the file, the preferred first.
+    With `mark` it is wanted only in a file that has a column of that name too; in any other file
+    a column of its name is just another one.
     """
 
     key: str
     names: tuple[str, ...]
     required: bool = True
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +43,18 @@ class Layout:
     """Where the columns of one file stand.
 
     `wanted` holds the position of each wanted column (None for an absent optional one), `others`
-    the position and name of each further column that has a name.
+    the position and name of each further column that has a name, `marks` the columns by which the
+    file says what it is (`MARKS`).
     """
 
     wanted: tuple[int | None, ...]
     others: tuple[tuple[int, str], ...]
+    marks: frozenset[str] = frozenset()
+
+    @property
+    def is_defused(self) -> bool:
+        """Whether texts stand as `defusing` writes them."""
+        return DEFUSED in self.marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +152,14 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
     may repeat.
     """
     found = [clean_name(name) for name in names]
+    marks = MARKS.intersection(found)
+    if DEFUSED in marks:
+        found = [clean_name(restored(name)) for name in found]
     problems: list[Problem] = []
     wanted: list[int | None] = []
     for column in columns:
-        name = next((name for name in column.names if name in found), None)
+        known = column.names if not column.mark or column.mark in marks else ()
+        name = next((name for name in known if name in found), None)
         if name is None:
             wanted.append(None)
             if column.required:
@@ -150,8 +173,10 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
             problems.append(Problem(file, line, name, reason, "Rename or remove one of them."))
     if problems:
         raise InputError(problems)
-    others = tuple((i, name) for i, name in enumerate(found) if name and i not in wanted)
-    return Layout(tuple(wanted), others)
+    others = tuple(
+        (i, name) for i, name in enumerate(found) if name and i not in wanted and name not in marks
+    )
+    return Layout(tuple(wanted), others, marks)
 
 
 def _missing(column: Column, found: Sequence[str], file: str, line: int) -> Problem:

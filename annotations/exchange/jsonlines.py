@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .decoding import TextFile, empty_file
+from .defusing import MARK as DEFUSED
 from .header import Column, lay_out
 from .problems import InputError, Problems
 from .rows import Row
@@ -49,7 +50,11 @@ _DECODER = json.JSONDecoder(
 
 
 def read_jsonlines(
-    source: TextFile, columns: Sequence[Column], problems: Problems, kept_aside: list[str]
+    source: TextFile,
+    columns: Sequence[Column],
+    problems: Problems,
+    kept_aside: list[str],
+    marks: set[str],
 ) -> Iterator[Row]:
     r"""The data rows of a JSON Lines file, with their lines.
 
@@ -71,7 +76,7 @@ def read_jsonlines(
         shape = shapes.get(keys)
         if shape is None:
             try:
-                shape = shapes[keys] = _shape(keys, columns, source.name, number, kept_aside)
+                shape = shapes[keys] = _shape(keys, columns, source.name, number, kept_aside, marks)
             except InputError as error:
                 problems.extend(error.problems)
                 if not shapes:
@@ -108,12 +113,16 @@ def _shape(
     file: str,
     line: int,
     kept_aside: list[str],
+    marks: set[str],
 ) -> _Shape:
     if not all(_UNWRITABLE.search(key) is None for key in keys):
         raise InputError.single(
             file, "a key holds a NUL character or half a surrogate pair", "Rename it.", line=line
         )
-    layout = lay_out(keys, columns, file, line)
+    # JSON needs no defusing: a mark of it, if somebody copied one here, changes nothing.
+    layout = lay_out([key for key in keys if key != DEFUSED], columns, file, line)
+    keys = tuple(key for key in keys if key != DEFUSED)
+    marks.update(layout.marks)
     others = []
     for position, name in layout.others:
         if name not in kept_aside:

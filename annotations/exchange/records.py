@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 
 class AnswerStatus(StrEnum):
@@ -18,6 +20,28 @@ class AnswerStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerFacts:
+    """What some files know of an answer beside its text: our exports, and results of panels.
+
+    `rejected` answers were refused where they were collected. Times have a zone, or are None
+    where nobody took them; `work_seconds` is the time on task as it was counted there. The
+    `session_` fields are of the worker's whole way through the questions; `session_state` is ""
+    where nobody said. `extra` is further cells by their names.
+    """
+
+    panel: str = ""
+    rejected: bool = False
+    started_at: datetime | None = None
+    submitted_at: datetime | None = None
+    work_seconds: float | None = None
+    session_state: str = ""
+    session_started_at: datetime | None = None
+    session_last_seen_at: datetime | None = None
+    session_submitted_at: datetime | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerRecord:
     """A worker's answer to a question.
 
@@ -25,7 +49,7 @@ class AnswerRecord:
     elsewhere line up; `line` is where the row begins in the file, from 1. `worker` and `question`
     are trimmed and in NFC, `text` is as written, and "" where the worker did not answer (nothing
     or only white space). `extra` holds the cells kept aside, in the order of the file's
-    `kept_aside`; cells past its end are empty.
+    `kept_aside`; cells past its end are empty. `facts` is None in an ordinary file.
     """
 
     row: int
@@ -34,6 +58,23 @@ class AnswerRecord:
     question: str
     text: str
     extra: tuple[str, ...] = ()
+    facts: AnswerFacts | None = None
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether it was refused where it was collected."""
+        return self.facts is not None and self.facts.rejected
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAsking:
+    """How a model was asked, in our own export; see `evaluation.models.LLMResponse`."""
+
+    sample: int = 0
+    finish_reason: str = ""
+    prompt: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +92,4 @@ class ModelAnswerRecord:
     text: str
     status: AnswerStatus
     extra: tuple[str, ...] = ()
+    asking: ModelAsking | None = None

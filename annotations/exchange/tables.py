@@ -31,7 +31,8 @@ class Table:
     """A file's rows, to be gone through once.
 
     `kept_aside` (names of the columns nobody asked for) and `warnings` are complete when the rows
-    have been read. `encoding` is None for a workbook.
+    have been read, `marks` (see `header.MARKS`) with the first one. `encoding` is None for a
+    workbook.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Table:
     encoding: str | None
     rows: Iterator[Row]
     kept_aside: list[str]
+    marks: set[str]
     warnings: list[str]
 
 
@@ -50,6 +52,7 @@ def open_table(path: Path, columns: Sequence[Column], problems: Problems) -> Tab
     """
     kind = path.suffix.lower()
     kept_aside: list[str] = []
+    marks: set[str] = set()
     stamp = stamp_of(path)
     if kind not in ACCEPTED:
         raise InputError.single(
@@ -62,13 +65,21 @@ def open_table(path: Path, columns: Sequence[Column], problems: Problems) -> Tab
         if stamp[0] == 0:
             raise empty_file(path.name)
         remarks: list[str] = []
-        rows = read_workbook(path, columns, problems, kept_aside, remarks)
-        return Table(path.name, digest_of(path), None, rows, kept_aside, remarks)
+        rows = read_workbook(path, columns, problems, kept_aside, marks, remarks)
+        return Table(path.name, digest_of(path), None, rows, kept_aside, marks, remarks)
 
     source = open_text(path)
     if kind in (".jsonl", ".ndjson"):
-        rows = read_jsonlines(source, columns, problems, kept_aside)
+        rows = read_jsonlines(source, columns, problems, kept_aside, marks)
     else:
         delimiter = "\t" if kind == ".tsv" else None
-        rows = read_delimited(source, columns, problems, kept_aside, delimiter)
-    return Table(path.name, source.sha256, source.encoding, rows, kept_aside, list(source.warnings))
+        rows = read_delimited(source, columns, problems, kept_aside, marks, delimiter)
+    return Table(
+        path.name,
+        source.sha256,
+        source.encoding,
+        rows,
+        kept_aside,
+        marks,
+        list(source.warnings),
+    )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from .decoding import OLE, ZIP, empty_file, unreadable
+from .defusing import restored
 from .header import Column, lay_out
 from .problems import InputError, Problems
 from .rows import Row
@@ -27,8 +28,9 @@ LAST_ROW = 1_048_576
 BATCH = 1000
 
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
-# Control characters stand in a workbook as _x000D_. (openpyxl leaves them so.)
-_ESCAPE = re.compile("_x00([01][0-9A-Fa-f])_")
+# Control characters stand in a workbook as _x000D_, and an underscore that only looks like the
+# beginning of such an escape as _x005F_. (openpyxl leaves them so.)
+_ESCAPE = re.compile("_x(00[01][0-9A-Fa-f]|005[Ff](?=_x[0-9A-Fa-f]{4}_)|[Ff]{3}[EeFf])_")
 
 Cells = tuple[Any, ...]
 
@@ -38,6 +40,7 @@ def read_workbook(
     columns: Sequence[Column],
     problems: Problems,
     kept_aside: list[str],
+    marks: set[str],
     remarks: list[str],
 ) -> Iterator[Row]:
     """The data rows of a workbook's first sheet, with their row numbers.
@@ -61,7 +64,7 @@ def read_workbook(
             raise unreadable(path, error) from error
         try:
             sheet = _sheet_rows(handle, path.name, stack, remarks)
-            yield from _rows(sheet, path.name, columns, problems, kept_aside)
+            yield from _rows(sheet, path.name, columns, problems, kept_aside, marks)
         except InputError:
             raise
         # The parts of a broken workbook break openpyxl in more ways than can be listed here.
@@ -167,6 +170,7 @@ def _rows(
     columns: Sequence[Column],
     problems: Problems,
     kept_aside: list[str],
+    marks: set[str],
 ) -> Iterator[Row]:
     layout = None
     for number, (cells, entered) in enumerate(sheet, 1):
@@ -180,7 +184,10 @@ def _rows(
         if layout is None:
             layout = lay_out(texts, columns, name, number)
             kept_aside.extend(other for _, other in layout.others)
+            marks.update(layout.marks)
             continue
+        if layout.is_defused:
+            texts = [restored(text) for text in texts]
         sound = True
         for position, column in zip(layout.wanted, columns, strict=True):
             if position is not None and position < len(cells):

@@ -1,0 +1,178 @@
+"""The further columns of our own exports: what they are called, and cells to values and back.
+
+They count only in a file that has the column which marks it as such an export (`header.MARKS`);
+in any other file a column that happens to be called so is kept aside like every other.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from .header import OF_ANSWERS, OF_MODEL_ANSWERS, Column
+from .records import AnswerFacts, ModelAsking
+
+FACTS = (
+    *("panel", "status", "rejected", "started_at", "submitted_at", "work_seconds"),
+    *("session_state", "session_started_at", "session_last_seen_at", "session_submitted_at"),
+    "extra",
+)
+"""Columns of an answer beside worker, question and answer, in the order of the export."""
+
+OF_RUN = (
+    *("run_id", "run_score", "run_score_leave_one_out"),
+    *("run_worker_grade", "run_worker_grade_low", "run_worker_grade_high"),
+    *("run_worker_raw", "run_worker_raw_low", "run_worker_raw_high", "run_worker_leave_one_out"),
+    *("run_worker_weight", "run_worker_n_answers", "run_worker_support", "run_worker_rank"),
+)
+"""Columns that a run computed: an import reads over them."""
+
+ASKING = ("sample", "finish_reason", "prompt", "parameters", "extra")
+"""Columns of a model's answer beside model, question, answer and status."""
+
+OF_MODEL_RUN = ("run_id", "run_score", "run_reason")
+
+STATES = ("open", "submitted", "returned", "timed_out", "screened_out")
+STATUSES = ("text", "empty")
+YES = ("true", "yes", "1")
+NO = ("false", "no", "0", "")
+MOST_SAMPLES = 2**31 - 1
+
+Note = Callable[[str, str], None]
+"""Takes a column and what is wrong with its cell."""
+
+
+def answer_columns() -> tuple[Column, ...]:
+    """The columns of `FACTS`, then those of a run, so that they are known and not kept aside."""
+    return tuple(
+        Column(name, (name,), required=False, mark=OF_ANSWERS) for name in (*FACTS, *OF_RUN)
+    )
+
+
+def model_columns() -> tuple[Column, ...]:
+    """The same for answers of models."""
+    return tuple(
+        Column(name, (name,), required=False, mark=OF_MODEL_ANSWERS)
+        for name in (*ASKING, *OF_MODEL_RUN)
+    )
+
+
+def facts_of(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
+    """The facts in the cells of `FACTS`; what cannot be read is told to `note`.
+
+    `text` is the answer, with which the status has to agree.
+    """
+    panel, status, rejected, started, submitted, seconds, state, *rest = cells
+    status = status.strip().casefold()
+    if status and status not in STATUSES:
+        note("status", f"the status {status[:40]} is unknown: write {' or '.join(STATUSES)}")
+    elif status == "empty" and text:
+        note("status", "the status is empty, but there is an answer")
+    elif status == "text" and not text:
+        note("status", "the status is text, but there is no answer")
+    state = state.strip().casefold()
+    if state and state not in STATES:
+        note("session_state", f"the state {state[:40]} is unknown: write {', '.join(STATES)}")
+    began, seen, ended = (
+        time_of(name, cell, note) for name, cell in zip(FACTS[7:10], rest[:3], strict=True)
+    )
+    if began and ended and ended < began:
+        note("session_submitted_at", "the session ends before it begins")
+    if len(panel.strip()) > 100:
+        note("panel", f"the panel has {len(panel.strip())} characters, more than 100")
+    return AnswerFacts(
+        panel=panel.strip(),
+        rejected=flag_of("rejected", rejected, note),
+        started_at=time_of("started_at", started, note),
+        submitted_at=time_of("submitted_at", submitted, note),
+        work_seconds=seconds_of("work_seconds", seconds, note),
+        session_state=state,
+        session_started_at=began,
+        session_last_seen_at=seen,
+        session_submitted_at=ended,
+        extra=object_of("extra", rest[3], note),
+    )
+
+
+def asking_of(cells: Sequence[str], note: Note) -> ModelAsking:
+    """The same for the cells of `ASKING`."""
+    sample, finish_reason, prompt, parameters, extra = cells
+    sample = sample.strip() or "0"
+    number = int(sample) if sample.isdecimal() and len(sample) <= 10 else -1
+    if not 0 <= number <= MOST_SAMPLES:
+        note("sample", f"{sample[:40]!r} is no number of a sample: write 0, 1, 2 ...")
+    return ModelAsking(
+        sample=number,
+        finish_reason=finish_reason[:100],
+        prompt=prompt,
+        parameters=object_of("parameters", parameters, note),
+        extra=object_of("extra", extra, note),
+    )
+
+
+def time_of(name: str, cell: str, note: Note) -> datetime | None:
+    """A time in ISO 8601 with its zone; None for an empty cell."""
+    if not (cell := cell.strip()):
+        return None
+    try:
+        value = datetime.fromisoformat(cell)
+        if value.tzinfo is not None:
+            return value.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    note(name, f"{cell[:40]!r} is no time: write it as in 2026-11-21T15:00:00+00:00")
+    return None
+
+
+def seconds_of(name: str, cell: str, note: Note) -> float | None:
+    """A number of seconds, 0 or more; None for an empty cell."""
+    if not (cell := cell.strip()):
+        return None
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        note(name, f"{cell[:40]!r} is no number of seconds")
+        return None
+    return value
+
+
+def flag_of(name: str, cell: str, note: Note) -> bool:
+    """Yes or no; an empty cell is no."""
+    word = cell.strip().casefold()
+    if word not in YES + NO:
+        note(name, f"{word[:40]!r} is neither yes nor no")
+    return word in YES
+
+
+def object_of(name: str, cell: str, note: Note) -> dict[str, Any]:
+    """A JSON object; {} for an empty cell."""
+    if not cell.strip():
+        return {}
+    try:
+        value = json.loads(cell)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        note(name, "this is no JSON object")
+        return {}
+    return value
+
+
+def written_time(value: datetime | None) -> str | None:
+    """A time as `time_of` reads it."""
+    return None if value is None else value.astimezone(UTC).isoformat()
+
+
+def written_object(value: dict[str, Any]) -> str | None:
+    """An object as `object_of` reads it, its keys in order; nothing for {}."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else None
+
+
+def written_seconds(value: float | None) -> float | int | None:
+    """Seconds as they are read again, whole ones without a point."""
+    return int(value) if value is not None and value.is_integer() else value
