@@ -163,6 +163,26 @@ class SentenceEmbedder(Embedder):
             )
         return vectors[where]
 
+    def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+        """For each text (t, d) the last layer's vectors of its tokens, the special ones left out.
+
+        Texts beyond `max_length` are cut. For transformers that add one token before the text and
+        one after it. EmbedderError: the model fails.
+        """
+        try:
+            found = self._model.encode(
+                list(texts),
+                output_value="token_embeddings",
+                batch_size=16,
+                show_progress_bar=False,
+            )
+        except (RuntimeError, ValueError, IndexError) as error:
+            raise EmbedderError(
+                f"embedder {self.name!r}: the model failed on the tokens of texts "
+                f"({hub.brief(error)}): free memory, or choose a smaller model"
+            ) from error
+        return [rows.cpu().numpy()[1:-1].astype(np.float64) for rows in found]
+
     def _lengths(self, texts: list[str]) -> list[int]:
         """Tokens of each text, uncut, special tokens included; characters without a tokenizer."""
         if not texts:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluation.baselines import exemplars, lexical
+from evaluation.baselines import consistency, exemplars, lexical, patterns, reliability, tokens
 from evaluation.baselines.aqer import VARIANTS, Variant
 from evaluation.baselines.corpus import Corpus, Crowd, UnavailableError
 from evaluation.methods.cells import Floats
@@ -54,6 +54,11 @@ _ALL = (
     Method("bleu1", lexical.bleu1),
     Method("bleu4", lexical.bleu4),
     Method("f1", lexical.f1),
+    Method("bertscore", tokens.bertscore),
+    Method("rasa", reliability.rasa),
+    Method("hrrasa", reliability.hrrasa, core=False),
+    Method("chai2022", consistency.chai2022),
+    Method("roy2016", patterns.roy2016),
     *(
         Method(name, variant, "aqer", core=name != "aqer_entailment_init")
         for name, variant in VARIANTS.items()

@@ -90,6 +90,10 @@ class Corpus:
             self._kept[key] = make()
         return self._kept[key]  # type: ignore[return-value]
 
+    def forget(self, key: Hashable) -> None:
+        """Free what `once` kept for the key."""
+        self._kept.pop(key, None)
+
     def compact(self, spec: str) -> Floats:
         """Return (R, k) short vectors with the inner products of the long ones within a question.
 
@@ -97,7 +101,7 @@ class Corpus:
         meaning in common. An orthogonal change of coordinates, question by question: cosines and
         distances to weighted means are the same but for rounding.
         """
-        return self.once(("compact", spec), lambda: _compact(self.vectors(spec), self.members))
+        return self.once(("compact", spec), lambda: compacted(self.vectors(spec), self.members))
 
     def pairs(self, name: Hashable, table: Callable[[Integers], Floats]) -> Floats:
         """Return (Q, k, k) similarities between the answers to each question; 0 beyond them.
@@ -199,7 +203,8 @@ class Crowd:
         return Crowd(self.corpus, self.rows[keep], self.workers[keep], voting, self.seed)
 
 
-def _compact(vectors: Vectors, members: Sequence[Integers]) -> Floats:
+def compacted(vectors: Vectors, members: Sequence[Integers]) -> Floats:
+    """Return short vectors (R, k); see `Corpus.compact`. `members`: the rows of each question."""
     short = np.zeros((sum(map(len, members)), max(map(len, members))))
     for rows in members:
         x = vectors[rows]
