@@ -9,6 +9,8 @@ from typing import Any
 from celery import Celery
 from celery.signals import celeryd_init, worker_ready, worker_shutdown
 
+from crowdgrade import lifeline
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdgrade.settings")
 
 app = Celery("crowdgrade")
@@ -22,6 +24,12 @@ def make_broker_folder(**_: Any) -> None:
     folder = app.conf.broker_transport_options.get("data_folder_in")
     if folder:
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+@celeryd_init.connect
+def end_with_the_supervisor(**_: Any) -> None:
+    """Do not outlive the process that keeps the worker running."""
+    lifeline.follow()
 
 
 @worker_ready.connect

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from crowdgrade import lifeline
+
 LONGEST_PAUSE = 30.0
 # A child that lived so long has started well: the next pause is short again.
 WELL_AFTER = 30.0
@@ -53,8 +55,8 @@ class Child:
             output = None if self.log is None else stack.enter_context(self.log.open("ab"))
             self.process = subprocess.Popen(
                 self.command,
-                env=dict(self.environment),
-                stdin=subprocess.DEVNULL,
+                env={**self.environment, lifeline.VARIABLE: "1"},
+                stdin=subprocess.PIPE,  # see `lifeline`
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
@@ -71,6 +73,7 @@ class Child:
         if code is None:
             return
         self.pause = 1.0 if now - self.started > WELL_AFTER else min(2 * self.pause, LONGEST_PAUSE)
+        self._close_lifeline()
         self.start_at, self.process = now + self.pause, None
         say(f"{self.name} ended ({describe(code)}); starting it again in {self.pause:.0f} s")
 
@@ -90,6 +93,11 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+        self._close_lifeline()
+
+    def _close_lifeline(self) -> None:
+        if self.process is not None and self.process.stdin is not None:
+            self.process.stdin.close()
 
 
 def describe(code: int) -> str:

@@ -19,6 +19,7 @@ from crowdgrade.supervisor import (
     stopped_by_signal,
     supervise,
 )
+from tests.evaluation.background.scratch import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,6 +71,33 @@ def test_the_lock_lets_only_one_in_and_is_free_again_afterwards(tmp_path):
         other.kill()
     with only_one(lock):
         pass
+
+
+def test_a_killed_supervisor_takes_its_children_with_it(tmp_path):
+    follower = "from crowdgrade import lifeline; lifeline.follow(); import time; time.sleep(600)"
+    supervisor = (
+        "import os, sys, pathlib; from crowdgrade.supervisor import Child, supervise;"
+        f"child = Child('it', [sys.executable, '-c', {follower!r}], os.environ);"
+        "supervise([child], print, lambda: child.process and print(child.process.pid, flush=True))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "platform")}
+    with subprocess.Popen(
+        [sys.executable, "-c", supervisor], env=environment, stdout=subprocess.PIPE, text=True
+    ) as killed:
+        pid = int(killed.stdout.readline())
+        assert is_alive(pid)
+        killed.kill()
+    wait_until(lambda: not is_alive(pid), 20, "the end of the child")
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is there that has not ended (one nobody has waited for has)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/stat")
+    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_sigterm_ends_the_block_and_the_old_handler_comes_back():
