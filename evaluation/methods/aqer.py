@@ -20,7 +20,8 @@ from evaluation.methods.electorate import EVERYBODY, Electorate, capped
 from evaluation.methods.fixed_point import Rest, Rules, Vote, WorkerMeans, iterate
 from evaluation.methods.grams import Vectors
 from evaluation.methods.intervals import t_interval
-from evaluation.methods.mean_vote import MeanVoteBuilder
+from evaluation.methods.majority_vote import MajorityVote
+from evaluation.methods.mean_vote import MeanVote, MeanVoteBuilder
 from evaluation.methods.model_scores import Crowd, ModelAnswers, ModelScores, score_models
 from evaluation.methods.resampling import (
     Draws,
