@@ -20,7 +20,6 @@ from evaluation.methods.electorate import EVERYBODY, Electorate, capped
 from evaluation.methods.fixed_point import Rest, Rules, Vote, WorkerMeans, iterate
 from evaluation.methods.grams import Vectors
 from evaluation.methods.intervals import t_interval
-from evaluation.methods.majority_vote import MajorityVote
 from evaluation.methods.mean_vote import MeanVote, MeanVoteBuilder
 from evaluation.methods.model_scores import Crowd, ModelAnswers, ModelScores, score_models
 from evaluation.methods.resampling import (
@@ -37,7 +36,7 @@ from evaluation.methods.scale import (
     supported,
 )
 from evaluation.methods.stability import draw_agreement, rank_intervals
-from evaluation.methods.votes import nearest_rows, usable, vote_of
+from evaluation.methods.votes import mean_vote_of, nearest_rows, usable, vote_of
 from evaluation.methods.worker_intervals import as_grades, closed_form_errors
 
 SIMILARITIES = ("cosine", "euclidean")
@@ -316,9 +315,7 @@ class AQER:
     @property
     def mean_vote_(self) -> MeanVote:
         """The answers' Gram blocks, which the alarms rest on; under majority vote as well."""
-        vote = self._vote.mean_vote if isinstance(self._vote, MajorityVote) else self._vote
-        assert isinstance(vote, MeanVote)
-        return vote
+        return mean_vote_of(self._vote)
 
     def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
         """Return (M, D) raw scores with the run's own rules, from other weights (M, D).

@@ -49,6 +49,19 @@ def vote_of(
     return vote
 
 
+def mean_vote_of(vote: Vote) -> MeanVote:
+    """Return the Gram blocks of all answers behind a vote of any kind."""
+    while not isinstance(vote, MeanVote):
+        if isinstance(vote, CampedVote):
+            vote = vote.whole
+        elif isinstance(vote, LeftOutVote):
+            vote = vote.vote
+        else:
+            assert isinstance(vote, MajorityVote)
+            return vote.mean_vote
+    return vote
+
+
 def nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
     """Return (Q,) the input row of the answer nearest to each exemplary answer.
 

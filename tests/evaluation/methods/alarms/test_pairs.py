@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from evaluation.methods import AQER
 from evaluation.methods.alarms import Pairs
 from evaluation.methods.alarms.additive import loadings, worker_effects
+from evaluation.methods.electorate import Electorate
 from tests.evaluation.methods.alarms.crowds import fitted, pairs_of
 from tests.evaluation.methods.worlds import crowd
 
@@ -104,3 +106,21 @@ def test_additive_effects_and_one_factor_are_found_again(workers):
     product = effect[pairs.left] * effect[pairs.right]
     q = loadings(pairs, product, pairs.shared, rounds=2000)
     assert q[pairs.left] * q[pairs.right] == pytest.approx(product, abs=1e-3)
+
+
+def test_the_same_pairs_stand_behind_every_kind_of_vote():
+    vectors, workers, questions = crowd(9, workers=6, dimension=8, binary=True)
+    expected = looped(vectors, workers.tolist(), questions.tolist())
+    left_out = Electorate(left_out=np.arange(6) == 2)
+    for aqer in (
+        AQER(aggregation="majority", n_draws=0).fit(vectors, workers, questions),
+        AQER(n_draws=0).fit(
+            vectors,
+            workers,
+            questions,
+            camps=vectors[:, 0].astype(int),
+            electorate=left_out,
+        ),
+        AQER(n_draws=0).fit_blocks([(vectors, workers, questions)]),
+    ):
+        assert listed(aqer, Pairs.of(aqer.mean_vote_)) == pytest.approx(expected, abs=1e-12)
