@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotations.admin.forms import QuestionSetForm
-from annotations.admin.paging import page_of
+from annotations.admin.paging import NEWEST_FIRST, page_of
 from annotations.admin.scope import user_id, visible, visible_or_404
 from annotations.admin.uploads import breadcrumbs
 from annotations.models import Question, QuestionSet, QuestionSetVersion, Response, Submission
@@ -27,12 +27,16 @@ SETS_PER_PAGE = 25
 def question_sets(request: HttpRequest) -> HttpResponse:
     """List the sets, newest first; `q` searches their names."""
     search = request.GET.get("q", "").strip()
-    rows = visible(request, QuestionSet.objects.all()).select_related("owner").order_by("-id")
+    rows = (
+        visible(request, QuestionSet.objects.all())
+        .select_related("owner")
+        .defer("description", "notice")
+    )
     if search:
         rows = rows.filter(name__icontains=search)
     context = {
         "title": "Question sets",
-        "page": page_of(request, _counted(rows.defer("description", "notice")), SETS_PER_PAGE),
+        "page": page_of(request, _counted(rows), NEWEST_FIRST, SETS_PER_PAGE),
         "search": search,
     }
     return TemplateResponse(request, "annotations/question_sets.html", context)

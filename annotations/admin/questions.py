@@ -2,48 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from annotations.admin.paging import page_of
+from annotations.admin.paging import Page, page_of
 from annotations.admin.scope import visible, visible_or_404
 from annotations.admin.uploads import breadcrumbs
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion, Response
 
 BEGINNING = 240
 """Characters of a text that a list shows."""
+IN_ORDER = ("position", "pk")
 
 
-def with_answer_counts(version: QuestionSetVersion) -> QuerySet[Question, Any]:
-    """Return the version's questions in their order, with how many answered each."""
-    submitted = Q(responses__state=Response.State.SUBMITTED)
-    return (
-        Question.objects.filter(version=version)
-        .order_by("position", "pk")
-        .values("public_id", "external_id", "category", beginning=Left("text", BEGINNING))
-        .annotate(
-            n_answers=Count("responses", filter=submitted & Q(responses__status="text")),
-            n_empty=Count("responses", filter=submitted & Q(responses__status="empty")),
-        )
+def questions_page(request: HttpRequest, version: QuestionSetVersion, per_page: int) -> Page:
+    """Return some of a version's questions in their order, with how many answered each.
+
+    Answers are counted for the questions of the page alone: counting them in the query of the
+    list would read all answers of the version.
+    """
+    rows = Question.objects.filter(version=version).values(
+        "pk", "public_id", "external_id", "category", beginning=Left("text", BEGINNING)
     )
+    page = page_of(request, rows, IN_ORDER, per_page)
+    submitted = Response.objects.filter(
+        question__in=[row["pk"] for row in page], state=Response.State.SUBMITTED
+    )
+    counted = {
+        row["question"]: row
+        for row in submitted.order_by()
+        .values("question")
+        .annotate(
+            n_answers=Count("pk", filter=Q(status="text")),
+            n_empty=Count("pk", filter=Q(status="empty")),
+        )
+    }
+    for row in page:
+        row |= counted.get(row["pk"], {"n_answers": 0, "n_empty": 0})
+    return page
 
 
 def passages(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the passages of the latest version, in full, a few on a page."""
     question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
     rows = visible(request, Passage.objects.all()).filter(version=question_set.latest_version())
-    counted = rows.annotate(n_questions=Count("questions")).order_by("position", "pk")
+    counted = rows.annotate(n_questions=Count("questions"))
     context = {
         "title": "Passages",
         "breadcrumbs": breadcrumbs(question_set),
         "notice": question_set.notice,
         "question_set": question_set,
-        "page": page_of(request, counted, 10),
+        "page": page_of(request, counted, IN_ORDER, 10),
     }
     return TemplateResponse(request, "annotations/passages.html", context)
 
@@ -57,7 +70,6 @@ def question(request: HttpRequest, set_id: UUID, question_id: UUID) -> HttpRespo
         visible(request, Response.objects.all())
         .filter(question=shown, state=Response.State.SUBMITTED)
         .select_related("submission__worker")
-        .order_by("pk")
     )
     context = {
         "title": f"Question {shown.external_id}",
@@ -65,6 +77,6 @@ def question(request: HttpRequest, set_id: UUID, question_id: UUID) -> HttpRespo
         "notice": question_set.notice,
         "question_set": question_set,
         "question": shown,
-        "page": page_of(request, answers),
+        "page": page_of(request, answers, ("pk",)),
     }
     return TemplateResponse(request, "annotations/question.html", context)

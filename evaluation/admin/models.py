@@ -8,24 +8,22 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from annotations.admin.paging import page_of
+from annotations.admin.paging import NEWEST_FIRST, page_of
 from annotations.admin.scope import visible, visible_or_404
 from annotations.admin.uploads import breadcrumbs
 from annotations.models import QuestionSet
 from evaluation.models import LanguageModel, LLMResponse
 
+IN_ORDER = ("question__version", "question__position", "question_id", "pk")
+
 
 def models(request: HttpRequest) -> HttpResponse:
     """List the language models, newest first."""
-    rows = (
-        visible(request, LanguageModel.objects.all())
-        .annotate(
-            n_answers=Count("responses"),
-            n_sets=Count("responses__question__version__question_set", distinct=True),
-        )
-        .order_by("-id")
+    rows = visible(request, LanguageModel.objects.all()).annotate(
+        n_answers=Count("responses"),
+        n_sets=Count("responses__question__version__question_set", distinct=True),
     )
-    context = {"title": "Language models", "page": page_of(request, rows)}
+    context = {"title": "Language models", "page": page_of(request, rows, NEWEST_FIRST)}
     return TemplateResponse(request, "admin/models/list.html", context)
 
 
@@ -37,7 +35,6 @@ def model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpRes
         visible(request, LLMResponse.objects.all())
         .filter(model=model, question__version__question_set=question_set)
         .select_related("question__version")
-        .order_by("question__version", "question__position", "question_id", "pk")
     )
     context = {
         "title": model.name,
@@ -45,6 +42,6 @@ def model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpRes
         "breadcrumbs": breadcrumbs(question_set),
         "notice": " ".join(filter(None, [question_set.notice, model.notice])),
         "question_set": question_set,
-        "page": page_of(request, answers),
+        "page": page_of(request, answers, IN_ORDER),
     }
     return TemplateResponse(request, "admin/models/answers.html", context)

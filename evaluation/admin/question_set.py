@@ -10,8 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from annotations.admin.paging import page_of
-from annotations.admin.questions import with_answer_counts
+from annotations.admin.questions import questions_page
 from annotations.admin.scope import visible, visible_or_404
 from annotations.admin.words import with_code
 from annotations.models import QuestionSet, QuestionSetVersion, Response, Submission
@@ -20,6 +19,7 @@ from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.models import LanguageModel, Run
 
 RUNS_SHOWN = 10
+QUESTIONS_SHOWN = 25
 
 
 def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
@@ -48,7 +48,7 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if version is not None:
         context |= {
             "counts": counts_of(version),
-            "page": page_of(request, with_answer_counts(version), 25),
+            "page": questions_page(request, version, QUESTIONS_SHOWN),
             "models": models_of(request, version),
         }
     return TemplateResponse(request, "admin/question_set.html", context)

@@ -13,7 +13,7 @@ from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from annotations.admin.paging import page_of
+from annotations.admin.paging import NEWEST_FIRST, page_of
 from annotations.admin.scope import user_id
 from annotations.admin.uploads import breadcrumbs
 from annotations.admin.words import with_code
@@ -43,11 +43,11 @@ def in_short(rows: QuerySet[Run]) -> QuerySet[Run]:
 
 def runs(request: HttpRequest) -> HttpResponse:
     """List the runs, newest first; `state` picks those in one state."""
-    rows = in_short(lifecycle.visible_runs(request.user)).order_by("-id")
+    rows = in_short(lifecycle.visible_runs(request.user))
     state = request.GET.get("state", "")
     if state in Run.State.values:
         rows = rows.filter(state=state)
-    page = page_of(request, rows, RUNS_PER_PAGE)
+    page = page_of(request, rows, NEWEST_FIRST, RUNS_PER_PAGE)
     waits = any(not run.is_finished for run in page)
     context = {
         "title": "Runs",

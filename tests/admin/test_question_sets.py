@@ -50,11 +50,38 @@ def test_lists_are_searched_and_paged(signed_in, rana):
         QuestionSet(owner=rana, name=f"set {number:02}") for number in range(30)
     )
     address = reverse("admin:question-sets")
-    assert len(signed_in.get(address).context["page"]) == 25
-    assert len(signed_in.get(address, {"page": 2}).context["page"]) == 5
-    assert len(signed_in.get(address, {"page": "x"}).context["page"]) == 25
+    first = signed_in.get(address).context["page"]
+    assert (len(first), first.count) == (25, 30)
+    # A set that is made meanwhile shifts nothing.
+    QuestionSet.objects.create(owner=rana, name="a later one")
+    second = signed_in.get(address, {"after": first.next}).context["page"]
+    assert (len(second), second.next) == (5, "")
+    assert {row.name for row in [*first, *second]} == {f"set {at:02}" for at in range(30)}
+    for strange in ("x", "00000000-0000-7000-8000-000000000000"):
+        assert signed_in.get(address, {"after": strange}).status_code == 404
     assert len(signed_in.get(address, {"q": "set 1"}).context["page"]) == 10
     assert "No question set has" in signed_in.get(address, {"q": "nothing"}).content.decode()
+
+
+def test_questions_that_share_a_position_are_listed_once_each_with_their_answers(signed_in, world):
+    draft = world.set.draft()  # of the published version, with its two questions
+    Question.objects.bulk_create(
+        # Two a position, so that a page ends between two that tie.
+        Question(version=draft, external_id=f"r{at:02}", position=5 + at // 2)
+        for at in range(49)
+    )
+    address = reverse("admin:question-set", args=[world.set.public_id])
+    listed, after = [], ""
+    while True:
+        page = signed_in.get(address, {"after": after} if after else {}).context["page"]
+        listed += page.object_list
+        after = page.next
+        if not after:
+            break
+    assert [row["external_id"] for row in listed] == ["q1", "q2", *(f"r{n:02}" for n in range(49))]
+    assert [row["n_answers"] for row in listed] == [0] * 51
+    older = signed_in.get(address, {"version": 1}).context["page"]
+    assert [row["n_answers"] for row in older] == [3, 3]
 
 
 def test_the_overview_leads_through_the_first_steps(signed_in, rana, world):
