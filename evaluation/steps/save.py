@@ -71,7 +71,14 @@ def save(
                 source.parameters, info.model, info.revision, info.precision, input_hash
             ),
             input_hash=input_hash,
-            warnings=about + grading_warnings(graded.aqer, graded.models, source.n_empty),
+            warnings=about
+            + grading_warnings(
+                graded.aqer,
+                graded.models,
+                source.n_empty,
+                texts=source.texts,
+                embedder=source.parameters.embedder,
+            ),
             reasons=[{k: v for k, v in entry.items() if k != "rows"} for entry in undefined],
             summary=_summary(source, graded, info),
         )

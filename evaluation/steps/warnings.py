@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from evaluation.methods import AQER, ModelScores
+from evaluation.steps.short_answers import short_answers_warning
 
 # Nothing to act upon: who skips a question is what a crowd is expected to do.
 EMPTY_ANSWERS = "Empty answers, which count as unanswered"
 
 
 def grading_warnings(
-    aqer: AQER, models: ModelScores | None, n_empty: int, n_repeated: int = 0
+    aqer: AQER,
+    models: ModelScores | None,
+    n_empty: int,
+    n_repeated: int = 0,
+    texts: Sequence[str] = (),
+    embedder: str = "minilm",
 ) -> list[str]:
-    """Return the warnings that follow from the numbers alone; an empty list if there are none."""
+    """Return the warnings that follow from numbers and texts; an empty list if there are none.
+
+    `texts` are the answers that were graded, `embedder` the SPEC of what made their vectors.
+    """
     found = []
     if aqer.reason_ == "fewer_than_3_workers":
         found.append(
@@ -38,6 +49,8 @@ def grading_warnings(
         ),
     }
     found += [f"{what}: {count}" for what, count in counts.items() if count]
+    if short := short_answers_warning(texts, embedder):
+        found.append(short)
     if models is not None:
         found += _about_models(models)
     return found

@@ -82,5 +82,12 @@ def warnings_of(grading: FileGrading) -> list[str]:
         *answers.warnings,
         *(models.warnings if models else []),
         *grading.embedded.warnings,
-        *grading_warnings(graded.aqer, graded.models, answers.n_empty, answers.n_repeated),
+        *grading_warnings(
+            graded.aqer,
+            graded.models,
+            answers.n_empty,
+            answers.n_repeated,
+            [record.text for record in grading.answered],
+            grading.parameters.embedder,
+        ),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evaluation.studies.crowdwsa import reproduce_crowdwsa
+from evaluation.studies.minimal_pairs import reproduce_minimal_pairs
 from evaluation.studies.planner import reproduce_planner
 from evaluation.studies.request import Study
 from evaluation.studies.simulation import reproduce_simulation
@@ -13,4 +14,5 @@ STUDIES: dict[str, Study] = {
     "simulation": reproduce_simulation,
     "planner": reproduce_planner,
     "crowdwsa": reproduce_crowdwsa,
+    "minimal-pairs": reproduce_minimal_pairs,
 }
