@@ -19,6 +19,7 @@ from evaluation.methods.effects import components
 from evaluation.methods.electorate import EVERYBODY, Electorate, capped
 from evaluation.methods.fixed_point import Rest, Rules, Vote, WorkerMeans, iterate
 from evaluation.methods.grams import Vectors
+from evaluation.methods.history import History
 from evaluation.methods.intervals import t_interval
 from evaluation.methods.mean_vote import MeanVote, MeanVoteBuilder
 from evaluation.methods.model_scores import Crowd, ModelAnswers, ModelScores, score_models
@@ -102,6 +103,7 @@ class AQER:
     ceiling_ : the human ceiling.
     rank_low_, rank_high_ : (M,) 95% intervals of ranks_, whole numbers; NaN where undefined.
     draw_agreement_ : (n_draws,) Spearman correlation of each draw's raw scores with raw_.
+    history_ : the voting weights before the first iteration and after each, see `History`.
     reason_ : "fewer_than_3_workers" or "disconnected" where that leaves something undefined.
 
     Examples
@@ -385,7 +387,9 @@ class AQER:
             electorate=self._electorate,
         )
         means = WorkerMeans(cells, rules)
-        rest = iterate(self._vote, start[:, None], means)
+        self.history_ = History(start)
+        watch = self.history_.add if ranked else None
+        rest = iterate(self._vote, start[:, None], means, watch=watch)
         self.raw_ = rest.raw[:, 0]
         self._votes = rest.weights[:, 0] if ranked else start
         self._previous = rest.previous

@@ -6,6 +6,7 @@ Written for D weight vectors at once, one for the run itself or one for each boo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -178,12 +179,14 @@ def iterate(
     start: Floats,
     means: WorkerMeans,
     copies: Floats | None = None,
+    watch: Callable[[Floats, Floats], None] | None = None,
 ) -> Rest:
     """Iterate from the weights `start` (M, D) until every column rests or its rounds are used up.
 
     Parameters
     ----------
     copies : (M, D) how often each worker votes (bootstrap of workers); None for once each.
+    watch : called after every iteration with the weights and grades of the columns still moving.
     """
     rules = means.rules
     electorate = rules.electorate
@@ -207,6 +210,8 @@ def iterate(
         raw = means.raw(vote.similarity(votes, leave_one_out=rules.leave_one_out))
         grades = grades_of(raw, electorate.present(copies))
         previous, weights = weights, electorate.weights(grades, copies)
+        if watch is not None:
+            watch(weights, grades)
         step = weights - previous
         rmse = np.sqrt(np.einsum("md,md->d", step, step) / m)
         for d, value in zip(active.tolist(), rmse.tolist(), strict=True):

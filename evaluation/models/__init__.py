@@ -9,7 +9,8 @@ from .checkpoints import DrawPart
 from .embeddings import EmbedderVersion, Embedding, text_hash
 from .grades import AnswerScore, ExemplaryAnswer, WorkerGrade
 from .language_models import LanguageModel, LLMResponse, request_hash
-from .model_scores import LLMAnswerScore, LLMScore
+from .model_scores import LLMAnswerScore, LLMComparison, LLMScore
+from .pictures import RunPicture
 from .runs import Run
 
 __all__ = [
@@ -20,10 +21,12 @@ __all__ = [
     "Embedding",
     "ExemplaryAnswer",
     "LLMAnswerScore",
+    "LLMComparison",
     "LLMResponse",
     "LLMScore",
     "LanguageModel",
     "Run",
+    "RunPicture",
     "WorkerGrade",
     "request_hash",
     "text_hash",

@@ -13,6 +13,9 @@ from annotations.models import VIEWERS, Access, Question, Response, Scoped, Work
 from .embeddings import has_length
 from .runs import Run
 
+# Two coordinates on two pairs of axes, as float32.
+PLACE_BYTES = 16
+
 
 def undefined_or(condition: Q, *fields: str) -> Q:
     """The condition that one of the fields is null or `condition` holds."""
@@ -31,7 +34,11 @@ class Result(Scoped):
 
 
 class WorkerGrade(Result):
-    """A worker in a run: workers.csv."""
+    """A worker in a run: workers.csv.
+
+    `weights` holds the voting weight after each of the iterations that the run's summary names,
+    as float32, little-endian; None in runs that kept none.
+    """
 
     run = models.ForeignKey(
         Run, on_delete=models.CASCADE, related_name="worker_grades", db_index=False
@@ -54,6 +61,7 @@ class WorkerGrade(Result):
     leave_one_out = models.FloatField(
         null=True, help_text="Mean similarity to the exemplary answers of the others."
     )
+    weights = models.BinaryField(null=True)
 
     class Meta:
         constraints = [
@@ -96,6 +104,9 @@ class ExemplaryAnswer(Result):
 
     `vector` holds `dimension` numbers as float32, little-endian; both are empty (None) where the
     exemplary answer is no dense vector. `nearest_response` is None if that answer was withdrawn.
+    `mean_score` is the mean leave-one-out score of its answers: low for a hard question. `path`
+    holds its place on the map (see `AnswerScore`) after each iteration, `own_share` and
+    `run_share` how much of the differences between the answers the two pairs of axes show.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="exemplary_answers")
@@ -109,6 +120,10 @@ class ExemplaryAnswer(Result):
     dispersion = models.FloatField(null=True)
     dimension = models.PositiveIntegerField(null=True)
     vector = models.BinaryField(null=True)
+    mean_score = models.FloatField(null=True)
+    path = models.BinaryField(null=True)
+    own_share = models.FloatField(null=True)
+    run_share = models.FloatField(null=True)
 
     class Meta:
         constraints = [
@@ -129,7 +144,11 @@ class ExemplaryAnswer(Result):
 
 
 class AnswerScore(Result):
-    """An answer in a run: answers.csv."""
+    """An answer in a run: answers.csv.
+
+    `place` is where it stands on the map of answers: x and y on the axes of the run, x and y on
+    those of its question, as float32, little-endian; None in runs that made no map.
+    """
 
     run = models.ForeignKey(
         Run, on_delete=models.CASCADE, related_name="answer_scores", db_index=False
@@ -137,10 +156,15 @@ class AnswerScore(Result):
     response = models.ForeignKey(Response, on_delete=models.CASCADE, related_name="scores")
     score = models.FloatField(null=True)
     score_leave_one_out = models.FloatField(null=True)
+    place = models.BinaryField(null=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["run", "response"], name="answer_score_once")
+            models.UniqueConstraint(fields=["run", "response"], name="answer_score_once"),
+            models.CheckConstraint(
+                condition=undefined_or(has_length("place", PLACE_BYTES), "place"),
+                name="answer_score_place",
+            ),
         ]
         indexes = [models.Index(fields=["run", "score", "id"], name="answer_score_list")]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import F, Q
 
-from .grades import Result, undefined_or
+from .embeddings import has_length
+from .grades import PLACE_BYTES, Result, undefined_or
 from .language_models import LanguageModel, LLMResponse
 from .runs import Run
 
@@ -53,12 +54,16 @@ class LLMScore(Result):
 
 
 class LLMAnswerScore(Result):
-    """A model's answer in a run: model_answers.csv. `reason` is given where `score` is None."""
+    """A model's answer in a run: model_answers.csv. `reason` is given where `score` is None.
+
+    `place` is that of `AnswerScore`.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="llm_answer_scores")
     llm_response = models.ForeignKey(LLMResponse, on_delete=models.CASCADE, related_name="scores")
     score = models.FloatField(null=True)
     reason = models.CharField(max_length=200, blank=True)
+    place = models.BinaryField(null=True)
 
     class Meta:
         verbose_name = "score of a model's answer"
@@ -68,7 +73,55 @@ class LLMAnswerScore(Result):
                 condition=Q(score__isnull=False) | ~Q(reason=""),
                 name="llm_answer_score_or_a_reason",
             ),
+            models.CheckConstraint(
+                condition=undefined_or(has_length("place", PLACE_BYTES), "place"),
+                name="llm_answer_score_place",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"score of {self.llm_response_id} in {self.run_id}"
+
+
+class LLMComparison(Result):
+    """Two language models in a run, on the questions both were scored on.
+
+    `difference` is the mean of model A less model B, its interval that of this pair alone,
+    `adjusted_p_value` Holm's over all pairs of the run; `reason` says why something is None.
+    `smallest_detectable` is the difference that these questions could show (2.8 standard errors).
+    """
+
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="llm_comparisons", db_index=False
+    )
+    model_a = models.ForeignKey(LanguageModel, on_delete=models.CASCADE, related_name="+")
+    model_b = models.ForeignKey(LanguageModel, on_delete=models.CASCADE, related_name="+")
+    difference = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    p_value = models.FloatField(null=True)
+    adjusted_p_value = models.FloatField(null=True)
+    smallest_detectable = models.FloatField(null=True)
+    n = models.PositiveIntegerField()
+    test = models.CharField(max_length=50)
+    reason = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        verbose_name = "comparison of two models"
+        constraints = [
+            models.UniqueConstraint(fields=["run", "model_a", "model_b"], name="llm_pair_once"),
+            models.CheckConstraint(condition=~Q(model_a=F("model_b")), name="llm_pair_of_two"),
+            models.CheckConstraint(
+                condition=undefined_or(Q(low__lte=F("high")), "low", "high"),
+                name="llm_pair_interval",
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(
+                    Q(adjusted_p_value__gte=0, adjusted_p_value__lte=1), "adjusted_p_value"
+                ),
+                name="llm_pair_p_value",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model_a} against {self.model_b} in {self.run_id}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from evaluation.steps.checkpoints import Turn
 from evaluation.steps.grade import grade_source
 from evaluation.steps.load import load
+from evaluation.steps.maps import map_answers
 from evaluation.steps.save import save
 from evaluation.steps.vectors import vectors_of
 
@@ -20,4 +21,5 @@ def grade_run(turn: Turn) -> None:
     source = load(turn.run_id)
     embedded = vectors_of(source, turn)
     graded = grade_source(source, embedded, turn)
-    save(turn, source, graded, embedded.info, embedded.warnings)
+    maps = map_answers(source, embedded, graded.aqer, turn)
+    save(turn, source, graded, maps, embedded.info, embedded.warnings)

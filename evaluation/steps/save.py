@@ -12,37 +12,49 @@ from django.db import models
 from django.db.models.functions import Now
 
 from evaluation.backends import EmbedderInfo
-from evaluation.methods import AQER
+from evaluation.methods import AQER, ModelScores
 from evaluation.models import (
     AnswerScore,
     DrawPart,
     ExemplaryAnswer,
     LLMAnswerScore,
+    LLMComparison,
     LLMScore,
     Run,
+    RunPicture,
     WorkerGrade,
 )
 from evaluation.signatures import aqer_signature, versions
 from evaluation.steps.checkpoints import Turn
 from evaluation.steps.grade import Graded
 from evaluation.steps.load import RunInput
+from evaluation.steps.maps import Maps, as_bytes, heat_map, question_means
 from evaluation.steps.results import Results, Undefined
 from evaluation.steps.warnings import grading_warnings
 
 BATCH = 2000
 # Exemplary vectors wider than this are not kept: a bag of words fills the table with zeros.
 WIDEST_KEPT = 4096
+# The name of the overview among a run's pictures.
+HEAT_MAP = "heat-map"
 RESULTS: tuple[type[models.Model], ...] = (
     WorkerGrade,
     ExemplaryAnswer,
     AnswerScore,
     LLMScore,
     LLMAnswerScore,
+    LLMComparison,
+    RunPicture,
 )
 
 
 def save(
-    turn: Turn, source: RunInput, graded: Graded, info: EmbedderInfo, about: list[str]
+    turn: Turn,
+    source: RunInput,
+    graded: Graded,
+    maps: Maps,
+    info: EmbedderInfo,
+    about: list[str],
 ) -> None:
     """Write all results and end the run; nothing is written if the claim is lost.
 
@@ -55,11 +67,13 @@ def save(
         DrawPart.objects.filter(run=source.run).delete()
         for result in RESULTS:
             result._default_manager.filter(run=source.run).delete()
-        _create(WorkerGrade, _worker_grades(source, results))
-        _create(ExemplaryAnswer, _exemplary_answers(source, results))
-        _create(AnswerScore, _answer_scores(source, results))
+        _create(WorkerGrade, _worker_grades(source, results, maps))
+        _create(ExemplaryAnswer, _exemplary_answers(source, results, maps))
+        _create(AnswerScore, _answer_scores(source, results, maps))
         _create(LLMScore, _llm_scores(source, results))
-        _create(LLMAnswerScore, _llm_answer_scores(source, results))
+        _create(LLMAnswerScore, _llm_answer_scores(source, results, maps))
+        _create(LLMComparison, _llm_comparisons(source, graded.models))
+        RunPicture.objects.create(run=source.run, name=HEAT_MAP, data=heat_map(source, graded.aqer))
         undefined = results.undefined.as_list()
         Run.objects.filter(pk=source.run.pk).update(
             state=Run.State.DONE,
@@ -80,7 +94,7 @@ def save(
                 embedder=source.parameters.embedder,
             ),
             reasons=[{k: v for k, v in entry.items() if k != "rows"} for entry in undefined],
-            summary=_summary(source, graded, info),
+            summary=_summary(source, graded, info) | {"map": maps.about},
         )
 
 
@@ -117,8 +131,9 @@ def _create(model: type[models.Model], rows: Iterable[models.Model]) -> None:
         model._default_manager.bulk_create(batch)
 
 
-def _worker_grades(source: RunInput, results: Results) -> Iterable[WorkerGrade]:
+def _worker_grades(source: RunInput, results: Results, maps: Maps) -> Iterable[WorkerGrade]:
     aqer = results.aqer
+    weights = dict(zip(aqer.workers_.tolist(), maps.weights.T, strict=True))
     means = left_out_means(aqer.leave_one_out_scores_, source.workers)
     ranks = rank_bounds(aqer)
     for row in results.workers(source.everybody):
@@ -131,6 +146,7 @@ def _worker_grades(source: RunInput, results: Results) -> Iterable[WorkerGrade]:
             leave_one_out=means.get(row.worker),
             rank_low=rank_low,
             rank_high=rank_high,
+            weights=as_bytes(weights[row.worker]) if row.worker in weights else None,
             **values,
         )
 
@@ -154,15 +170,22 @@ def left_out_means(scores: np.ndarray[Any, Any], workers: list[int]) -> dict[int
     return dict(zip(ids.tolist(), means.tolist(), strict=True))
 
 
-def _exemplary_answers(source: RunInput, results: Results) -> Iterable[ExemplaryAnswer]:
+def _exemplary_answers(source: RunInput, results: Results, maps: Maps) -> Iterable[ExemplaryAnswer]:
     aqer = results.aqer
+    means = question_means(source, aqer)
     exemplars = aqer.exemplars()
     kept = exemplars.shape[1] <= WIDEST_KEPT and isinstance(exemplars, np.ndarray)
     place = {question: at for at, question in enumerate(aqer.questions_.tolist())}
     for row in results.exemplars(source.asked):
-        vector = None
-        if kept and row.question in place:
-            vector = exemplars[place[row.question]].astype("<f4").tobytes()
+        vector = path = mean = own = of_run = None
+        if row.question in place:
+            at = place[row.question]
+            path = as_bytes(maps.paths[at])
+            mean, own, of_run = (
+                _known(column[at]) for column in (means, maps.own_share, maps.run_share)
+            )
+            if kept:
+                vector = exemplars[at].astype("<f4").tobytes()
         yield ExemplaryAnswer(
             run=source.run,
             question_id=row.question,
@@ -171,17 +194,23 @@ def _exemplary_answers(source: RunInput, results: Results) -> Iterable[Exemplary
             dispersion=row.dispersion,
             dimension=None if vector is None else exemplars.shape[1],
             vector=vector,
+            mean_score=mean,
+            path=path,
+            own_share=own,
+            run_share=of_run,
         )
 
 
-def _answer_scores(source: RunInput, results: Results) -> Iterable[AnswerScore]:
+def _answer_scores(source: RunInput, results: Results, maps: Maps) -> Iterable[AnswerScore]:
     answers = ((w, q, True) for w, q in zip(source.workers, source.questions, strict=True))
-    for response, row in zip(source.responses, results.answers(answers), strict=True):
+    rows = results.answers(answers)
+    for response, row, place in zip(source.responses, rows, maps.places, strict=True):
         yield AnswerScore(
             run=source.run,
             response_id=response,
             score=row.score,
             score_leave_one_out=row.score_leave_one_out,
+            place=as_bytes(place),
         )
 
 
@@ -201,12 +230,38 @@ def _llm_scores(source: RunInput, results: Results) -> Iterable[LLMScore]:
         )
 
 
-def _llm_answer_scores(source: RunInput, results: Results) -> Iterable[LLMAnswerScore]:
+def _llm_answer_scores(source: RunInput, results: Results, maps: Maps) -> Iterable[LLMAnswerScore]:
     records = list(zip(source.models, source.model_questions, source.statuses, strict=True))
     rows = results.model_answers(records)
     if results.models is None:
         return
-    for response, row in zip(source.llm_responses, rows, strict=True):
+    for response, row, place in zip(source.llm_responses, rows, maps.of_models, strict=True):
         yield LLMAnswerScore(
-            run=source.run, llm_response_id=response, score=row.score, reason=row.reason or ""
+            run=source.run,
+            llm_response_id=response,
+            score=row.score,
+            reason=row.reason or "",
+            place=as_bytes(place),
         )
+
+
+def _llm_comparisons(source: RunInput, models: ModelScores | None) -> Iterable[LLMComparison]:
+    for pair in models.comparisons if models else ():
+        yield LLMComparison(
+            run=source.run,
+            model_a_id=int(pair.model_a),
+            model_b_id=int(pair.model_b),
+            difference=pair.difference,
+            low=pair.low,
+            high=pair.high,
+            p_value=pair.p_value,
+            adjusted_p_value=pair.adjusted_p_value,
+            smallest_detectable=pair.smallest_detectable,
+            n=pair.n,
+            test=pair.test,
+            reason=pair.reason or "",
+        )
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

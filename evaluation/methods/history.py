@@ -1,0 +1,53 @@
+"""The voting weights and grades as they settled, to show what the iterations did."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.methods.cells import Floats
+
+# Iterations kept; of a longer run the first ones, where nearly all happens, and the last.
+KEPT = 101
+Small = NDArray[np.float32]
+
+
+class History:
+    """Weights and grades of M workers, iteration by iteration, in float32.
+
+    Parameters
+    ----------
+    start : (M,) the weights before the first iteration.
+    """
+
+    def __init__(self, start: Floats) -> None:
+        nothing = np.full(len(start), np.nan, dtype=np.float32)
+        self._rows: list[tuple[Small, Small]] = [(start.astype(np.float32), nothing)]
+        self._last = self._rows[0]
+        self._n = 0
+
+    def add(self, weights: Floats, grades: Floats) -> None:
+        """Add the weights and grades (M, 1) after one more iteration."""
+        self._n += 1
+        self._last = (weights[:, 0].astype(np.float32), grades[:, 0].astype(np.float32))
+        if len(self._rows) < KEPT - 1:
+            self._rows.append(self._last)
+
+    @property
+    def iterations(self) -> list[int]:
+        """The iterations that were kept: 0 (the start), 1, ..., and always the last one."""
+        kept = list(range(len(self._rows)))
+        return kept if self._n == kept[-1] else [*kept, self._n]
+
+    @property
+    def weights(self) -> Small:
+        """(T, M) voting weights after each of `iterations`."""
+        return np.stack([weights for weights, _ in self._kept()])
+
+    @property
+    def grades(self) -> Small:
+        """(T, M) grades, 0 to 1; NaN at the start, and where undefined."""
+        return np.stack([grades for _, grades in self._kept()])
+
+    def _kept(self) -> list[tuple[Small, Small]]:
+        return self._rows if self._n == len(self._rows) - 1 else [*self._rows, self._last]

@@ -1,0 +1,76 @@
+"""The worker x question table of scores, small enough to look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.methods.cells import Floats, Integers
+
+# Rows and columns of the overview at most.
+MOST = 40
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Mean scores of groups of workers on groups of questions.
+
+    Attributes
+    ----------
+    means : (R, C) mean score of the answers in a field; NaN where there is none.
+    counts : (R, C) answers with a score in it.
+    workers_to, questions_to : (R,), (C,) how many workers (best first) and questions (easiest
+        first) there are up to the end of each group; the last ones are all of them.
+    """
+
+    means: Floats
+    counts: Integers
+    workers_to: Integers
+    questions_to: Integers
+
+
+def overview(
+    scores: Floats,
+    worker: Integers,
+    question: Integers,
+    workers_in_order: Integers,
+    questions_in_order: Integers,
+    most: int = MOST,
+) -> Overview:
+    """Average N scores in at most `most` x `most` groups of neighbours, of nearly equal size.
+
+    Parameters
+    ----------
+    scores : (N,) NaN for an answer without one.
+    worker, question : (N,) codes.
+    workers_in_order, questions_in_order : (M,), (Q,) all codes, in the order they are shown.
+    """
+    row_of, rows_to = _groups(workers_in_order, most)
+    column_of, columns_to = _groups(questions_in_order, most)
+    known = ~np.isnan(scores)
+    shape = (len(rows_to), len(columns_to))
+    field = row_of[worker[known]] * shape[1] + column_of[question[known]]
+    size = shape[0] * shape[1]
+    counts = np.bincount(field, minlength=size)
+    sums = np.bincount(field, weights=scores[known], minlength=size)
+    means = np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0)
+    return Overview(means.reshape(shape), counts.reshape(shape), rows_to, columns_to)
+
+
+def mean_by_code(scores: Floats, codes: Integers, n: int) -> Floats:
+    """Return (n,) mean of the known scores (N,) of each code; NaN without one."""
+    known = ~np.isnan(scores)
+    counts = np.bincount(codes[known], minlength=n)
+    sums = np.bincount(codes[known], weights=scores[known], minlength=n)
+    return np.divide(sums, counts, out=np.full(n, np.nan), where=counts > 0)
+
+
+def _groups(in_order: Integers, most: int) -> tuple[Integers, Integers]:
+    """Return the group of each code, and how many codes there are up to each group's end."""
+    n = len(in_order)
+    groups = min(n, most)
+    ends = (np.arange(1, groups + 1) * n) // groups
+    place = np.empty(n, dtype=np.int64)
+    place[in_order] = np.arange(n)
+    return np.searchsorted(ends, place, side="right").astype(np.int64), ends
