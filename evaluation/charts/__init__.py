@@ -9,6 +9,7 @@ Every picture is drawn twice, for wide and for narrow screens, so that letters k
 the page shows the one that fits. Each has a table beside it on its page.
 """
 
+from .answer_map import map_chart
 from .answers import answers_chart
 from .chart import Chart
 from .convergence import convergence_chart
@@ -27,6 +28,7 @@ __all__ = [
     "estimates_chart",
     "grades_chart",
     "lines_chart",
+    "map_chart",
     "placement_chart",
     "questions_chart",
     "worker_chart",

@@ -6,8 +6,9 @@ it the colours of a dark one; no style attributes, which a strict policy would r
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 from xml.etree import ElementTree as ET
 
@@ -51,6 +52,16 @@ LOOKS: dict[str, dict[str, str]] = {
     "faint": {"fill": "#64748b"},
     "label-ceiling": {"fill": "#0f766e"},
     "paper": {"fill": "#ffffff"},
+    "frame": {"fill": "none", "stroke": "#e2e8f0", "stroke-width": "1"},
+    "path": {"stroke": "#0f766e", "stroke-width": "1.5", "fill": "none"},
+    "consensus": {"fill": "#0f766e", "stroke": "#ffffff", "stroke-width": "1.5"},
+    # From pale to dark in one hue, so that they can be told apart without seeing colours.
+    "grade-0": {"fill": "#f1f5f9", "stroke": "#64748b", "stroke-width": "1"},
+    "grade-1": {"fill": "#c7d2fe", "stroke": "#6366f1", "stroke-width": "1"},
+    "grade-2": {"fill": "#a5b4fc", "stroke": "#ffffff", "stroke-width": "1"},
+    "grade-3": {"fill": "#6366f1", "stroke": "#ffffff", "stroke-width": "1"},
+    "grade-4": {"fill": "#312e81", "stroke": "#ffffff", "stroke-width": "1"},
+    "grade-none": {"fill": "#ffffff", "stroke": "#64748b", "stroke-width": "1.5"},
     "hit": {"fill": "transparent"},
 }
 Anchor = Literal["start", "middle", "end"]
@@ -135,6 +146,17 @@ class Drawing:
         points = " ".join(f"{number(a)},{number(b)}" for a, b in corners)
         self._add("polygon", {"points": points}, look)
 
+    def star(self, x: float, y: float, look: str, radius: float = 9) -> None:
+        """Add a star of five points."""
+        points = []
+        for corner in range(10):
+            far = radius if corner % 2 == 0 else radius * 0.45
+            angle = math.pi * (corner / 5 - 0.5)
+            points.append(
+                f"{number(x + far * math.cos(angle))},{number(y + far * math.sin(angle))}"
+            )
+        self._add("polygon", {"points": " ".join(points)}, look)
+
     def text(
         self,
         x: float,
@@ -150,11 +172,16 @@ class Drawing:
             where["font-size"] = number(size)
         self._add("text", where, look).text = clean(text)
 
-    def mark(self, tip: str, link: str = "") -> None:
-        """Open a group that says `tip` when it is pointed at, and leads to `link`."""
+    def mark(self, tip: str, link: str = "", data: Mapping[str, str] | None = None) -> None:
+        """Open a group that says `tip` when it is pointed at, and leads to `link`.
+
+        `data` is for scripts, such as what a slider changes.
+        """
         group = ET.SubElement(self.root, "g", {"class": "chart-mark"})
         if link:
             group.set("data-href", link)
+        for name, value in (data or {}).items():
+            group.set(f"data-{name}", clean(value))
         ET.SubElement(group, "title").text = clean(tip)
         self._parent = group
 
@@ -168,7 +195,8 @@ class Drawing:
         It gets a title above and captions below.
         """
         for group in self.root.iter("g"):
-            group.attrib.pop("data-href", None)
+            for name in [name for name in group.attrib if name.startswith("data-")]:
+                del group.attrib[name]
             for tip in group.findall("title"):
                 group.remove(tip)
         self.text(10, -14, fitting(title, self.width - 20, 15), "label", size=15)

@@ -7,6 +7,7 @@ move. (The paper's figure 2 shows such a movement for simulated answers.)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,8 @@ LEARNED_OF_QUESTION = 1_000
 EXACT = 2_048
 # A length that differs less than this from 1 is 1: float32 and bfloat16 vectors are not exact.
 UNIT = 0.01
+# Questions with up to so many answers are taken together.
+TOGETHER = 64
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ def have_unit_length(vectors: Vectors) -> bool:
     """Whether all (N, d) vectors but zeros have length 1, to within a hundredth."""
     step = max(1, CHUNK // vectors.shape[1])
     if sparse.issparse(vectors):
-        squares = np.asarray((vectors * vectors).sum(axis=1)).ravel()
+        squares = np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()  # type: ignore[union-attr]
         return _are_one(squares)
     parts = (vectors[at : at + step] for at in range(0, vectors.shape[0], step))
     return all(_are_one(np.einsum("nd,nd->n", x, x, dtype=np.float64)) for x in parts)
@@ -142,24 +145,67 @@ def question_maps(
     asked: dict[int, list[int]] = {}
     for row, question in enumerate([] if questions is None else questions.tolist()):
         asked.setdefault(question, []).append(row)
-    for at, start in enumerate(cells.starts.tolist()):
-        rows = cells.row[start : start + int(cells.sizes[at])]
-        code = int(cells.questions_in_order[at])
-        mine, wanted = vectors[rows], asked.get(code, [])
-        theirs = targets[wanted] if targets is not None and wanted else None
-        if sparse.issparse(mine):
-            mine, theirs = _used_columns(mine, theirs)
-        found = principal_axes(mine, LEARNED_OF_QUESTION)
-        maps.places[rows] = found(mine)
-        if theirs is not None:
-            maps.of_targets[wanted] = found(theirs)
-        if not np.isnan(found.shares).any():
-            maps.shares[code] = found.shares.sum()
-            spread = float(run[rows].var(axis=0).sum())
-            shown = float(maps.places[rows].var(axis=0).sum())
-            maps.shares_of_run[code] = spread / shown * maps.shares[code] if shown else 0.0
-    np.minimum(maps.shares_of_run, 1.0, out=maps.shares_of_run)
+    for rows, codes in _groups(vectors, cells):
+        for part, code, found in zip(rows, codes, _axes_of_each(vectors, rows), strict=True):
+            mine, wanted = vectors[part], asked.get(int(code), [])
+            theirs = targets[wanted] if targets is not None and wanted else None
+            if found is None:
+                if sparse.issparse(mine):
+                    mine, theirs = _used_columns(mine, theirs)
+                found = principal_axes(mine, LEARNED_OF_QUESTION)
+            maps.places[part] = found(mine)
+            if theirs is not None:
+                maps.of_targets[wanted] = found(theirs)
+            if not np.isnan(found.shares[0]):
+                maps.shares[code] = found.shares.sum()
+    shown, of_run = (_spread(places[cells.row], cells) for places in (maps.places, run))
+    some = shown > 0
+    share = np.divide(of_run, shown, out=np.zeros_like(shown), where=some) * maps.shares
+    np.minimum(share, 1.0, out=maps.shares_of_run)
     return maps
+
+
+def _spread(ordered: Floats, cells: Cells) -> Floats:
+    """Return (Q,) summed squared distances of places (N, 2) in cell order from their means."""
+    mean = np.add.reduceat(ordered, cells.starts, axis=0) / cells.sizes[:, None]
+    far = ((ordered - cells.spread(mean)) ** 2).sum(axis=1)
+    return cells.to_questions(np.add.reduceat(far, cells.starts))
+
+
+def _groups(vectors: Vectors, cells: Cells) -> Iterator[tuple[Integers, Integers]]:
+    """Yield questions with equally many answers: (B, m) their rows and (B,) their codes."""
+    for size, first, last in cells.runs():
+        most = max(1, CHUNK // (size * vectors.shape[1]))
+        for begin in range(first, last, most):
+            end = min(begin + most, last)
+            start = int(cells.starts[begin])
+            rows = cells.row[start : start + (end - begin) * size].reshape(end - begin, size)
+            yield rows, cells.questions_in_order[begin:end]
+
+
+def _axes_of_each(vectors: Vectors, rows: Integers) -> Iterator[Projection | None]:
+    """Yield the principal axes of B questions with few answers each; None for any others."""
+    count, size = rows.shape
+    if sparse.issparse(vectors) or size > min(TOGETHER, vectors.shape[1]):
+        yield from [None] * count
+        return
+    x = np.asarray(vectors[rows.ravel()], dtype=np.float64).reshape(count, size, -1)
+    scale = float(np.ldexp(1.0, -max(-1000, int(np.frexp(_largest(x))[1]))))
+    centre = x.mean(axis=1)
+    x = (x - centre[:, None, :]) * scale
+    inner = x @ x.transpose(0, 2, 1)
+    values, left = np.linalg.eigh(inner)
+    values, left = np.maximum(values[:, ::-1][:, :AXES], 0.0), left[:, :, ::-1][:, :, :AXES]
+    axes = x.transpose(0, 2, 1) @ left
+    total = np.einsum("bii->b", inner)
+    rounding = 1e-12 * scale**2 * np.einsum("bd,bd->b", centre, centre) * size
+    for b in range(count):
+        # Few answers, or ones that do not differ along two axes, are for the careful way.
+        if size <= AXES or values[b, 1] <= 1e-12 * total[b] + rounding[b]:
+            yield None
+            continue
+        turned = _signed(axes[b] / np.sqrt(values[b]))
+        yield Projection(centre[b], turned, np.minimum(values[b] / total[b], 1.0), size)
 
 
 def exemplar_paths(
@@ -187,8 +233,8 @@ def exemplar_paths(
 
 def _largest(x: Vectors) -> float:
     if sparse.issparse(x):
-        return float(np.abs(x.data).max(initial=0.0))  # type: ignore[union-attr]
-    return float(max(x.max(initial=0.0), -x.min(initial=0.0)))  # type: ignore[union-attr]
+        return float(np.abs(x.data).max(initial=0.0))
+    return float(max(x.max(initial=0.0), -x.min(initial=0.0)))
 
 
 def _parts(x: Vectors) -> list[Vectors]:
@@ -218,7 +264,7 @@ def _exactly(x: Vectors, centre: Floats, scale: float) -> tuple[Floats, Floats]:
     if sparse.issparse(x):
         scaled = x.astype(np.float64) * scale
         along = np.asarray(scaled @ centre)
-        inner = np.asarray((scaled @ scaled.T).toarray()) - along[:, None] - along
+        inner = dense(scaled @ scaled.T) - along[:, None] - along
         inner += float(centre @ centre)
         values, left = _greatest(inner)
         back = np.asarray(scaled.T @ left) - np.outer(centre, left.sum(axis=0))

@@ -9,12 +9,14 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, St
 from django.views.generic import View
 
 from evaluation.charts import Chart, convergence_chart, placement_chart
+from evaluation.charts.answer_map import captions
 from evaluation.models import Run
-from evaluation.reports import models_report, run_report
+from evaluation.reports import answer_map, models_report, run_report
 from evaluation.reports.spreadsheet import csv_lines
 from evaluation.reports.tables import (
     Table,
     convergence_table,
+    map_table,
     models_table,
     question_table,
     questions_table,
@@ -81,6 +83,34 @@ class QuestionChartFile(ResultsFile):
         return _picture(run, question.answers(run, kwargs["question"], report))
 
 
+class MapFile(ResultsFile):
+    """A question's map as SVG, at the `iteration` and on the `axes` that the address names."""
+
+    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
+        """Return the picture."""
+        report = answer_map(run, kwargs["question"], question.asked_axes(self.request))
+        if report is None:
+            raise Http404("the run recorded no map of such a question")
+        asked = self.request.GET.get("iteration", "")
+        at = None
+        if asked:
+            at = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else -1
+            if at not in report.iterations:
+                raise Http404("there is no such iteration")
+            at = report.iterations.index(at)
+        words = captions(report)[-1 if at is None else at]
+        return _picture(run, question.map_of(run, report, at), words)
+
+
+class MapTableFile(ResultsFile):
+    """Where the answers to a question stand, and the way of the consensus, as CSV."""
+
+    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
+        """Return the table."""
+        question.found(run, kwargs["question"])
+        return _table(run, "map", map_table(run, kwargs["question"]))
+
+
 class TableFile(ResultsFile):
     """A table of a run as CSV."""
 
@@ -111,13 +141,13 @@ class QuestionTableFile(ResultsFile):
         return _table(run, "question", question_table(run, kwargs["question"]))
 
 
-def _picture(run: Run, chart: Chart | None) -> HttpResponse:
+def _picture(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:
     if chart is None:
         raise Http404("there is no such picture")
     question_set = run.version.question_set
     captions = [
         f"{question_set.name}, version {run.version.number}, run {run.public_id}",
-        *filter(None, [question_set.notice]),
+        *filter(None, [caption, question_set.notice]),
     ]
     return HttpResponse(
         chart.standalone(captions),

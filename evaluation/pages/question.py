@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from dataclasses import dataclass
+from typing import Any, Self
 from uuid import UUID
 
-from django.http import Http404
+from django.http import Http404, HttpRequest
 
-from evaluation.charts import Chart, answers_chart
+from evaluation.charts import Chart, answers_chart, map_chart
+from evaluation.charts.answer_map import captions
 from evaluation.charts.answers import MOST
 from evaluation.models import Run
-from evaluation.reports import QuestionReport, question_report
+from evaluation.reports import AnswerMap, QuestionReport, answer_map, question_report
+from evaluation.reports.answer_map import Axes
 from evaluation.reports.question import answer_rows
 
 from .base import ResultsPage
+from .links import worker_link
 
 
 class QuestionPage(ResultsPage):
@@ -25,10 +30,14 @@ class QuestionPage(ResultsPage):
         """Report the question; `after` comes from the address."""
         run, after = self.results_of, self.request.GET.get("after", "")
         report = found(run, kwargs["question"], after)
+        axes = asked_axes(self.request)
+        places = answer_map(run, report.question, axes)
         return super().get_context_data(
             title=f"Question {report.name}",
             report=report,
             chart=answers(run, kwargs["question"], report),
+            map=MapCard.of(run, places) if places else None,
+            axes=axes,
             **kwargs,
         )
 
@@ -52,3 +61,47 @@ def answers(run: Run, question: UUID, report: QuestionReport) -> Chart | None:
     if not page.rows:
         return None
     return answers_chart(page.rows, report.models, report.n_answers)
+
+
+@dataclass(frozen=True)
+class MapCard:
+    """The map of a question with its slider.
+
+    Attributes
+    ----------
+    captions : what each iteration shows, as JSON for the script; `caption` that of the last.
+    last : place of the last iteration among them.
+    """
+
+    report: AnswerMap
+    chart: Chart
+    captions: str
+    caption: str
+    last: int
+
+    @classmethod
+    def of(cls, run: Run, report: AnswerMap) -> Self:
+        """Draw a map as it is at the end."""
+        words = captions(report)
+        return cls(report, map_of(run, report), json.dumps(words), words[-1], len(words) - 1)
+
+    @property
+    def steps(self) -> list[tuple[int, float, float, float]]:
+        """Iteration, place of the consensus, and how far it moved."""
+        places = zip(self.report.iterations, self.report.path, self.report.moved, strict=True)
+        return [(iteration, x, y, moved) for iteration, (x, y), moved in places]
+
+
+def asked_axes(request: HttpRequest) -> Axes:
+    """Return which axes `axes` in the address names; 404 for others."""
+    asked = request.GET.get("axes", "run")
+    if asked == "run":
+        return "run"
+    if asked == "question":
+        return "question"
+    raise Http404("there are no such axes")
+
+
+def map_of(run: Run, report: AnswerMap, at: int | None = None) -> Chart:
+    """Return the picture of a map at one of its iterations (the last one)."""
+    return map_chart(report, at, lambda worker: worker_link(run, worker))

@@ -4,6 +4,8 @@ from django.urls import path
 
 from .downloads import (
     ChartFile,
+    MapFile,
+    MapTableFile,
     QuestionChartFile,
     QuestionTableFile,
     TableFile,
@@ -29,5 +31,7 @@ urlpatterns = [
     path(f"{WORKER}scores.svg", WorkerChartFile.as_view(), name="results-worker-chart"),
     path(f"{WORKER}answers.csv", WorkerTableFile.as_view(), name="results-worker-table"),
     path(f"{QUESTION}answers.svg", QuestionChartFile.as_view(), name="results-question-chart"),
+    path(f"{QUESTION}map.svg", MapFile.as_view(), name="results-question-map"),
+    path(f"{QUESTION}map.csv", MapTableFile.as_view(), name="results-question-map-table"),
     path(f"{QUESTION}answers.csv", QuestionTableFile.as_view(), name="results-question-table"),
 ]

@@ -7,11 +7,13 @@ database (`texts`).
 
 - `run`: what was computed, how and how well; its workers and questions, page by page.
 - `worker`: a worker's answers beside the exemplary ones.
+- `answer_map`: the answers to a question in two dimensions, iteration by iteration.
 - `question`: a question's answers, nearest to the crowd's consensus first, and the models' answers.
 - `models`: the leaderboard, and the crowd among which models are placed.
 """
 
 from .about import RunAbout, about
+from .answer_map import AnswerMap, MapAnswer, MapModel, answer_map
 from .changes import DataChange, data_change, inputs_are_the_same
 from .models import Crowd, ModelRow, ModelsReport, models_report
 from .paging import BadCursorError, Page
@@ -24,11 +26,14 @@ from .worker import WorkerAnswer, WorkerReport, worker_report
 from .workers import WorkerRow, worker_rows
 
 __all__ = [
+    "AnswerMap",
     "BadCursorError",
     "Ceiling",
     "Crowd",
     "DataChange",
     "Estimate",
+    "MapAnswer",
+    "MapModel",
     "ModelAnswer",
     "ModelRow",
     "ModelsReport",
@@ -42,6 +47,7 @@ __all__ = [
     "WorkerReport",
     "WorkerRow",
     "about",
+    "answer_map",
     "data_change",
     "in_words",
     "inputs_are_the_same",

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, FilteredRelation, Q
+from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
 
 from annotations.models import Response
-from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run
+from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 
+from .answer_map import floats
 from .models import ModelRow, model_rows
 from .questions import ORDERS
 from .workers import all_worker_rows
@@ -152,3 +153,57 @@ def _answers_to(run: Run, question: UUID) -> Iterable[Row]:
     )
     for *model, reason in of_models.iterator(AT_ONCE):
         yield ("model", *model, None, reason)
+
+
+def map_table(run: Run, question: UUID) -> Table:
+    """Return where the answers to a question stand, then the consensus at each iteration.
+
+    `x` and `y` are on the axes of the run, `own_x` and `own_y` on those of the question, in the
+    units of the vectors. Empty where the run recorded no map.
+    """
+    header = (
+        *("what", "name", "iteration", "x", "y", "own_x", "own_y"),
+        *("weight", "grade", "score", "answer"),
+    )
+    return Table(header, _places(run, question))
+
+
+def _places(run: Run, question: UUID) -> Iterable[Row]:
+    graded = WorkerGrade.objects.filter(
+        run=run, worker=OuterRef("response__submission__worker")
+    ).order_by()
+    of_workers = (
+        AnswerScore.objects.filter(
+            run=run, response__question__public_id=question, place__isnull=False
+        )
+        .order_by(F("score").desc(nulls_last=True), "response__public_id")
+        .values_list(
+            "response__submission__worker__external_id",
+            "place",
+            Subquery(graded.values("weight")),
+            Subquery(graded.values("grade")),
+            "score",
+            "response__text",
+        )
+    )
+    for name, place, *rest in of_workers.iterator(AT_ONCE):
+        yield ("worker", name, None, *floats(place or b""), *rest)
+    of_models = (
+        LLMAnswerScore.objects.filter(
+            run=run, llm_response__question__public_id=question, place__isnull=False
+        )
+        .order_by(F("score").desc(nulls_last=True), "llm_response__model__name")
+        .values_list("llm_response__model__name", "place", "score", "llm_response__text")
+    )
+    for name, place, score, text in of_models.iterator(AT_ONCE):
+        yield ("model", name, None, *floats(place or b""), None, None, score, text)
+    path = (
+        ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
+        .values_list("path", flat=True)
+        .first()
+    )
+    if path is not None:
+        numbers = floats(path)
+        for at, iteration in enumerate(run.summary.get("map", {}).get("iterations", [])):
+            place = numbers[4 * at : 4 * at + 4]
+            yield ("consensus", "", iteration, *place, None, None, None, None)

@@ -7,6 +7,7 @@
   tip.className = "chart-tip";
   tip.hidden = true;
   tip.dir = "auto";
+  tip.setAttribute("role", "status");
   document.body.append(tip);
   const texts = new WeakMap();
 
@@ -31,19 +32,28 @@
       hide();
       return;
     }
+    showAt(mark, event.clientX, event.clientY);
+  };
+
+  const showAt = (mark, x, y) => {
     tip.textContent = texts.get(mark);
     tip.hidden = false;
     const { width, height } = tip.getBoundingClientRect();
-    const left = Math.min(event.clientX + 14, window.innerWidth - width - 10);
-    const below = event.clientY + 18;
-    const above = event.clientY - height - 14;
+    const left = Math.min(x + 14, window.innerWidth - width - 10);
+    const below = y + 18;
+    const above = y - height - 14;
     tip.style.left = `${Math.max(10, left)}px`;
     tip.style.top = `${below + height > window.innerHeight && above > 0 ? above : below}px`;
   };
 
   document.addEventListener("pointermove", show);
   document.addEventListener("pointerdown", show);
-  document.addEventListener("scroll", hide, { capture: true, passive: true });
+  // The keyboard scrolls to what it shows, which must not hide it.
+  let keptUntil = 0;
+  const hideOnScroll = () => {
+    if (performance.now() > keptUntil) hide();
+  };
+  document.addEventListener("scroll", hideOnScroll, { capture: true, passive: true });
   document.addEventListener("pointerleave", hide);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") hide();
@@ -54,6 +64,49 @@
     const href = markAt(event)?.dataset.href;
     if (href && event.pointerType === "mouse") window.location.assign(href);
   });
+
+  // The keyboard: a picture takes the focus, arrow keys go from mark to mark, Enter follows a link.
+  for (const svg of document.querySelectorAll(".results-chart svg")) {
+    const marks = [...svg.querySelectorAll(".chart-mark")].filter((mark) => texts.has(mark));
+    if (!marks.length) continue;
+    svg.tabIndex = 0;
+    svg.setAttribute("aria-label", `${svg.getAttribute("aria-label")}. Arrow keys read its parts.`);
+    let at = -1;
+    const leave = () => {
+      marks[at]?.classList.remove("chart-here");
+      at = -1;
+      hide();
+    };
+    const go = (to) => {
+      marks[at]?.classList.remove("chart-here");
+      at = Math.min(Math.max(to, 0), marks.length - 1);
+      const mark = marks[at];
+      mark.classList.add("chart-here");
+      keptUntil = performance.now() + 400;
+      mark.scrollIntoView({ block: "nearest" });
+      const box = mark.getBoundingClientRect();
+      showAt(mark, box.left + Math.min(box.width / 2, 240), box.top + box.height / 2);
+    };
+    const steps = {
+      ArrowRight: () => go(at + 1),
+      ArrowDown: () => go(at + 1),
+      ArrowLeft: () => go(at - 1),
+      ArrowUp: () => go(at - 1),
+      Home: () => go(0),
+      End: () => go(marks.length - 1),
+      Escape: leave,
+      Enter: () => {
+        const href = marks[at]?.dataset.href;
+        if (href) window.location.assign(href);
+      },
+    };
+    svg.addEventListener("keydown", (event) => {
+      if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      steps[event.key]();
+    });
+    svg.addEventListener("blur", leave);
+  }
 
   const SCALE = 2;
 

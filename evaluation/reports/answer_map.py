@@ -1,0 +1,230 @@
+"""The map of a question: its answers in two dimensions, and how the consensus moved among them."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+from django.db.models import F, QuerySet
+
+from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
+
+from .texts import ANSWER_SHOWN, beginning, shortened
+
+Axes = Literal["question", "run"]
+Place = tuple[float, float]
+
+# Answers shown; of more, the nearest to the consensus and the farthest from it.
+NEAREST_SHOWN, FARTHEST_SHOWN = 150, 50
+MODELS_SHOWN = 30
+# Iterations shown; of more, the first ones, the last, and some between.
+ITERATIONS_SHOWN = 30
+
+
+@dataclass(frozen=True)
+class MapAnswer:
+    """A worker's answer on the map.
+
+    Attributes
+    ----------
+    place : x and y in the units of the vectors. score : similarity to the consensus.
+    votes : the worker's voting weight at each shown iteration, in shares of an equal vote (1 is
+        as much as everybody at the start); None where the run kept none.
+    grades : the grade at each shown iteration, None before there are grades.
+    """
+
+    worker: UUID
+    name: str
+    text: str
+    place: Place
+    score: float | None
+    votes: list[float] | None
+    grades: list[float | None]
+
+
+@dataclass(frozen=True)
+class MapModel:
+    """A model's answer on the map; it never votes."""
+
+    name: str
+    text: str
+    place: Place
+    score: float | None
+
+
+@dataclass(frozen=True)
+class AnswerMap:
+    """The answers to a question, laid out by the likeness of their vectors.
+
+    Attributes
+    ----------
+    axes : "run": one pair of axes for all questions; "question": this question's own.
+    share : part (0 to 1) of the differences between this question's answers that the map shows;
+        None where the answers do not differ.
+    iterations : those that can be shown, 0 for the start, the last one is the run's result.
+    path : where the consensus was at each of them.
+    n_answers, n_models : how many there are in all.
+    similarity, aggregation, unit_length : what the run compared; whether vectors have length 1.
+    """
+
+    axes: Axes
+    share: float | None
+    iterations: list[int]
+    path: list[Place]
+    answers: list[MapAnswer]
+    models: list[MapModel]
+    n_answers: int
+    n_models: int
+    similarity: str
+    aggregation: str
+    unit_length: bool
+
+    @property
+    def moved(self) -> list[float]:
+        """How far the consensus moved on the map up to each iteration from the one before."""
+        before = [self.path[0], *self.path]
+        return [math.dist(a, b) for a, b in zip(before, self.path, strict=False)]
+
+
+def answer_map(run: Run, question: UUID, axes: Axes = "run") -> AnswerMap | None:
+    """Return the map of a question of a run that is done, by five queries at most.
+
+    None where the run recorded none (it was graded before there were maps, or nobody answered).
+    """
+    about = run.summary.get("map")
+    exemplar = (
+        ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
+        .values("path", "own_share", "run_share", "n_answers")
+        .first()
+    )
+    if not about or exemplar is None or exemplar["path"] is None:
+        return None
+    shown = chosen_iterations(len(about["iterations"]))
+    first = 0 if axes == "run" else 2
+    path = floats(exemplar["path"])
+    models, n_models = _models(run, question, first)
+    return AnswerMap(
+        axes=axes,
+        share=exemplar["run_share" if axes == "run" else "own_share"],
+        iterations=[about["iterations"][at] for at in shown],
+        path=[(path[4 * at + first], path[4 * at + first + 1]) for at in shown],
+        answers=_answers(run, question, first, about, shown, exemplar["n_answers"]),
+        models=models,
+        n_answers=exemplar["n_answers"],
+        n_models=n_models,
+        similarity=run.parameters.get("similarity", "cosine"),
+        aggregation=run.parameters.get("aggregation", "mean"),
+        unit_length=bool(about["unit_length"]),
+    )
+
+
+def chosen_iterations(kept: int, most: int = ITERATIONS_SHOWN) -> list[int]:
+    """Return which of `kept` iterations are shown: denser at the beginning, the last always."""
+    if kept <= most:
+        return list(range(kept))
+    dense = most // 2
+    rest = most - dense
+    spaced = [dense + round((kept - 1 - dense) * step / (rest - 1)) for step in range(rest)]
+    return [*range(dense), *spaced]
+
+
+def _answers(
+    run: Run,
+    question: UUID,
+    first: int,
+    about: dict[str, Any],
+    shown: list[int],
+    n_answers: int,
+) -> list[MapAnswer]:
+    rows = list(_nearest_and_farthest(run, question, n_answers))
+    weights = dict(
+        WorkerGrade.objects.filter(run=run, worker__in=[row["worker"] for row in rows]).values_list(
+            "worker_id", "weights"
+        )
+    )
+    found = []
+    for row in rows:
+        kept = weights.get(row["worker"])
+        mine = floats(kept) if kept is not None else None
+        votes = grades = None
+        if mine is not None:
+            votes = [mine[at] * about["n_workers"] for at in shown]
+            grades = [_grade(mine[at], about["largest_weights"][at], at) for at in shown]
+        found.append(
+            MapAnswer(
+                worker=row["worker_public"],
+                name=row["worker_name"],
+                text=shortened(row["text_shown"], ANSWER_SHOWN),
+                place=_place(row["place"], first),
+                score=row["score"],
+                votes=votes,
+                grades=grades or [None] * len(shown),
+            )
+        )
+    return found
+
+
+def _nearest_and_farthest(run: Run, question: UUID, n_answers: int) -> Iterable[dict[str, Any]]:
+    rows: QuerySet[AnswerScore, Any] = (
+        AnswerScore.objects.filter(
+            run=run, response__question__public_id=question, place__isnull=False
+        )
+        .order_by(F("score").desc(nulls_last=True), "response__public_id")
+        .values(
+            "score",
+            "place",
+            worker=F("response__submission__worker_id"),
+            worker_public=F("response__submission__worker__public_id"),
+            worker_name=F("response__submission__worker__external_id"),
+            text_shown=beginning("response__text", ANSWER_SHOWN),
+        )
+    )
+    if n_answers <= NEAREST_SHOWN + FARTHEST_SHOWN:
+        return rows
+    return [*rows[:NEAREST_SHOWN], *reversed(rows.reverse()[:FARTHEST_SHOWN])]
+
+
+def _models(run: Run, question: UUID, first: int) -> tuple[list[MapModel], int]:
+    rows: list[Any] = list(
+        LLMAnswerScore.objects.filter(
+            run=run, llm_response__question__public_id=question, place__isnull=False
+        )
+        .order_by(F("score").desc(nulls_last=True), "llm_response__model__name")
+        .values(
+            "score",
+            "place",
+            name=F("llm_response__model__name"),
+            text_shown=beginning("llm_response__text", ANSWER_SHOWN),
+        )
+    )
+    shown = [
+        MapModel(
+            name=row["name"],
+            text=shortened(row["text_shown"], ANSWER_SHOWN),
+            place=_place(row["place"], first),
+            score=row["score"],
+        )
+        for row in rows[:MODELS_SHOWN]
+    ]
+    return shown, len(rows)
+
+
+def _grade(weight: float, largest: float, iteration: int) -> float | None:
+    """The weights are the grades divided by their sum, and the greatest grade is 1."""
+    if iteration == 0 or largest <= 0:
+        return None
+    return min(weight / largest, 1.0)
+
+
+def _place(stored: bytes | memoryview, first: int) -> Place:
+    four = floats(stored)
+    return four[first], four[first + 1]
+
+
+def floats(stored: bytes | memoryview) -> tuple[float, ...]:
+    """Return numbers that were stored as little-endian float32."""
+    return struct.unpack(f"<{len(stored) // 4}f", stored)
