@@ -74,8 +74,8 @@ def map_chart(
         title="The answers as a map",
         explanation=(
             "Answers that mean about the same lie close together. The bigger a dot, the more its "
-            "worker's answers count; the stronger its colour, the better the grade. The star is the "
-            "consensus: the middle of all answers, each counted by its weight. Diamonds are "
+            "worker's answers count; the stronger its colour, the better the grade. The star is "
+            "the consensus: the middle of all answers, each counted by its weight. Diamonds are "
             "models' answers, which never count. Point at one, touch it, or use the arrow keys."
         ),
         draw=draw,
@@ -106,10 +106,10 @@ def notes(answers: AnswerMap) -> list[str]:
             "Vectors differ in length, which moves them on the map, but the score looks at their "
             "directions only."
         )
-    if answers.aggregation == "majority":
+    if not answers.is_mean:
         found.append(
-            "The run decides word by word by majority; the star is the weighted mean of the bags "
-            "of words, of which that consensus is the rounding."
+            "The star is the weighted mean of all answers; the run's own consensus is another, "
+            "such as the majority of words or the mean of the largest camp."
         )
     left_out = answers.n_answers - len(answers.answers)
     if left_out > 0:

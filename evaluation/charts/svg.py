@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Literal
 from xml.etree import ElementTree as ET
 
@@ -200,10 +201,11 @@ class Drawing:
             for tip in group.findall("title"):
                 group.remove(tip)
         self.text(10, -14, fitting(title, self.width - 20, 15), "label", size=15)
-        for at, caption in enumerate(captions):
-            line = fitting(caption, self.width - 20)
+        most = int((self.width - 20) / (LETTERS * LETTER_WIDTH))
+        lines = [line for caption in captions for line in wrap(caption, most)]
+        for at, line in enumerate(lines):
             self.text(10, self.height + 16 + at * CAPTION, line, "faint")
-        height = TITLE + self.height + len(captions) * CAPTION + 10
+        height = TITLE + self.height + len(lines) * CAPTION + 10
         top, sides = number(-TITLE), {"width": number(self.width), "height": number(height)}
         paper = ET.Element("rect", {"y": top, **sides, **LOOKS["paper"]})
         self.root.insert(0, paper)

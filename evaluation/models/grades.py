@@ -36,8 +36,9 @@ class Result(Scoped):
 class WorkerGrade(Result):
     """A worker in a run: workers.csv.
 
-    `weights` holds the voting weight after each of the iterations that the run's summary names,
-    as float32, little-endian; None in runs that kept none.
+    `weights` and `grades` hold the voting weight and the grade after each of the iterations that
+    the run's summary names, as float32, little-endian (NaN for no grade); None in runs that kept
+    none.
     """
 
     run = models.ForeignKey(
@@ -62,6 +63,7 @@ class WorkerGrade(Result):
         null=True, help_text="Mean similarity to the exemplary answers of the others."
     )
     weights = models.BinaryField(null=True)
+    grades = models.BinaryField(null=True)
 
     class Meta:
         constraints = [

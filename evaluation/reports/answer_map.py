@@ -68,7 +68,9 @@ class AnswerMap:
     iterations : those that can be shown, 0 for the start, the last one is the run's result.
     path : where the consensus was at each of them.
     n_answers, n_models : how many there are in all.
-    similarity, aggregation, unit_length : what the run compared; whether vectors have length 1.
+    similarity, unit_length : what the run compared; whether its vectors have length 1.
+    is_mean : whether the consensus is the weighted mean of the answers, as the map draws it; not so
+        where it is decided by majority or is that of the largest camp.
     """
 
     axes: Axes
@@ -80,8 +82,8 @@ class AnswerMap:
     n_answers: int
     n_models: int
     similarity: str
-    aggregation: str
     unit_length: bool
+    is_mean: bool
 
     @property
     def moved(self) -> list[float]:
@@ -117,8 +119,8 @@ def answer_map(run: Run, question: UUID, axes: Axes = "run") -> AnswerMap | None
         n_answers=exemplar["n_answers"],
         n_models=n_models,
         similarity=run.parameters.get("similarity", "cosine"),
-        aggregation=run.parameters.get("aggregation", "mean"),
         unit_length=bool(about["unit_length"]),
+        is_mean=bool(about["is_mean"]),
     )
 
 
@@ -141,19 +143,17 @@ def _answers(
     n_answers: int,
 ) -> list[MapAnswer]:
     rows = list(_nearest_and_farthest(run, question, n_answers))
-    weights = dict(
-        WorkerGrade.objects.filter(run=run, worker__in=[row["worker"] for row in rows]).values_list(
-            "worker_id", "weights"
-        )
-    )
+    kept = {
+        worker: (weights, grades)
+        for worker, weights, grades in WorkerGrade.objects.filter(
+            run=run, worker__in=[row["worker"] for row in rows]
+        ).values_list("worker_id", "weights", "grades")
+    }
     found = []
     for row in rows:
-        kept = weights.get(row["worker"])
-        mine = floats(kept) if kept is not None else None
-        votes = grades = None
-        if mine is not None:
-            votes = [mine[at] * about["n_workers"] for at in shown]
-            grades = [_grade(mine[at], about["largest_weights"][at], at) for at in shown]
+        weights, of_worker = (floats(part or b"") for part in kept.get(row["worker"], (b"", b"")))
+        votes = [weights[at] * about["n_workers"] for at in shown] if weights else None
+        grades = [None if math.isnan(of_worker[at]) else of_worker[at] for at in shown if of_worker]
         found.append(
             MapAnswer(
                 worker=row["worker_public"],
@@ -211,13 +211,6 @@ def _models(run: Run, question: UUID, first: int) -> tuple[list[MapModel], int]:
         for row in rows[:MODELS_SHOWN]
     ]
     return shown, len(rows)
-
-
-def _grade(weight: float, largest: float, iteration: int) -> float | None:
-    """The weights are the grades divided by their sum, and the greatest grade is 1."""
-    if iteration == 0 or largest <= 0:
-        return None
-    return min(weight / largest, 1.0)
 
 
 def _place(stored: bytes | memoryview, first: int) -> Place:

@@ -18,6 +18,7 @@ from evaluation.methods.projection import (
     principal_axes,
     question_maps,
 )
+from evaluation.methods.votes import usable
 from evaluation.steps.checkpoints import Turn
 from evaluation.steps.embed import Embedded
 from evaluation.steps.load import RunInput
@@ -33,7 +34,7 @@ class Maps:
         float32, NaN where a model's answer has no text or no question to stand with.
     paths : (Q, T, 4) of the exemplary answers after each of T iterations.
     own_share, run_share : (Q,) part of a question's variance that the axes show.
-    weights : (T, M) voting weights. about : the run's part, for its summary.
+    weights, grades : (T, M) voting weights and grades. about : the run's part, for its summary.
     """
 
     places: NDArray[np.float32]
@@ -42,6 +43,7 @@ class Maps:
     own_share: Floats
     run_share: Floats
     weights: NDArray[np.float32]
+    grades: NDArray[np.float32]
     about: dict[str, Any]
 
 
@@ -51,34 +53,40 @@ def map_answers(source: RunInput, embedded: Embedded, aqer: AQER, turn: Turn) ->
     worker, _ = codes_of(source.workers)
     question, questions = codes_of(source.questions)
     cells = Cells.from_codes(worker, question, len(aqer.workers_), len(questions))
-    axes = principal_axes(embedded.answers)
-    of_run = axes(embedded.answers)
+    vectors = usable(embedded.answers, unit_length=aqer.unit_length)
+    targets = embedded.models
+    if targets is not None:
+        targets = usable(targets, unit_length=aqer.unit_length)
+    axes = principal_axes(vectors)
+    of_run = axes(vectors)
     code_of = {label: code for code, label in enumerate(questions.tolist())}
     asked = np.array([code_of.get(label, -1) for label in source.model_questions], dtype=np.int64)
     spoken = np.array([status is AnswerStatus.TEXT for status in source.statuses], dtype=bool)
-    own = question_maps(embedded.answers, cells, of_run, embedded.models, asked)
+    own = question_maps(vectors, cells, of_run, targets, asked)
     of_models = np.full((len(asked), 4), np.nan)
-    if embedded.models is not None and len(asked):
-        of_models = np.hstack([axes(embedded.models), own.of_targets])
+    if targets is not None and len(asked):
+        of_models = np.hstack([axes(targets), own.of_targets])
     of_models[(asked < 0) | ~spoken] = np.nan
     places = np.hstack([of_run, own.places])
     history = aqer.history_
     weights = history.weights
+    paths = exemplar_paths(places, cells, weights)
     shares = [None if np.isnan(share) else float(share) for share in axes.shares]
     return Maps(
         places=_small(places),
         of_models=_small(of_models),
-        paths=_small(exemplar_paths(places, cells, weights)),
+        paths=_small(paths),
         own_share=own.shares,
         run_share=own.shares_of_run,
         weights=weights,
+        grades=history.grades,
         about={
             "shares": shares,
             "n_learned": axes.n_learned,
-            "unit_length": have_unit_length(embedded.answers),
+            "unit_length": have_unit_length(vectors),
             "iterations": history.iterations,
-            "largest_weights": [float(row.max()) for row in weights],
             "n_workers": len(aqer.workers_),
+            "is_mean": _ends_at(paths[:, -1, :2], axes(aqer.exemplars())),
         },
     )
 
@@ -120,6 +128,14 @@ def as_bytes(row: NDArray[np.float32]) -> bytes | None:
 def _small(values: Floats) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):  # what float32 cannot hold has no place
         return values.astype(np.float32)
+
+
+def _ends_at(means: Floats, exemplars: Floats) -> bool:
+    """Whether the exemplary answers are weighted means of the answers, and not only near them.
+
+    By majority or of the largest camp they are not.
+    """
+    return bool(np.allclose(means, exemplars, rtol=1e-4, atol=1e-4 * np.abs(means).max(initial=0)))
 
 
 def _last(values: Floats) -> Floats:

@@ -133,11 +133,12 @@ def _create(model: type[models.Model], rows: Iterable[models.Model]) -> None:
 
 def _worker_grades(source: RunInput, results: Results, maps: Maps) -> Iterable[WorkerGrade]:
     aqer = results.aqer
-    weights = dict(zip(aqer.workers_.tolist(), maps.weights.T, strict=True))
+    place = {worker: at for at, worker in enumerate(aqer.workers_.tolist())}
     means = left_out_means(aqer.leave_one_out_scores_, source.workers)
     ranks = rank_bounds(aqer)
     for row in results.workers(source.everybody):
         values = row._asdict()
+        at = place.get(row.worker)
         rank_low, rank_high = ranks.get(row.worker, (None, None))
         yield WorkerGrade(
             run=source.run,
@@ -146,7 +147,8 @@ def _worker_grades(source: RunInput, results: Results, maps: Maps) -> Iterable[W
             leave_one_out=means.get(row.worker),
             rank_low=rank_low,
             rank_high=rank_high,
-            weights=as_bytes(weights[row.worker]) if row.worker in weights else None,
+            weights=None if at is None else maps.weights[:, at].astype("<f4").tobytes(),
+            grades=None if at is None else maps.grades[:, at].astype("<f4").tobytes(),
             **values,
         )
 

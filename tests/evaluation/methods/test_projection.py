@@ -170,6 +170,8 @@ def test_the_history_ends_with_the_voting_weights_and_begins_with_equal_ones():
     assert history.iterations == list(range(aqer.n_iter_ + 1))
     np.testing.assert_allclose(history.weights[0], 1 / 6)
     np.testing.assert_allclose(history.weights[-1], aqer.weights_, rtol=1e-6)
+    np.testing.assert_allclose(history.grades[-1], aqer.grades_, rtol=1e-6)
+    assert np.isnan(history.grades[0]).all()
     rmse = np.sqrt(((history.weights[2] - history.weights[1]) ** 2).mean())
     assert rmse == pytest.approx(aqer.trace_[1], rel=1e-4)
 
@@ -177,7 +179,7 @@ def test_the_history_ends_with_the_voting_weights_and_begins_with_equal_ones():
 def test_of_a_long_history_the_first_iterations_and_the_last_are_kept():
     history = History(np.array([0.5, 0.5]))
     for step in range(1, 301):
-        history.add(np.array([[step / 1000], [1 - step / 1000]]))
+        history.add(np.array([[step / 1000], [1 - step / 1000]]), np.array([[0.0], [1.0]]))
     assert history.iterations == [*range(KEPT - 1), 300]
     assert len(history.weights) == KEPT
     assert history.weights[-1, 0] == np.float32(0.3)

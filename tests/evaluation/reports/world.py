@@ -1,5 +1,6 @@
 """Rana's rivers with results made by hand: worker 1 is the best, each next one a bit worse."""
 
+import struct
 from datetime import timedelta
 
 from django.contrib.auth.models import User
@@ -33,7 +34,21 @@ SUMMARY = {
     },
     "embedding": {"model": "all-MiniLM-L6-v2", "revision": "", "precision": "float32"},
     "versions": {"crowdgrade": "0.1.0"},
+    # Of a run with two iterations, in which worker 1 gets all the weight.
+    "map": {
+        "shares": [0.5, 0.25],
+        "n_learned": 24,
+        "unit_length": True,
+        "iterations": [0, 1, 2],
+        "n_workers": 4,
+        "is_mean": True,
+    },
 }
+
+
+def packed(*numbers: float) -> bytes:
+    """Numbers as they are stored: float32, little-endian."""
+    return struct.pack(f"<{len(numbers)}f", *numbers)
 
 
 def queued(owner: User | None = None, n_questions: int = 2, **fields) -> Run:
@@ -93,6 +108,8 @@ def finished(
             n_answers=n_questions,
             support=i < n_workers - 1,
             rank=i + 1 if i < n_workers - 1 else None,
+            weights=packed(0.25, 0.5 if i == 0 else 0.1, float(i == 0)),
+            grades=packed(float("nan"), grade, grade),
         )
         for i, (worker, grade) in enumerate(zip(workers, grades, strict=True))
     )
@@ -102,6 +119,7 @@ def finished(
             response=response,
             score=0.9 - 0.001 * i,
             score_leave_one_out=0.8 - 0.001 * i,
+            place=packed(i, -i, 10 + i, 20 + i),
         )
         for i, response in enumerate(responses)
     )
@@ -112,6 +130,10 @@ def finished(
             n_answers=n_workers,
             nearest_response=responses[at],
             dispersion=0.1 * (at + 1) / n_questions,
+            mean_score=0.7 - 0.1 * at / n_questions,
+            path=packed(3, -3, 13, 23, 2, -2, 12, 22, 0, 0, 10, 20),
+            own_share=0.5,
+            run_share=0.25,
         )
         for at, question in enumerate(questions)
     )
@@ -146,7 +168,9 @@ def finished(
         for i, model in enumerate(models)
     )
     LLMAnswerScore.objects.bulk_create(
-        LLMAnswerScore(run=run, llm_response=reply, score=0.55 - 0.001 * i)
+        LLMAnswerScore(
+            run=run, llm_response=reply, score=0.55 - 0.001 * i, place=packed(1, 1, 11, 21)
+        )
         for i, reply in enumerate(replies)
     )
     now = timezone.now() + timedelta(seconds=1)
