@@ -322,11 +322,14 @@ class AQER:
     def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
         """Return (M, D) raw scores with the run's own rules, from other weights (M, D).
 
-        `copies` (M, D) says how often each worker votes, 0 for not at all; a worker's raw score is
-        computed either way. NaN as in `raw_`.
+        `copies` (M, D) says how often each worker votes; who votes 0 times is left out altogether,
+        with raw NaN.
         """
-        means = WorkerMeans(self.mean_vote_.cells, self._rules)
-        return iterate(self._vote, start, means, copies).raw
+        cells, rules = self._vote.cells, self._rules
+        times = np.ones(start.shape) if copies is None else (copies > 0).astype(float)
+        return iterate(
+            self._vote, start, WorkerMeans(cells, rules, times[cells.worker]), copies
+        ).raw
 
     @property
     def _left_out(self) -> Floats:

@@ -27,7 +27,7 @@ EXPECTED = (-0.5, 0.99)
 # Part of the answers copied: pairs of answers at least this much alike are counted, ...
 ALIKE = (0.95, 0.98)
 # ... and told if they are so many more than in other pairs, by chance so rarely, ...
-EXCESS = 0.15
+PARTLY_THRESHOLD = 0.15
 RARE = 0.01 / 2 / 100
 # ... and found on so many questions.
 FEWEST_ALIKE = 3
@@ -187,7 +187,7 @@ def _partly_alike(pairs: Pairs, able: Booleans, groups: Sequence[Group]) -> tupl
         rate = (pairs.sum_by_question(hit)[pairs.question] - hit) / others
         n, hits = pairs.shared, pairs.sum_by_pair(hit)
         usual = pairs.sum_by_pair(rate) / n
-        found = able & (hits >= FEWEST_ALIKE) & (hits / n - usual >= EXCESS)
+        found = able & (hits >= FEWEST_ALIKE) & (hits / n - usual >= PARTLY_THRESHOLD)
         tail = stats.binom.sf(hits[found] - 1, n[found], usual[found])
         found[np.flatnonzero(found)[tail >= RARE / tested]] = False
         excess = np.where(found, np.maximum(excess, hits / n - usual), excess)

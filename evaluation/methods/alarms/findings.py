@@ -1,0 +1,283 @@
+"""What rings, one finding a group, and what was checked without ringing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from evaluation.methods.alarms.camps import Camps
+from evaluation.methods.alarms.copies import PARTLY_THRESHOLD, Group
+from evaluation.methods.alarms.exhibits import of_camps, of_questions
+from evaluation.methods.alarms.survey import Survey
+from evaluation.methods.cells import Integers
+
+Severity = Literal["alarm", "notice", "info"]
+KINDS = (
+    "copies",
+    "clique",
+    "two_camps",
+    "leverage",
+    "grader_disagreement",
+    "dont_know",
+    "model_like",
+    "concentrated_weight",
+    "unstable_ranking",
+    "no_convergence",
+    "too_few",
+)
+SEVERITIES: tuple[Severity, ...] = ("alarm", "notice", "info")
+# A group and a camp are the same if they share this part of the members of each.
+SAME = 0.8
+# Answers this much alike on average are copies, whatever the rest of the crowd does.
+IDENTICAL = 0.98
+
+NOBODY: Integers = np.zeros(0, dtype=np.int64)
+NOTHING: Integers = np.zeros((0, 3), dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One alarm, in codes.
+
+    Attributes
+    ----------
+    kind : one of `KINDS`. case : which of the kind's wordings fits.
+    statistic, threshold : None where there is no number behind it.
+    workers, questions : codes it is about; none for the whole crowd.
+    exhibits : (k, 3) answers to show side by side: two workers and a question; for model_like the
+        second is not a worker but the model named in `figures`, -1.
+    figures : further numbers for the message.
+    """
+
+    kind: str
+    severity: Severity
+    case: str
+    statistic: float | None
+    threshold: float | None
+    workers: Integers = field(default_factory=lambda: NOBODY)
+    questions: Integers = field(default_factory=lambda: NOBODY)
+    exhibits: Integers = field(default_factory=lambda: NOTHING)
+    figures: Mapping[str, object] = field(default_factory=dict)
+
+
+def findings(survey: Survey, proven: Sequence[bool] | None = None) -> list[Finding]:
+    """Return what rings, alarms first.
+
+    Parameters
+    ----------
+    proven : for each group of `survey.kinship.groups` whether its texts prove copying. Where camps
+        ring, a group that is a camp is called copies only then, or if its answers are identical.
+    """
+    groups = survey.kinship.groups
+    proven = [False] * len(groups) if proven is None else proven
+    found = [
+        *(
+            _of_group(survey, group, by_texts)
+            for group, by_texts in zip(groups, proven, strict=True)
+        ),
+        *_of_camps(survey),
+        *_of_questions(survey),
+        *_of_ranking(survey),
+        *(_of_part(group) for group in survey.kinship.partly),
+        *_of_models(survey),
+        *_of_run(survey),
+    ]
+    return in_order(found)
+
+
+def in_order(found: Sequence[Finding]) -> list[Finding]:
+    """Sort by severity, then by kind as in `KINDS`; otherwise the order stays."""
+    return sorted(found, key=lambda one: (SEVERITIES.index(one.severity), KINDS.index(one.kind)))
+
+
+def is_camp(group: Group, camps: Camps) -> int | None:
+    """Return which camp a group is the same as, 0 or 1; None for no camp, or where none rings."""
+    if not camps.rings:
+        return None
+    for at, camp in enumerate(camps.members):
+        both = len(np.intersect1d(group.members, camp))
+        if both >= SAME * len(group.members) and both >= SAME * len(camp):
+            return at
+    return None
+
+
+def may_be_called_copies(survey: Survey, group: Group, by_texts: bool) -> bool:
+    """Whether a group may be called copies, and collapsed without asking."""
+    if by_texts or group.mean_cosine >= IDENTICAL:
+        return True
+    return is_camp(group, survey.camps) is None
+
+
+def _of_group(survey: Survey, group: Group, by_texts: bool) -> Finding:
+    copies = may_be_called_copies(survey, group, by_texts)
+    case = "clique"
+    if copies:
+        case = "proven" if by_texts or group.mean_cosine >= IDENTICAL else "alike"
+    return Finding(
+        "copies" if copies else "clique",
+        "alarm",
+        case,
+        group.statistic,
+        survey.kinship.threshold,
+        workers=group.members,
+        exhibits=group.alike,
+        figures={
+            "mean_cosine": group.mean_cosine,
+            "n_shared": group.n_shared,
+            "camp": is_camp(group, survey.camps),
+            "camps_ring": survey.camps.rings,
+        },
+    )
+
+
+def _of_camps(survey: Survey) -> list[Finding]:
+    camps = survey.camps
+    if not camps.rings:
+        return []
+    exhibits = of_camps(survey.pairs, camps.members)
+    starts = survey.starts
+    return [
+        Finding(
+            "two_camps",
+            "alarm",
+            "crowd",
+            camps.statistic,
+            camps.threshold,
+            workers=camp,
+            exhibits=exhibits,
+            figures={
+                "camp": at,
+                "other": len(camps.members[1 - at]),
+                "surplus": camps.surplus[at],
+                "start_agreement": None if starts is None else starts.statistic,
+                "open": bool(starts and starts.rings),
+                "sampled": survey.pairs.sampled,
+            },
+        )
+        for at, camp in enumerate(camps.members)
+    ]
+
+
+def _of_questions(survey: Survey) -> list[Finding]:
+    found = survey.questions
+    if not found.rings:
+        return []
+    return [
+        Finding(
+            "two_camps",
+            "alarm",
+            "questions",
+            found.statistic,
+            found.threshold,
+            questions=found.listed,
+            exhibits=of_questions(survey.pairs, found),
+            figures={"n_tested": found.n_tested},
+        )
+    ]
+
+
+def _of_ranking(survey: Survey) -> list[Finding]:
+    leverage, disagreement = survey.leverage, survey.disagreement
+    found = []
+    if leverage.rings:
+        of_worker = NOBODY if leverage.worker is None else np.array([leverage.worker])
+        found.append(
+            Finding(
+                "leverage",
+                "alarm",
+                "worker",
+                leverage.statistic,
+                leverage.threshold,
+                workers=of_worker,
+            )
+        )
+    if disagreement.rings:
+        found.append(
+            Finding(
+                "grader_disagreement",
+                "alarm",
+                "crowd",
+                disagreement.statistic,
+                disagreement.threshold,
+            )
+        )
+    return found
+
+
+def _of_part(group: Group) -> Finding:
+    return Finding(
+        "copies",
+        "notice",
+        "partly",
+        group.statistic,
+        PARTLY_THRESHOLD,
+        workers=group.members,
+        exhibits=group.alike,
+        figures={"n_shared": group.n_shared},
+    )
+
+
+def _of_models(survey: Survey) -> list[Finding]:
+    return [
+        Finding(
+            "model_like",
+            "notice",
+            "model",
+            float(np.nanmax(likeness.statistic[likeness.workers])),
+            likeness.threshold,
+            workers=likeness.workers,
+            figures={"model": likeness.model},
+        )
+        for likeness in survey.models
+        if len(likeness.workers)
+    ]
+
+
+def _of_run(survey: Survey) -> list[Finding]:
+    found = []
+    if survey.concentration.rings:
+        check = survey.concentration
+        found.append(
+            Finding(
+                "concentrated_weight",
+                "notice",
+                "crowd",
+                check.statistic,
+                check.threshold,
+                workers=survey.heaviest,
+                figures={"n_workers": survey.n_workers},
+            )
+        )
+    if survey.stability.rings:
+        check = survey.stability
+        found.append(
+            Finding("unstable_ranking", "notice", "crowd", check.statistic, check.threshold)
+        )
+    if survey.converged is False:
+        found.append(
+            Finding(
+                "no_convergence",
+                "notice",
+                "crowd",
+                survey.last_step,
+                survey.tolerance,
+                figures={"n_iterations": survey.n_iterations},
+            )
+        )
+    if survey.converged is None:
+        found.append(Finding("too_few", "notice", "crowd", float(survey.n_workers), 3.0))
+    elif len(survey.unsupported):
+        found.append(
+            Finding(
+                "too_few",
+                "info",
+                "workers",
+                float(len(survey.unsupported)),
+                None,
+                workers=survey.unsupported,
+            )
+        )
+    return found

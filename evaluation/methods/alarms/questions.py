@@ -1,0 +1,167 @@
+"""Two camps among the answers to single questions, whoever gave them.
+
+A misconception is held by other workers from question to question; then the crowd has no camps, but
+its questions do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from evaluation.methods.alarms.pairs import AT_ONCE, cosines
+from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.mean_vote import MeanVote
+
+# A question is listed above this separation, ...
+SEPARATED = 0.4
+# ... and the crowd is told at this share of the questions, and so many of them, ...
+THRESHOLD = 0.15
+FEWEST_LISTED = 3
+# ... if so many are rare in an honest crowd, where up to one question in twenty is listed: half
+# right, half wrong is what a question is sometimes like.
+USUAL = 0.05
+RARE = 0.02
+FEWEST_ANSWERS = 6
+SMALLEST = 3
+SMALLEST_SHARE = 0.2
+# Of a question with more answers, a random sample is looked at.
+MOST_ANSWERS = 1000
+POWER_STEPS = 64
+MOST_MOVES = 20
+
+
+@dataclass(frozen=True)
+class QuestionCamps:
+    """Which questions have two kinds of answers.
+
+    Attributes
+    ----------
+    separation : (Q,) lesser mean cosine within a camp less that across, as a share of what is left
+        to 1; at most 1, 0 without a second camp, NaN below 6 answers. Questions in code order.
+    listed : question codes with a separation above .4, the most separated first.
+    camps : for each listed question the worker codes of its larger and its smaller camp.
+    statistic : share of the tested questions that are listed; None with `reason`.
+    n_tested : questions with 6 answers or more.
+    """
+
+    separation: Floats
+    listed: Integers
+    camps: tuple[tuple[Integers, Integers], ...]
+    statistic: float | None
+    n_tested: int
+    reason: str | None = None
+    threshold: float = THRESHOLD
+
+    @property
+    def rings(self) -> bool:
+        """Whether so many questions have camps that the crowd is to be told."""
+        return (
+            self.statistic is not None
+            and self.statistic >= self.threshold
+            and len(self.listed) >= FEWEST_LISTED
+            and float(stats.binom.sf(len(self.listed) - 1, self.n_tested, USUAL)) < RARE
+        )
+
+
+def question_camps(vote: MeanVote, seed: int = 0) -> QuestionCamps:
+    """Look for two camps of at least 3 answers and a fifth of them, question by question.
+
+    `seed` draws the sample of a question with more than 1,000 answers.
+    """
+    cells = vote.cells
+    separation = np.full(cells.n_questions, np.nan)
+    members: dict[int, tuple[Integers, Integers]] = {}
+    rng = np.random.default_rng(seed)
+    start = 0
+    for block in vote.blocks:
+        size = block.size
+        chosen = None
+        if size > MOST_ANSWERS:
+            chosen = np.sort(rng.choice(size, MOST_ANSWERS, replace=False))
+        taken = min(size, MOST_ANSWERS)
+        step = max(1, AT_ONCE // taken**2)
+        for begin in range(0, len(block) if size >= FEWEST_ANSWERS else 0, step):
+            part = slice(begin, min(begin + step, len(block)))
+            at = slice(start + part.start * size, start + part.stop * size)
+            found = cosines(block, part, chosen)
+            np.einsum("bii->bi", found)[...] = 0.0
+            first = _settle(found, _leading_signs(found))
+            value = _separation(found, first)
+            question = cells.question[at].reshape(-1, size)[:, 0]
+            separation[question] = value
+            worker = cells.worker[at].reshape(-1, size)
+            worker = worker if chosen is None else worker[:, chosen]
+            for b in np.flatnonzero(value > SEPARATED):
+                halves = worker[b, first[b]], worker[b, ~first[b]]
+                members[int(question[b])] = max(halves, key=len), min(halves, key=len)
+        start += len(block) * size
+    return _found(separation, members)
+
+
+def _found(separation: Floats, members: dict[int, tuple[Integers, Integers]]) -> QuestionCamps:
+    tested = int(np.count_nonzero(~np.isnan(separation)))
+    listed = np.array(sorted(members, key=lambda q: (-separation[q], q)), dtype=np.int64)
+    # Halves of equal size are told in the order of their first worker.
+    camps = tuple(
+        (a, b) if len(a) > len(b) or a[0] < b[0] else (b, a)
+        for a, b in (members[question] for question in listed.tolist())
+    )
+    if not tested:
+        return QuestionCamps(separation, listed, camps, None, 0, "no_question_with_6_answers")
+    return QuestionCamps(separation, listed, camps, len(listed) / tested, tested)
+
+
+def _leading_signs(found: Floats) -> Booleans:
+    """Return (B, m) signs of the leading eigenvector of the doubly centred Gram matrices.
+
+    By power steps, which converge because the matrices have no negative eigenvalues; the ones of
+    the unit vectors' lengths are put back on the diagonal for that.
+    """
+    v = np.random.default_rng(0).standard_normal(found.shape[:2])
+    for _ in range(POWER_STEPS):
+        v -= v.mean(axis=1, keepdims=True)
+        v = np.einsum("bij,bj->bi", found, v) + v
+        v -= v.mean(axis=1, keepdims=True)
+        norm = np.linalg.norm(v, axis=1, keepdims=True)
+        v /= np.where(norm > 0, norm, 1.0)
+    return np.asarray(v >= 0)
+
+
+def _settle(found: Floats, first: Booleans) -> Booleans:
+    """Let every answer join the half it is nearer to, itself left out, until nothing changes."""
+    size = found.shape[1]
+    sums = found.sum(axis=2)
+    for _ in range(MOST_MOVES):
+        to_first = np.einsum("bij,bj->bi", found, first.astype(np.float64))
+        count = first.sum(axis=1, keepdims=True) - first
+        others = size - 1 - count
+        near = np.where(count > 0, to_first / np.maximum(count, 1), -np.inf)
+        far = np.where(others > 0, (sums - to_first) / np.maximum(others, 1), -np.inf)
+        new = np.where(near == far, first, near > far)
+        if np.array_equal(new, first):
+            break
+        first = new
+    return first
+
+
+def _separation(found: Floats, first: Booleans) -> Floats:
+    """Return (B,) separations of two halves; 0 where one is too small."""
+    size = found.shape[1]
+    v = first.astype(np.float64)
+    to_first = np.einsum("bij,bj->bi", found, v)
+    total, within = found.sum(axis=(1, 2)), np.einsum("bi,bi->b", v, to_first)
+    across = to_first.sum(axis=1) - within
+    rest = total - within - 2 * across
+    a = first.sum(axis=1)
+    b = size - a
+    large = np.minimum(a, b) >= max(SMALLEST, int(np.ceil(SMALLEST_SHARE * size)))
+    a, b = np.where(large, a, 2), np.where(large, b, 2)
+    inside = np.minimum(within / (a * (a - 1)), rest / (b * (b - 1)))
+    between = across / (a * b)
+    gap = 1.0 - between
+    # Answers that are all the same differ by rounding only.
+    value = np.where(gap > 1e-9, (inside - between) / np.where(gap > 1e-9, gap, 1.0), 0.0)
+    return np.where(large, np.maximum(value, 0.0), 0.0)

@@ -1,0 +1,135 @@
+"""How much of a ranking hangs on one worker, one start, one set of questions, one grader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaluation.methods.aqer import AQER
+from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.stability import draw_agreement
+
+# Spearman correlations below these ring. Honest crowds went down to .82 for leverage and to .15
+# for two graders (development seeds, platform/docs/alarms.md).
+LEVERAGE = 0.75
+STABLE = 0.8
+DISAGREEMENT = 0.1
+# Two starts that agree less than this leave the ranking open.
+OPEN = 0.5
+# The effective number of voters below this share of the workers is told.
+CONCENTRATION = 1 / 3
+# Leaving out one of more workers than this changes little: the heaviest are tried.
+ALL_TRIED = 60
+HEAVIEST = 20
+# A single exchange of places means much among fewer.
+FEWEST_RANKED = 8
+# Numbers in a working array.
+AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True)
+class Check:
+    """A number that rings below its threshold.
+
+    Attributes
+    ----------
+    statistic : None with `reason` where it is undefined.
+    worker : code of the worker it is about, if it is about one.
+    """
+
+    statistic: float | None
+    threshold: float
+    reason: str | None = None
+    worker: int | None = None
+
+    @property
+    def rings(self) -> bool:
+        """Whether the statistic is below the threshold."""
+        return self.statistic is not None and self.statistic < self.threshold
+
+
+def rank_correlation(one: Floats, other: Floats, among: Booleans) -> float | None:
+    """Return Spearman's correlation of two scores (M,) over some workers that have both.
+
+    None where fewer than 2 have, or where one side has no spread.
+    """
+    found = float(draw_agreement(one, other[:, None], among)[0])
+    return None if np.isnan(found) else found
+
+
+def leverage(aqer: AQER) -> Check:
+    """Return the least Spearman correlation of the others' raw scores when one worker is left out.
+
+    Over supported workers, with the run's own rules from equal weights. In a crowd of more than 60
+    workers the 20 with the greatest voting weights are tried.
+    """
+    ranked = aqer.supported_ & ~np.isnan(aqer.raw_)
+    m = len(aqer.workers_)
+    if aqer.converged_ is None or np.count_nonzero(ranked) <= FEWEST_RANKED:
+        return Check(None, LEVERAGE, "too_few_ranked_workers")
+    tried = np.arange(m)
+    if m > ALL_TRIED:
+        tried = np.argsort(-np.nan_to_num(aqer.weights_), kind="stable")[:HEAVIEST]
+    least, worker = np.inf, None
+    step = max(1, AT_ONCE // len(aqer.mean_vote_.cells))
+    for begin in range(0, len(tried), step):
+        left_out = tried[begin : begin + step]
+        copies = np.ones((m, len(left_out)))
+        copies[left_out, np.arange(len(left_out))] = 0.0
+        raw = aqer.restarted(copies / (m - 1), copies)
+        for code, column in zip(left_out.tolist(), raw.T, strict=True):
+            others = ranked.copy()
+            others[code] = False
+            found = rank_correlation(aqer.raw_, column, others)
+            if found is not None and found < least:
+                least, worker = found, code
+    if worker is None:
+        return Check(None, LEVERAGE, "no_spread")
+    return Check(float(least), LEVERAGE, worker=worker)
+
+
+def start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> Check:
+    """Return Spearman's correlation of raw scores started from the one camp and from the other.
+
+    Below .5 the answers alone cannot say who is right.
+    """
+    start = np.zeros((len(aqer.workers_), len(camps)))
+    for at, camp in enumerate(camps):
+        start[camp, at] = 1.0 / len(camp)
+    raw = aqer.restarted(start)
+    found = rank_correlation(raw[:, 0], raw[:, 1], np.ones(len(raw), dtype=bool))
+    return Check(found, OPEN, None if found is not None else "no_spread")
+
+
+def stability(agreement: ArrayLike) -> Check:
+    """Return the median Spearman correlation of bootstrap draws with the run.
+
+    `agreement` is `AQER.draw_agreement_`, (n_draws,), NaN where a draw has none.
+    """
+    known = np.asarray(agreement, dtype=float)
+    known = known[~np.isnan(known)]
+    if not len(known):
+        return Check(None, STABLE, "no_draws")
+    return Check(float(np.median(known)), STABLE)
+
+
+def disagreement(raw: Floats, other: Floats, among: Booleans) -> Check:
+    """Return Spearman's correlation of two graders' raw scores (M,) over some workers."""
+    both = among & ~np.isnan(raw) & ~np.isnan(other)
+    if np.count_nonzero(both) < FEWEST_RANKED:
+        return Check(None, DISAGREEMENT, "too_few_ranked_workers")
+    found = rank_correlation(raw, other, both)
+    return Check(found, DISAGREEMENT, None if found is not None else "no_spread")
+
+
+def concentration(weights: Floats) -> Check:
+    """Return the effective number of voters, 1 / sum of squared weights, as a share of the workers.
+
+    Above 0, at most 1. `weights` is (M,), NaN where nobody is graded.
+    """
+    if not len(weights) or np.isnan(weights).all():
+        return Check(None, CONCENTRATION, "no_weights")
+    squares = float(np.nansum(weights**2))
+    return Check(1.0 / squares / len(weights), CONCENTRATION)

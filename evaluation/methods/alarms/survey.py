@@ -1,0 +1,120 @@
+"""Everything that is looked at after a grading, once, over the Gram blocks that it left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.methods.alarms import ranking
+from evaluation.methods.alarms.camps import Camps, camps
+from evaluation.methods.alarms.copies import Kinship, kinship
+from evaluation.methods.alarms.model_likeness import ModelLikeness, model_cosines, model_likeness
+from evaluation.methods.alarms.pairs import Pairs
+from evaluation.methods.alarms.questions import QuestionCamps, question_camps
+from evaluation.methods.alarms.ranking import Check
+from evaluation.methods.aqer import AQER
+from evaluation.methods.cells import Floats, Integers
+from evaluation.methods.grams import Vectors
+
+NO_OTHER_GRADER = "no_other_grader"
+
+
+@dataclass(frozen=True)
+class ModelSpeech:
+    """One language model's answers: (R, d) vectors and (R,) question codes, each at most once."""
+
+    label: object
+    vectors: Vectors
+    questions: Integers
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was looked at; see the modules of the same names.
+
+    Attributes
+    ----------
+    starts : agreement of the run started from one camp and from the other; None without a ring.
+    disagreement : with the grader of `other_raw`.
+    heaviest : codes of the workers who carry half of the voting weight, the heaviest first.
+    unsupported : codes of the workers without a rank for want of answers.
+    converged, n_iterations, last_step, tolerance : of the run; converged is None where it had too
+        few workers, last_step the change that `tolerance` was compared with.
+    """
+
+    pairs: Pairs
+    camps: Camps
+    kinship: Kinship
+    questions: QuestionCamps
+    starts: Check | None
+    leverage: Check
+    stability: Check
+    concentration: Check
+    disagreement: Check
+    models: tuple[ModelLikeness, ...]
+    heaviest: Integers
+    unsupported: Integers
+    n_workers: int
+    converged: bool | None
+    n_iterations: int
+    last_step: float | None
+    tolerance: float
+
+
+def survey(
+    aqer: AQER,
+    other_raw: Floats | None = None,
+    models: Iterable[ModelSpeech] = (),
+    vectors: Vectors | None = None,
+    other_reason: str = NO_OTHER_GRADER,
+) -> Survey:
+    """Look at a fitted run.
+
+    Parameters
+    ----------
+    other_raw : (M,) raw scores of the same workers by another grader; `other_reason` says why
+        there are none.
+    models : answers of language models, in the space of `vectors` (N, d), those of the workers.
+    """
+    vote = aqer.mean_vote_
+    pairs = Pairs.of(vote, aqer.seed)
+    found = camps(pairs, aqer.seed)
+    disagreement = Check(None, ranking.DISAGREEMENT, other_reason)
+    if other_raw is not None:
+        disagreement = ranking.disagreement(aqer.raw_, other_raw, aqer.supported_)
+    likeness = []
+    if vectors is not None:
+        for model in models:
+            to_model = model_cosines(vote.cells, vectors, model.questions, model.vectors)
+            likeness.append(model_likeness(model.label, pairs, vote.cells, to_model))
+    m = len(aqer.workers_)
+    scale = m if aqer.stopping == "relative" else 1
+    return Survey(
+        pairs=pairs,
+        camps=found,
+        kinship=kinship(pairs),
+        questions=question_camps(vote, aqer.seed),
+        starts=ranking.start_agreement(aqer, found.members) if found.rings else None,
+        leverage=ranking.leverage(aqer),
+        stability=ranking.stability(aqer.draw_agreement_),
+        concentration=ranking.concentration(aqer.weights_),
+        disagreement=disagreement,
+        models=tuple(likeness),
+        heaviest=_heaviest(aqer.weights_),
+        unsupported=np.flatnonzero(~aqer.supported_),
+        n_workers=m,
+        converged=aqer.converged_,
+        n_iterations=aqer.n_iter_,
+        last_step=scale * aqer.trace_[-1] if aqer.trace_ else None,
+        tolerance=aqer.tolerance,
+    )
+
+
+def _heaviest(weights: Floats) -> Integers:
+    order = np.argsort(-np.nan_to_num(weights), kind="stable")
+    total = np.cumsum(np.nan_to_num(weights)[order])
+    if not len(total) or total[-1] <= 0:
+        return np.zeros(0, dtype=np.int64)
+    return order[: int(np.searchsorted(total, total[-1] / 2)) + 1]

@@ -1,0 +1,91 @@
+"""Two camps on single questions, whose holders change from question to question."""
+
+import numpy as np
+import pytest
+
+from evaluation.methods.alarms import question_camps
+from evaluation.methods.simulation import honest, simulate
+from tests.evaluation.methods.alarms.crowds import fitted
+
+
+def look(vectors, workers, questions, **switches):
+    return question_camps(fitted(vectors, workers, questions, **switches).mean_vote_)
+
+
+def with_misconceptions(crowd, n_questions, seed=0):
+    """The vectors of a crowd in which 8 changing workers hold another truth on some questions."""
+    rng = np.random.default_rng(seed)
+    vectors, held = crowd.vectors.copy(), {}
+    for question in rng.choice(crowd.n_questions, n_questions, replace=False).tolist():
+        at = rng.choice(np.flatnonzero(crowd.questions == question), 8, replace=False)
+        other = rng.standard_normal(vectors.shape[1])
+        vectors[at] += other - crowd.truth[question]
+        held[question] = set(crowd.workers[at].tolist())
+    return vectors, held
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
+def test_the_separation_of_two_camps_by_hand(similarity):
+    # Four answers at (1, 0, .) and three at (0, 1, .): .8 within (a common .8 share), 0 across.
+    # separation = (.8 - 0) / (1 - 0).
+    def camp(axis, size):
+        own = np.zeros((size, 9))
+        own[:, axis] = np.sqrt(0.8)
+        own[np.arange(size), 2 + np.arange(size) + (4 if axis else 0)] = np.sqrt(0.2)
+        return own
+
+    vectors = np.vstack([camp(0, 4), camp(1, 3)])
+    found = look(vectors, list("abcdefg"), [1] * 7, similarity=similarity)
+    assert found.separation == pytest.approx([0.8], abs=1e-9)
+    assert [camp.tolist() for camp in found.camps[0]] == [[0, 1, 2, 3], [4, 5, 6]]
+    assert (found.statistic, found.n_tested, found.rings) == (1.0, 1, False)  # one question only
+
+
+def test_misconceptions_ring_and_are_told_with_those_who_hold_them():
+    crowd = simulate(honest(20, (0.5, 1.0)), 20, 200, 3)
+    vectors, held = with_misconceptions(crowd, 6)
+    aqer = fitted(vectors, crowd.workers, crowd.questions)
+    found = question_camps(aqer.mean_vote_)
+    assert found.rings
+    assert set(aqer.questions_[found.listed].tolist()) == set(held)
+    assert found.statistic == pytest.approx(6 / 20)
+    for question, (_, smaller) in zip(found.listed, found.camps, strict=True):
+        assert set(aqer.workers_[smaller].tolist()) == held[aqer.questions_[question]]
+    assert np.sort(found.separation[found.listed])[::-1].tolist() == (
+        found.separation[found.listed].tolist()
+    )
+
+
+def test_good_and_bad_answers_are_no_camps():
+    for seed in range(3):
+        crowd = simulate(honest(24), 12, 100, seed)
+        assert len(look(crowd.vectors, crowd.workers, crowd.questions).listed) == 0
+
+
+def test_the_same_is_found_with_more_answers_than_dimensions():
+    rng = np.random.default_rng(0)
+    vectors = np.vstack([rng.normal([3, 0], 0.2, (5, 2)), rng.normal([0, 3], 0.2, (4, 2))])
+    found = look(vectors, np.arange(9), np.zeros(9, int))
+    assert [len(camp) for camp in found.camps[0]] == [5, 4]
+
+
+def test_few_or_equal_answers_have_no_camps():
+    few = look(np.eye(5), np.arange(5), np.zeros(5, int))
+    assert (few.statistic, few.reason) == (None, "no_question_with_6_answers")
+    assert np.isnan(few.separation).all()
+    equal = look(np.ones((8, 3)), np.arange(8), np.zeros(8, int))
+    assert equal.separation.tolist() == [0.0]
+    nothing = look(np.zeros((8, 3)), np.arange(8), np.zeros(8, int))
+    assert not nothing.rings
+
+
+def test_a_question_with_very_many_answers_is_judged_by_a_sample(monkeypatch):
+    from evaluation.methods.alarms import questions
+
+    monkeypatch.setattr(questions, "MOST_ANSWERS", 40)
+    rng = np.random.default_rng(0)
+    vectors = np.vstack([rng.normal(0, 0.2, (70, 8)) + axis for axis in np.eye(8)[:2]])
+    found = look(vectors, np.arange(140), np.zeros(140, int))
+    ((large, small),) = found.camps
+    assert len(large) + len(small) == 40
+    assert {int(large.max() < 70), int(small.max() < 70)} == {0, 1}
