@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 
 from annotations.admin.forms import QuestionSetForm
 from annotations.admin.paging import NEWEST_FIRST, page_of
-from annotations.admin.scope import user_id, visible, visible_or_404
+from annotations.admin.scope import editable_or_refused, only_requesters, user_id, visible
 from annotations.admin.uploads import breadcrumbs
 from annotations.models import Question, QuestionSet, QuestionSetVersion, Response, Submission
 
@@ -29,7 +29,7 @@ def question_sets(request: HttpRequest) -> HttpResponse:
     search = request.GET.get("q", "").strip()
     rows = (
         visible(request, QuestionSet.objects.all())
-        .select_related("owner")
+        .select_related("owner", "team")
         .defer("description", "notice")
     )
     if search:
@@ -44,12 +44,13 @@ def question_sets(request: HttpRequest) -> HttpResponse:
 
 def new_question_set(request: HttpRequest) -> HttpResponse:
     """Make a set."""
+    only_requesters(request)
     return _form(request, QuestionSet(owner_id=user_id(request)), "New question set", [])
 
 
 def edit_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Change what is said about a set."""
-    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
     trail = breadcrumbs(question_set)
     return _form(request, question_set, f"Edit {question_set.name}", trail)
 
@@ -57,7 +58,7 @@ def edit_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
 @require_POST
 def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Freeze the wording of the latest version."""
-    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
     latest = question_set.latest_version()
     if latest is None or not latest.questions.exists():
         messages.error(request, "There is nothing to publish: upload questions first.")
@@ -77,7 +78,8 @@ def _form(
             with transaction.atomic():
                 saved = form.save()
         except IntegrityError:
-            form.add_error("name", "You have a question set of this name.")
+            whose = "You have" if question_set.owner_id == user_id(request) else "Its owner has"
+            form.add_error("name", f"{whose} a question set of this name.")
         else:
             return redirect("admin:question-set", saved.public_id)
     context = {

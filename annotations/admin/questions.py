@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 from annotations.admin.paging import Page, page_of
 from annotations.admin.scope import visible, visible_or_404
 from annotations.admin.uploads import breadcrumbs
-from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion, Response
+from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion, Response, rights
 
 BEGINNING = 240
 """Characters of a text that a list shows."""
@@ -56,6 +56,7 @@ def passages(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "breadcrumbs": breadcrumbs(question_set),
         "notice": question_set.notice,
         "question_set": question_set,
+        "rights": rights(request.user, question_set),
         "page": page_of(request, counted, IN_ORDER, 10),
     }
     return TemplateResponse(request, "annotations/passages.html", context)
@@ -76,6 +77,7 @@ def question(request: HttpRequest, set_id: UUID, question_id: UUID) -> HttpRespo
         "breadcrumbs": breadcrumbs(question_set),
         "notice": question_set.notice,
         "question_set": question_set,
+        "rights": rights(request.user, question_set),
         "question": shown,
         "page": page_of(request, answers, ("pk",)),
     }

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from annotations.admin import staging
 from annotations.admin.forms import UploadForm
-from annotations.admin.scope import user_id, visible_or_404
+from annotations.admin.scope import editable_or_refused, user_id
 from annotations.admin.upload_kinds import KINDS, UploadKind
 from annotations.exchange.importing import ImportReport
 from annotations.exchange.problems import InputError
@@ -23,7 +23,7 @@ Breadcrumbs = list[tuple[str, str]]
 
 def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
     """Take a file, try it, and lead to the preview."""
-    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
     if kind not in KINDS:
         raise Http404
     sort = KINDS[kind]
@@ -60,7 +60,7 @@ def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
 
 def uploaded(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     """Show what the file would do, why it cannot be imported, or what it did."""
-    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
     staged = _staged(request, question_set, token)
     sort = KINDS[staged.kind]
     titles = {
@@ -82,7 +82,7 @@ def uploaded(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
 @require_POST
 def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     """Import the file; a second click finds it done."""
-    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
     staged = _staged(request, question_set, token)
     if staged.state == "checked" and staged.path.exists():
         _read(staged, question_set, KINDS[staged.kind], dry_run=False)
@@ -92,7 +92,7 @@ def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
 @require_POST
 def discard_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     """Forget the file."""
-    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
     _staged(request, question_set, token).drop()
     return redirect("admin:question-set", question_set.public_id)
 

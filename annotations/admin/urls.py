@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from annotations.admin import question_sets, questions, uploads
+from annotations.admin import question_sets, questions, sharing, teams, uploads
 
 SET = "question-sets/<uuid:set_id>/"
+TEAM = "teams/<uuid:team_id>/"
 
 urlpatterns = [
     path("question-sets/", question_sets.question_sets, name="question-sets"),
@@ -17,4 +18,13 @@ urlpatterns = [
     path(f"{SET}uploads/<str:token>/", uploads.uploaded, name="uploaded"),
     path(f"{SET}uploads/<str:token>/confirm/", uploads.confirm_upload, name="upload-confirm"),
     path(f"{SET}uploads/<str:token>/discard/", uploads.discard_upload, name="upload-discard"),
+    path(f"{SET}sharing/", sharing.sharing, name="sharing"),
+    path(f"{SET}sharing/team/", sharing.share_with_team, name="sharing-team"),
+    path(f"{SET}sharing/<uuid:share_id>/remove/", sharing.remove_share, name="share-remove"),
+    path("teams/", teams.teams, name="teams"),
+    path("teams/new/", teams.new_team, name="team-new"),
+    path(TEAM, teams.team, name="team"),
+    path(f"{TEAM}leave/", teams.leave_team, name="team-leave"),
+    path(f"{TEAM}end/", teams.delete_team, name="team-end"),
+    path(f"{TEAM}members/<uuid:membership_id>/remove/", teams.remove_member, name="member-remove"),
 ]

@@ -38,7 +38,10 @@ class Item:
 
 
 def attention(user: AbstractBaseUser | AnonymousUser) -> list[Item]:
-    """Return what needs attention, worst first: runs that failed, wait or are out of date."""
+    """Return what needs attention in the sets that the user may change, worst first.
+
+    That are runs which failed, wait, or are out of date.
+    """
     order = {"bad": 0, "warn": 1, "busy": 2}
     listens = somebody_listens()
     found = [item for row in _sets(user) for item in _items(row, listens)]
@@ -54,7 +57,7 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, object]]:
     of_models = LLMResponse.objects.filter(question__version__question_set=OuterRef("pk"))
     since = Q(updated_at__gt=OuterRef("run_started"))
     return list(
-        QuestionSet.objects.visible_to(user)
+        QuestionSet.objects.editable_by(user)
         .annotate(
             run=Subquery(last.values("public_id")[:1]),
             run_state=Subquery(last.values("state")[:1]),

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
-from annotations.admin.scope import user_id, visible_or_404
+from annotations.admin.scope import editable_or_refused, user_id
 from annotations.admin.uploads import breadcrumbs
 from annotations.admin.words import with_code
 from annotations.models import QuestionSet, QuestionSetVersion, Response
@@ -19,7 +19,7 @@ from evaluation.background.liveness import HOW_TO_START, somebody_listens
 
 def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Ask how, then start a run over a version (`version` in the address, else the latest)."""
-    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
     version = version_to_grade(question_set, request.GET.get("version"))
     form = GradeForm(request.user, request.POST or None)
     if request.method == "POST" and version is not None and form.is_valid():

@@ -9,7 +9,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from annotations.admin.scope import visible
-from annotations.models import Question, QuestionSet, Response, Worker
+from annotations.models import Question, QuestionSet, Response, Worker, is_requester
 from evaluation.admin.attention import attention
 from evaluation.admin.runs import in_short
 from evaluation.background.runs import visible_runs
@@ -45,7 +45,7 @@ def overview(request: HttpRequest) -> TemplateResponse:
     items = attention(request.user)
     context = {
         "title": "Overview",
-        "counts": counts,
+        "counts": [count for count in counts if count.number or is_requester(request.user)],
         "items": items[:ITEMS_SHOWN],
         "hidden_items": max(0, len(items) - ITEMS_SHOWN),
         "runs": in_short(visible_runs(request.user)).order_by("-id")[:RUNS_SHOWN],
@@ -74,10 +74,10 @@ def flow(request: HttpRequest) -> list[Count]:
 
 
 def first_steps(request: HttpRequest, counts: dict[str, int]) -> list[FirstStep]:
-    """Return the three steps to the first grades; none once there are grades."""
-    if counts["grades"]:
+    """Return the three steps of a requester to the first grades; none once there are grades."""
+    if counts["grades"] or not is_requester(request.user):
         return []
-    newest = visible(request, QuestionSet.objects.all()).order_by("-id").first()
+    newest = QuestionSet.objects.editable_by(request.user).order_by("-id").first()
     steps = [
         FirstStep(
             "Make a question set",

@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotations.admin.questions import questions_page
 from annotations.admin.scope import visible, visible_or_404
 from annotations.admin.words import with_code
-from annotations.models import QuestionSet, QuestionSetVersion, Response, Submission
+from annotations.models import QuestionSet, QuestionSetVersion, Response, Submission, rights
 from evaluation.admin.runs import in_short
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.models import LanguageModel, Run
@@ -40,6 +40,7 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "breadcrumbs": [("Question sets", reverse("admin:question-sets"))],
         "notice": shown.notice,
         "question_set": shown,
+        "rights": rights(request.user, shown),
         "versions": versions,
         "version": version,
         "runs": runs,

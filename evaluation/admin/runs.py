@@ -14,9 +14,10 @@ from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations.admin.paging import NEWEST_FIRST, page_of
-from annotations.admin.scope import user_id
+from annotations.admin.scope import editable_or_refused, user_id
 from annotations.admin.uploads import breadcrumbs
 from annotations.admin.words import with_code
+from annotations.models import rights
 from evaluation.admin.progress import duration, progress_of
 from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
@@ -72,6 +73,7 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "breadcrumbs": breadcrumbs(question_set),
         "notice": question_set.notice,
         "run": shown,
+        "rights": rights(request.user, question_set),
         "question_set": question_set,
         "progress": progress_of(shown),
         "how_to_start": with_code(HOW_TO_START),
@@ -92,7 +94,7 @@ def run_status(request: HttpRequest, run_id: UUID) -> JsonResponse:
 @require_POST
 def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Cancel a run that has not ended."""
-    shown = run_or_404(request, run_id)
+    shown = editable_or_refused(request, Run.objects.all(), run_id)
     if lifecycle.cancel(shown):
         messages.success(request, "The run is cancelled. The next one uses its vectors.")
     else:
@@ -103,7 +105,9 @@ def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_POST
 def run_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Start a run like this one, beside it."""
-    follower = lifecycle.again(run_or_404(request, run_id), user_id(request))
+    follower = lifecycle.again(
+        editable_or_refused(request, Run.objects.all(), run_id), user_id(request)
+    )
     return redirect("admin:run", follower.public_id)
 
 

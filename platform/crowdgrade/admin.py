@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
+from django.db.models import Field
+from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from annotations.models import is_operator
+
 admin.site.unregister(User)
 admin.site.unregister(Group)
+
+ROLES = {
+    "is_active": (
+        "May sign in",
+        "Untick this instead of deleting an account: what it made stays.",
+    ),
+    "is_staff": (
+        "Requester",
+        "Makes question sets, works in teams, grades. Viewers and experts need no tick: a set is "
+        "shared with them on its own page.",
+    ),
+    "is_superuser": ("Operator", "Sees and may do everything, also with what others own."),
+}
+"""The columns that make a role, with their names and meaning in words."""
 
 
 @admin.register(User)
@@ -19,14 +39,42 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
-    list_display = ("username", "is_active", "is_staff", "is_superuser", "last_login")
+    list_display = ("username", "role", "is_active", "last_login")
     list_filter = ()
     actions = None  # their bar sets a style that the policy refuses
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         ("Person", {"fields": ("first_name", "last_name", "email")}),
-        ("Role", {"fields": ("is_active", "is_staff", "is_superuser")}),
+        ("Role", {"fields": tuple(ROLES)}),
     )
     add_fieldsets = (  # type: ignore[assignment]
         (None, {"fields": ("username", "usable_password", "password1", "password2", "is_staff")}),
     )
+
+    @admin.display(description="Role")
+    def role(self, user: User) -> str:
+        """Return what an account may do, in a word."""
+        if not user.is_active:
+            return "may not sign in"
+        if user.is_superuser:
+            return "operator"
+        return "requester" if user.is_staff else "viewer or expert of shared sets"
+
+    def formfield_for_dbfield(
+        self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: Any
+    ) -> Any:
+        """Say roles in words."""
+        if db_field.name in ROLES:
+            kwargs["label"], kwargs["help_text"] = ROLES[db_field.name]
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Operators only, whatever rights somebody was given one by one."""
+        return is_operator(request.user)
+
+    def has_view_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Operators only."""
+        return is_operator(request.user)
+
+    has_add_permission = has_module_permission
+    has_change_permission = has_delete_permission = has_view_permission

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
@@ -20,7 +21,7 @@ ROOMS = ("annotations.admin.urls", "evaluation.admin.urls", "evaluation.pages.ur
 
 
 class CrowdgradeAdminSite(UnfoldAdminSite):
-    """Overview, question sets, runs and models; only their owners and operators see them.
+    """Overview, question sets, runs, models and teams, for requesters and whom they share with.
 
     A room's view returns a `TemplateResponse` whose template extends `admin/crowdgrade_base.html`;
     what the base template wants to know is added here. Names are reversed as `admin:NAME`.
@@ -31,11 +32,27 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
     enable_nav_sidebar = True
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """Return what every page knows; without colours, which a file of ours has.
+        """Return what every page knows, with who asks; without colours, which a file of ours has.
 
         (The theme would put them into a style element, which the policy refuses.)
         """
-        return {**super().each_context(request), "colors": None}
+        from annotations.models import is_operator, is_requester
+
+        return {
+            **super().each_context(request),
+            "colors": None,
+            "is_operator": is_operator(request.user),
+            "is_requester": is_requester(request.user),
+        }
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        """Whether there is a page for the one who asks: also viewers and experts who are no staff.
+
+        What they see there is decided row by row; Django's own pages ask for more than this.
+        """
+        from annotations.models import may_enter
+
+        return may_enter(request.user)
 
     def extra_urls(self) -> list[URLPattern]:
         """Return the addresses of all rooms, behind the login."""
@@ -50,11 +67,15 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         ]
 
     def framed(self, view: View) -> View:
-        """Return the view with the site's context added to what it shows."""
+        """Return the view with the site's context added to what it shows, or to its refusal."""
 
         @functools.wraps(view)
         def framed_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            response = view(request, *args, **kwargs)
+            try:
+                response = view(request, *args, **kwargs)
+            except PermissionDenied as refusal:
+                context = {"title": "You may not do this", "reason": str(refusal)}
+                response = TemplateResponse(request, "admin/refused.html", context, status=403)
             if isinstance(response, TemplateResponse) and not response.is_rendered:
                 own = response.context_data or {}
                 response.context_data = {**self.each_context(request), **own}

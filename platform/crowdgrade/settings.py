@@ -237,6 +237,7 @@ UNFOLD = {
     "SITE_HEADER": "Crowdgrade",
     "SITE_SYMBOL": "balance",
     "SITE_URL": None,
+    "LOGIN": {"form": "crowdgrade.login.LoginForm"},
 }
 
 LANGUAGE_CODE = "en"

@@ -50,27 +50,28 @@ def csv_of(*rows):
     return "\n".join(",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows)
 
 
-def import_world(question_set, folder):
-    """Two questions about a passage, three workers, one model."""
+def import_world(question_set, folder, mark=MARK):
+    """Two questions about a passage, three workers, one model; `mark` stands in all of it."""
+    nasty = NASTY.replace(MARK, mark)
     files = {
-        import_passages: [["passage", "text"], ["p1", f"Passage {NASTY}"]],
+        import_passages: [["passage", "text"], ["p1", f"Passage {nasty}"]],
         import_questions: [
             ["question", "text", "passage"],
-            ["q1", f"Where does it begin? {NASTY}", "p1"],
-            ["q2", f"Where does it end? {NASTY}", "p1"],
+            ["q1", f"Where does it begin? {nasty}", "p1"],
+            ["q2", f"Where does it end? {nasty}", "p1"],
         ],
         import_answers: [
             ["worker", "question", "answer"],
             *(
-                [f"{MARK}-{who}", question, f"{text} {NASTY}"]
+                [f"{mark}-{who}", question, f"{text} {nasty}"]
                 for who, text in (("ada", "in the hills"), ("ben", "in hills"), ("cy", "no idea"))
                 for question in ("q1", "q2")
             ),
         ],
         import_model_answers: [
             ["model", "question", "answer"],
-            [f"{MARK}-model", "q1", f"in the hills {NASTY}"],
-            [f"{MARK}-model", "q2", f"somewhere {NASTY}"],
+            [f"{mark}-model", "q1", f"in the hills {nasty}"],
+            [f"{mark}-model", "q2", f"somewhere {nasty}"],
         ],
     }
     for load, rows in files.items():
@@ -79,18 +80,24 @@ def import_world(question_set, folder):
         load(question_set, path)
 
 
-@pytest.fixture
-def world(rana, otto, ida, tmp_path):
-    """The users, Rana's set, its version and its finished run."""
+def graded_set(owner, folder, mark=MARK):
+    """A set of that owner's, its version and its finished run."""
     question_set = QuestionSet.objects.create(
-        owner=rana, name=f"Rivers {MARK}", notice=f"Notice {MARK}", description=NASTY
+        owner=owner,
+        name=f"Rivers {mark}",
+        notice=f"Notice {mark}",
+        description=NASTY.replace(MARK, mark),
     )
-    import_world(question_set, tmp_path)
+    import_world(question_set, folder, mark)
     version = question_set.latest_version()
-    run = runs.queue(version, rana.pk, AqerParameters(embedder="bow", bootstrap=0))
+    run = runs.queue(version, owner.pk, AqerParameters(embedder="bow", bootstrap=0))
     assert work_one_turn()
     run.refresh_from_db()
     assert run.state == Run.State.DONE, run.error
-    return SimpleNamespace(
-        rana=rana, otto=otto, ida=ida, set=question_set, version=version, run=run
-    )
+    return SimpleNamespace(set=question_set, version=version, run=run)
+
+
+@pytest.fixture
+def world(rana, otto, ida, tmp_path):
+    """The users, Rana's set, its version and its finished run."""
+    return SimpleNamespace(rana=rana, otto=otto, ida=ida, **vars(graded_set(rana, tmp_path)))

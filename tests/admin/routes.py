@@ -1,0 +1,212 @@
+"""Who may ask which address for what: every address of the site has one line in `ROUTES`.
+
+To add an address, add a line with its full name (namespace and all), its methods and their rules:
+
+    "admin:planner": get(ANSWERS),
+    "admin:alarm-dismiss": post(EDITS_ANSWERS),
+    "api:run-list": get(SIGNED_IN) | post(EDITS_ANSWERS, data={"version": "..."}),
+
+`test_access` then asks it as every role: for what is Rana's, for what is Otto's, and for mixtures.
+A method that stands in no line must be refused. A parameter that is new in an address gets its
+value in `VALUES`; one that takes names gets them in the line: get(ANSWERS, name=["grades"]).
+
+Rana owns the set and the team; Tara is in the team; Vera is a viewer and Ed an expert of the set;
+Otto is a requester with a set and a team of his own; Walter has an account and no role; Ida is an
+operator. What a rule calls IN is any answer after the door: also a complaint about the data sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from annotations.admin import staging
+from evaluation.models import LanguageModel
+
+IN, NO, GONE, LOGIN = "in", "403", "404", "login"
+ROLES = ("nobody", "walter", "vera", "ed", "tara", "otto", "rana", "ida")
+NAMESPACES_OF_PROGRAMS = ("api",)
+"""Here who is not signed in gets 401 or 403 instead of a way to the login."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What each role gets when it asks for something of Rana's."""
+
+    vera: str
+    ed: str
+    tara: str
+    otto: str
+    rana: str
+    ida: str
+    nobody: str = LOGIN
+    walter: str = LOGIN
+
+    @property
+    def is_about_an_object(self) -> bool:
+        """Whether it hangs on whose the object is."""
+        return self.otto != self.rana or self.rana == GONE
+
+    def of_another(self, role: str) -> str:
+        """What a role gets for something of Otto's: he stands where Rana stands, all others out."""
+        if not self.is_about_an_object or role in ("nobody", "walter"):
+            return str(getattr(self, role))
+        return {"otto": self.rana, "ida": self.ida}.get(role, GONE)
+
+
+PUBLIC = Rule(IN, IN, IN, IN, IN, IN, nobody=IN, walter=IN)
+SIGNED_IN = Rule(IN, IN, IN, IN, IN, IN)
+"""Everybody who may enter; what a list holds is tested by its texts."""
+REQUESTERS = Rule(NO, NO, IN, IN, IN, IN)
+OPERATORS = Rule(NO, NO, NO, NO, NO, IN)
+ABSENT = Rule(GONE, GONE, GONE, GONE, GONE, GONE)
+QUESTIONS = Rule(IN, IN, IN, GONE, IN, IN)
+"""Reading what was asked."""
+ANSWERS = Rule(IN, GONE, IN, GONE, IN, IN)
+"""Reading what came back: experts are to judge blindly, for them it does not exist."""
+EDITS_QUESTIONS = Rule(NO, NO, IN, GONE, IN, IN)
+"""Changing something that experts see."""
+EDITS_ANSWERS = Rule(NO, GONE, IN, GONE, IN, IN)
+"""Changing something that experts do not see."""
+MANAGES = Rule(NO, NO, NO, GONE, IN, IN)
+"""Deleting and sharing a set."""
+STAGED = Rule(NO, NO, GONE, GONE, IN, GONE)
+"""A file that Rana uploaded and did not confirm yet: her own, for everybody else."""
+TEAM = Rule(GONE, GONE, IN, GONE, IN, IN)
+MANAGES_TEAM = Rule(GONE, GONE, NO, GONE, IN, IN)
+LEAVES_TEAM = Rule(GONE, GONE, IN, GONE, GONE, GONE)
+"""The owner and operators are no members."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """The methods of an address with their rules; `names` are values of its parameters."""
+
+    rules: dict[str, Rule]
+    data: dict[str, Any] = field(default_factory=dict)
+    names: dict[str, list[Any]] = field(default_factory=dict)
+
+    def __or__(self, other: Route) -> Route:
+        return Route(self.rules | other.rules, self.data | other.data, self.names | other.names)
+
+
+def _method(method: str) -> Callable[..., Route]:
+    def route(rule: Rule, data: dict[str, Any] | None = None, **names: list[Any]) -> Route:
+        return Route({method: rule}, {method: data} if data else {}, names)
+
+    return route
+
+
+get, post, put, patch, delete = map(_method, ("get", "post", "put", "patch", "delete"))
+
+
+def form(rule: Rule) -> Route:
+    """Return a page with a form that is posted to the same address."""
+    return get(rule) | post(rule)
+
+
+ROUTES: dict[str, Route] = {
+    "home": get(PUBLIC),
+    # Django's own
+    "admin:index": get(SIGNED_IN),
+    "admin:login": get(PUBLIC),
+    "admin:logout": post(replace(SIGNED_IN, nobody=IN, walter=IN)),
+    "admin:password_change": form(SIGNED_IN),
+    "admin:password_change_done": get(SIGNED_IN),
+    "admin:jsi18n": get(SIGNED_IN),
+    "admin:search": get(SIGNED_IN),
+    "admin:autocomplete": get(Rule(NO, NO, NO, NO, NO, NO)),
+    "admin:view_on_site": get(ABSENT, content_type_id=[1], object_id=[1]),
+    "admin:app_list": get(Rule(GONE, GONE, GONE, GONE, GONE, IN), app_label=["auth"]),
+    "admin/(?P<url>.*)$": get(ABSENT, url=["no/such/page"]),
+    "admin:auth_user_changelist": get(OPERATORS),
+    "admin:auth_user_add": form(OPERATORS),
+    "admin:auth_user_change": form(OPERATORS),
+    "admin:auth_user_history": get(OPERATORS),
+    "admin:auth_user_delete": form(OPERATORS),
+    "admin:auth_user_password_change": form(OPERATORS),
+    "admin/auth/user/<path:object_id>/": get(SIGNED_IN),  # leads on to the page of that name
+    # Question sets
+    "admin:question-sets": get(SIGNED_IN),
+    "admin:question-set-new": form(REQUESTERS),
+    "admin:question-set": get(QUESTIONS),
+    "admin:question-set-edit": form(EDITS_QUESTIONS),
+    "admin:question-set-publish": post(EDITS_QUESTIONS),
+    "admin:passages": get(QUESTIONS),
+    "admin:question": get(QUESTIONS),
+    "admin:upload": form(EDITS_QUESTIONS),
+    "admin:uploaded": get(STAGED),
+    "admin:upload-confirm": post(STAGED),
+    "admin:upload-discard": post(STAGED),
+    "admin:model-answers": get(ANSWERS),
+    "admin:models": get(SIGNED_IN),
+    # Teams and sharing
+    "admin:sharing": form(MANAGES),
+    "admin:sharing-team": post(MANAGES),
+    "admin:share-remove": form(MANAGES),
+    "admin:teams": get(REQUESTERS),
+    "admin:team-new": form(REQUESTERS),
+    "admin:team": get(TEAM) | post(MANAGES_TEAM),
+    "admin:team-leave": form(LEAVES_TEAM),
+    "admin:team-end": form(MANAGES_TEAM),
+    "admin:member-remove": form(MANAGES_TEAM),
+    # Runs and results
+    "admin:grade": form(EDITS_QUESTIONS),
+    "admin:runs": get(SIGNED_IN),
+    "admin:run": get(ANSWERS),
+    "admin:run-status": get(ANSWERS),
+    "admin:run-cancel": post(EDITS_ANSWERS),
+    "admin:run-again": post(EDITS_ANSWERS),
+    "admin:results-run": get(ANSWERS),
+    "admin:results-models": get(ANSWERS),
+    "admin:results-worker": get(ANSWERS),
+    "admin:results-question": get(ANSWERS),
+    "admin:results-chart": get(ANSWERS, name=["grades", "convergence"]),
+    "admin:results-table": get(ANSWERS, name=["workers", "questions", "models"]),
+    "admin:results-worker-chart": get(ANSWERS),
+    "admin:results-worker-table": get(ANSWERS),
+    "admin:results-question-chart": get(ANSWERS),
+    "admin:results-question-table": get(ANSWERS),
+}
+
+
+def _staged(of: Any) -> str:
+    staged = staging.stage(
+        [b"worker,question,answer\nada,q1,hills"],
+        user=of.owner.pk,
+        question_set=str(of.set.public_id),
+        kind="answers",
+        name="answers.csv",
+        state="checked",
+        report={"version": 1, "what": "answers", "n_rows": 1, "n_new": 1, "changed": True},
+    )
+    staged.save()
+    return staged.token
+
+
+# The value of a parameter, out of what is one owner's: `owner`, `set`, `version`, `run`, `team`.
+VALUES: dict[str, Callable[[Any], Any]] = {
+    "set_id": lambda of: of.set.public_id,
+    "question_id": lambda of: of.version.questions.first().public_id,
+    "model_id": lambda of: LanguageModel.objects.get(owner=of.owner).public_id,
+    "run_id": lambda of: of.run.public_id,
+    "token": _staged,
+    "run": lambda of: of.run.public_id,
+    "worker": lambda of: of.version.submissions.first().worker.public_id,
+    "question": lambda of: of.version.questions.first().public_id,
+    "team_id": lambda of: of.team.public_id,
+    "membership_id": lambda of: of.team.memberships.first().public_id,
+    "share_id": lambda of: of.set.shares.first().public_id,
+    # Django's own pages about users, by their keys
+    "id": lambda of: of.owner.pk,
+    "object_id": lambda of: of.owner.pk,
+    # Of no one
+    "kind": lambda of: "answers",
+}
+OF_NO_ONE = {"kind", "name", "id", "object_id", "content_type_id", "app_label", "url"}
+
+
+def headers(name: str, user: Any) -> dict[str, str]:
+    """Return what signs a request in beside the session; programs may bring a token, say."""
+    return {}
