@@ -168,6 +168,8 @@ ROUTES: dict[str, Route] = {
     "admin:results-worker-table": get(ANSWERS),
     "admin:results-question-chart": get(ANSWERS),
     "admin:results-question-table": get(ANSWERS),
+    "admin:results-question-map": get(ANSWERS),
+    "admin:results-question-map-table": get(ANSWERS),
 }
 
 
