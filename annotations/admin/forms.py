@@ -23,7 +23,7 @@ class QuestionSetForm(SetForm):
         """The fields, in their order."""
 
         model = QuestionSet
-        fields = ("name", "description", "language", "notice")
+        fields = ("name", "description", "language", "licence", "notice")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

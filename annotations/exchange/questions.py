@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from .answers import cleaned
-from .header import Column, given_names
+from .facts import Note, object_of
+from .header import OF_PASSAGES, OF_QUESTIONS, Column, given_names
 from .problems import Problems
 from .tables import open_table
 
@@ -21,6 +22,8 @@ LONGEST_PASSAGE = 1_000_000
 
 LONGEST = {"question": 255, "passage": 255, "title": 500, "category": 200, "language": 35}
 """Characters that the short cells may have."""
+
+NO_TEXT = "the text is missing"
 
 KINDS = ("free", "extractive", "choice")
 YES = ("true", "yes", "1")
@@ -127,7 +130,7 @@ def read_questions(
     every bad row: no id or no text, the same id with something else, a cell that is too long or
     not what its column holds.
     """
-    return _read(Path(path), columns.for_questions(), _question, "question")
+    return _read(Path(path), columns.for_questions(), _question, "question", OF_QUESTIONS)
 
 
 def read_passages(
@@ -137,20 +140,32 @@ def read_passages(
 
     Raises `InputError` as `read_questions` does.
     """
-    return _read(Path(path), columns.for_passages(), _passage, "passage")
+    return _read(Path(path), columns.for_passages(), _passage, "passage", OF_PASSAGES)
 
 
-def _read(path: Path, columns: tuple[Column, ...], make: Any, key: str) -> ItemFile[Any]:
+def _noting(found: list[tuple[str, str]]) -> Note:
+    return lambda column, reason: found.append((column, reason))
+
+
+def _read(path: Path, columns: tuple[Column, ...], make: Any, key: str, mark: str) -> ItemFile[Any]:
     problems = Problems(path.name)
     table = open_table(path, columns, problems)
     records: dict[str, Any] = {}
     n_rows = n_repeated = 0
     for line, cells, extra in table.rows:
         n_rows += 1
+        of_export = mark in table.marks
         # A later line may bring new columns, which earlier ones do not have.
         aside = dict(zip(table.kept_aside, extra, strict=False))
         found: list[tuple[str, str]] = []
-        record = make(line, cells, aside, found)
+        if of_export:
+            metadata = object_of("metadata", aside.pop("metadata", ""), _noting(found))
+            record = make(line, cells, aside, found)
+            record.metadata.update(metadata)
+            # Answers may have come before the questions, whose texts are not known then.
+            found = [entry for entry in found if entry != ("text", NO_TEXT)]
+        else:
+            record = make(line, cells, aside, found)
         for column, reason in found:
             problems.add(line, column, reason)
         if found:
@@ -229,7 +244,7 @@ def _texts(key: str, name: str, text: str, longest: int) -> Iterator[tuple[str, 
     if not name:
         yield key, f"the {key} is missing"
     if not text:
-        yield "text", "the text is missing"
+        yield "text", NO_TEXT
     elif len(text) * 4 > longest and (size := len(text.encode())) > longest:
         yield "text", f"the text has {size:,} bytes, more than {longest:,}"
 

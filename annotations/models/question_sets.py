@@ -38,6 +38,11 @@ class QuestionSet(Record):
         help_text="Shown wherever its answers show, such as: written for a demo by nobody real.",
     )
     language = models.CharField(max_length=35, blank=True, help_text="As in BCP 47, such as en.")
+    licence = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Under which its questions and answers may be passed on, such as CC-BY-4.0.",
+    )
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

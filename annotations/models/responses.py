@@ -14,7 +14,8 @@ class Response(Record):
 
     `text` is as written. Nothing, or only white space, is stored as "" with the status empty: the
     worker did not answer. `extra` holds a file's further columns by their names. `revision` counts
-    the times the text was saved, so that an older page cannot overwrite a newer text.
+    the times the text was saved, so that an older page cannot overwrite a newer text. Times are
+    None where nobody took them.
     """
 
     class State(models.TextChoices):
@@ -47,7 +48,11 @@ class Response(Record):
     revision = models.PositiveIntegerField(default=1)
     extra = models.JSONField(default=dict, blank=True)
     updated_at = models.DateTimeField(auto_now=True)
+    started_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
+    work_seconds = models.FloatField(
+        null=True, blank=True, help_text="Time on task, as it was counted where it was collected."
+    )
 
     class Meta:
         constraints = [
@@ -60,6 +65,10 @@ class Response(Record):
                 name="response_is_empty_or_has_a_text",
             ),
             models.CheckConstraint(condition=Q(revision__gte=1), name="response_revision_from_1"),
+            models.CheckConstraint(
+                condition=Q(work_seconds__isnull=True) | Q(work_seconds__gte=0),
+                name="response_work_seconds_from_0",
+            ),
         ]
         indexes = [models.Index(fields=["question", "id"], name="response_of_question")]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 from annotations.exchange import ColumnNames, ModelAnswerFile, read_model_answers
 from annotations.exchange.answers import DEFAULT_COLUMNS, same_text
@@ -19,7 +20,7 @@ from annotations.exchange.importing.target import (
     version_of,
 )
 from annotations.exchange.problems import Problems
-from annotations.exchange.records import ModelAnswerRecord
+from annotations.exchange.records import ModelAnswerRecord, ModelAsking
 from annotations.models import QuestionSet
 from evaluation.models import LanguageModel, LLMResponse, request_hash
 
@@ -108,14 +109,16 @@ def _fresh(
     problems: Problems,
 ) -> list[ModelAnswerRecord]:
     """The records that are not there yet; those that contradict what is there are noted."""
-    waiting = {(models[r.model], questions[r.question]): r for r in file.records}
+    waiting = {(models[r.model], questions[r.question], *_asked(r)): r for r in file.records}
     unchanged: set[int] = set()
-    for some in chunks({question for _, question in waiting}, IDS):
+    for some in chunks({question for _, question, *_ in waiting}, IDS):
         found = LLMResponse.objects.filter(
-            question__in=some, model__in=list(models.values()), request=IMPORTED, sample=0
-        ).values_list("model_id", "question_id", "text", "status", "created_at")
-        for model, question, text, status, since in found.iterator(chunk_size=BATCH):
-            record = waiting.get((model, question))
+            question__in=some, model__in=list(models.values())
+        ).values_list(
+            *("model_id", "question_id", "request", "sample", "text", "status", "created_at")
+        )
+        for model, question, request, sample, text, status, since in found.iterator(BATCH):
+            record = waiting.get((model, question, request, sample))
             if record is None:
                 continue
             unchanged.add(record.row)
@@ -131,6 +134,14 @@ def _fresh(
     return [record for record in file.records if record.row not in unchanged]
 
 
+def _asked(record: ModelAnswerRecord) -> tuple[str, int]:
+    """The request and the sample of an answer; nobody told them in an ordinary file."""
+    asking = record.asking
+    if asking is None:
+        return IMPORTED, 0
+    return request_hash(asking.prompt, asking.parameters), asking.sample
+
+
 def _rows(
     file: ModelAnswerFile,
     fresh: list[ModelAnswerRecord],
@@ -138,13 +149,19 @@ def _rows(
     models: dict[str, int],
 ) -> Iterator[LLMResponse]:
     for record in fresh:
-        extra = file.extra(record)  # noqa: S610
+        extra: dict[str, Any] = file.extra(record)  # noqa: S610
+        asking = record.asking or ModelAsking()
+        extra = {**asking.extra, **extra}
+        request, sample = _asked(record)
         yield LLMResponse(
             model_id=models[record.model],
             question_id=questions[record.question],
-            request=IMPORTED,
+            prompt=asking.prompt,
+            parameters=asking.parameters,
+            request=request,
+            sample=sample,
             text=record.text,
             status=record.status.value,
-            finish_reason=extra.get("finish_reason", "")[:100],
+            finish_reason=asking.finish_reason or str(extra.get("finish_reason", ""))[:100],
             extra=extra,
         )

@@ -1,7 +1,8 @@
 """From records to rows: the only part of `exchange` that knows the database.
 
 An import is told by one function for each kind of file. It reads the whole file first (bad rows
-are told before anything is touched), then does everything in one transaction that holds the
+are told before anything is touched; answers, which may be many, wait in a `stage` on the disk),
+then does everything in one transaction that holds the
 question set's row, so that two imports into a set follow each other:
 
 1. `target`: lock the set and choose the version;

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import groupby
+from typing import Any
 
 from django.utils import timezone
 
@@ -15,13 +20,13 @@ from annotations.models import (
     new_public_id,
 )
 
-from ..answers import DEFAULT_COLUMNS, AnswerFile, read_answers, same_text
+from ..answers import DEFAULT_COLUMNS, AnswerRows, same_text
 from ..header import ColumnNames
 from ..problems import Problems
 from ..questions import LONGEST
-from ..records import AnswerRecord
 from .report import ImportReport
 from .rows import add_rows
+from .stage import AnswerSource, Stage, StagedAnswer, extra_values
 from .target import (
     BATCH,
     IDS,
@@ -36,6 +41,9 @@ from .target import (
 
 LONGEST_ID = LONGEST["question"]
 
+NOT_OVERWRITTEN = "Stored answers are not overwritten: correct the row or leave it out."
+REFLAG = "Import it with --update-flags to store the flags of the file."
+
 
 def import_answers(
     question_set: QuestionSet,
@@ -45,96 +53,126 @@ def import_answers(
     panel: str = "",
     version: int | None = None,
     create_questions: bool = False,
+    update_flags: bool = False,
     dry_run: bool = False,
 ) -> ImportReport:
     """Add a file's answers to a version of the set (the latest, if no number is given).
 
     A draft is published by it, because from now on answers quote its wording. Workers are the
     set's owner's, of the `panel`; unknown ones are made. Questions the version does not have are
-    an error, or made without a text by `create_questions`. Raises `InputError` with every bad row;
-    one is also an answer that is there already with another text. Then nothing is stored.
+    an error, or made without a text by `create_questions`. Our own export brings the panels,
+    times and flags of its answers along. Raises `InputError` with every bad row; one is also an
+    answer that is there already with another text, time or flag (`update_flags` stores the flag
+    instead). Then nothing is stored.
     """
-    file = read_answers(path, columns)
-    problems = Problems(file.name)
-    first_lines = _first_lines(file, problems)
-    with all_or_nothing(dry_run):
-        target = version_of(locked(question_set), version, file.name)
-        n_questions = add_questions(target, list(first_lines), file.name) if create_questions else 0
-        questions = questions_of(target, first_lines, problems)
-        problems.raise_if_any()
-        workers, n_workers = _workers(file, question_set, panel)
-        submissions, old = _submissions(target, workers)
-        fresh = _fresh(file, questions, submissions, old, problems)
-        problems.raise_if_any()
-        _store(file, fresh, questions, submissions)
-        notes = _published(target, file.name)
+    rows = AnswerRows(path, columns)
+    with Stage() as stage:
+        stage.fill(rows, panel)
+        with all_or_nothing(dry_run):
+            target = version_of(locked(question_set), version, rows.table.name)
+            n_questions = 0
+            if create_questions:
+                n_questions = add_questions(target, list(stage.questions), rows.table.name)
+            report = store_answers(rows, stage, target, update_flags=update_flags)
+    report.created["questions"] = n_questions
+    report.dry_run = dry_run
+    if rows.graded_by:
+        report.notes.append(
+            "The grades in the file (columns run_...) were read over: a run computes them anew."
+        )
+    return report
+
+
+def store_answers(
+    source: AnswerSource, stage: Stage, target: QuestionSetVersion, *, update_flags: bool = False
+) -> ImportReport:
+    """Store what is staged in a version whose set is locked; the caller holds the transaction."""
+    table = source.table
+    problems = Problems(table.name)
+    _refuse_long_ids(stage, problems)
+    questions = questions_of(target, stage.questions, problems)
+    problems.raise_if_any()
+    keys = [questions[name] for name in stage.questions]
+    workers, n_workers = _workers(stage, target.question_set)
+    submissions, old = _submissions(target, stage, workers)
+    found = _compare(stage, keys, old, problems, update_flags=update_flags)
+    problems.raise_if_any()
+    for flag, primary_keys in found.reflagged.items():
+        for some in chunks(primary_keys, IDS):
+            Response.objects.filter(pk__in=some).update(rejected=flag, updated_at=timezone.now())
+    _store(stage, table.kept_aside, keys, submissions)
+    n_new = stage.count("is_new")
     return ImportReport(
         what="answers",
-        file=file.name,
-        sha256=file.sha256,
-        question_set=question_set.name,
+        file=table.name,
+        sha256=table.sha256,
+        question_set=target.question_set.name,
         version=target.number,
-        n_rows=file.n_rows,
-        n_new=len(fresh),
-        n_unchanged=len(file.records) - len(fresh),
-        n_repeated=file.n_repeated,
-        n_empty=file.n_empty,
-        created={"workers": n_workers, "questions": n_questions},
-        kept_aside=file.kept_aside,
-        notes=notes,
-        warnings=file.warnings,
-        dry_run=dry_run,
+        n_rows=source.n_rows,
+        n_new=n_new,
+        n_unchanged=stage.count() - n_new,
+        n_repeated=stage.n_repeated,
+        n_empty=stage.count("text = ''"),
+        n_rejected=stage.count("rejected"),
+        n_reflagged=sum(map(len, found.reflagged.values())),
+        created={"workers": n_workers},
+        kept_aside=tuple(table.kept_aside),
+        notes=_published(target),
+        warnings=table.warnings,
     )
 
 
-def _first_lines(file: AnswerFile, problems: Problems) -> dict[str, int]:
-    """Where each question first stands; ids that are too long are noted."""
-    lines: tuple[dict[str, int], dict[str, int]] = ({}, {})
-    for record in file.records:
-        lines[0].setdefault(record.question, record.line)
-        lines[1].setdefault(record.worker, record.line)
-    for what, first in zip(("question", "worker"), lines, strict=True):
-        for name, line in first.items():
-            if len(name) > LONGEST_ID:
-                reason = f"the id has {len(name):,} characters, more than {LONGEST_ID}"
-                problems.add(line, what, reason, "Shorten it everywhere.")
+def _refuse_long_ids(stage: Stage, problems: Problems) -> None:
+    ids = [("question", name, line) for name, line in stage.questions.items()]
+    ids += [("worker", worker.name, worker.line) for worker in stage.workers]
+    for what, name, line in ids:
+        if len(name) > LONGEST_ID:
+            reason = f"the id has {len(name):,} characters, more than {LONGEST_ID}"
+            problems.add(line, what, reason, "Shorten it everywhere.")
     problems.raise_if_any()
-    return lines[0]
 
 
-def _workers(file: AnswerFile, question_set: QuestionSet, panel: str) -> tuple[dict[int, str], int]:
-    """The ids of the file's workers by their keys, in the file's order, and how many are new."""
-    names = list(dict.fromkeys(record.worker for record in file.records))
-    owned = Worker.objects.filter(owner_id=question_set.owner_id, panel=panel)
+def _workers(stage: Stage, question_set: QuestionSet) -> tuple[list[int], int]:
+    """The keys of the staged workers, in their order, and how many are new."""
+    everybody = Worker.objects.filter(owner_id=question_set.owner_id)
+    keys: dict[tuple[str, str], int] = {}
+    n_new = 0
+    by_panel = sorted(stage.workers, key=lambda worker: worker.panel)
+    for panel, of_panel in groupby(by_panel, key=lambda worker: worker.panel):
+        names = [worker.name for worker in of_panel]
+        owned = everybody.filter(panel=panel)
+        known = _by_name(owned, names)
+        unknown = [name for name in names if name not in known]
+        # In the order of the file. An import into another set may make the same ones at this
+        # moment: no conflict.
+        Worker.objects.bulk_create(
+            (Worker(owner_id=question_set.owner_id, panel=panel, external_id=n) for n in unknown),
+            batch_size=BATCH,
+            ignore_conflicts=True,
+        )
+        if unknown:
+            known = _by_name(owned, names)
+        keys |= {(panel, name): key for name, key in known.items()}
+        n_new += len(unknown)
+    return [keys[worker.panel, worker.name] for worker in stage.workers], n_new
 
-    def keys() -> dict[str, int]:
-        return {
-            name: key
-            for some in chunks(names, IDS)
-            for name, key in owned.filter(external_id__in=some).values_list("external_id", "pk")
-        }
 
-    known = keys()
-    unknown = [name for name in names if name not in known]
-    # An import into another set may make the same workers at this moment: no conflict.
-    Worker.objects.bulk_create(
-        (Worker(owner_id=question_set.owner_id, panel=panel, external_id=n) for n in unknown),
-        batch_size=BATCH,
-        ignore_conflicts=True,
-    )
-    if unknown:
-        known = keys()
-    return {known[name]: name for name in names}, len(unknown)
+def _by_name(owned: Any, names: Iterable[str]) -> dict[str, int]:
+    return {
+        name: key
+        for some in chunks(names, IDS)
+        for name, key in owned.filter(external_id__in=some).values_list("external_id", "pk")
+    }
 
 
 def _submissions(
-    version: QuestionSetVersion, workers: dict[int, str]
-) -> tuple[dict[str, int], list[int]]:
-    """The keys of the submissions by the ids of their workers, and those that were there before."""
+    version: QuestionSetVersion, stage: Stage, workers: list[int]
+) -> tuple[list[int], dict[int, int]]:
+    """The keys of the workers' submissions, and those there before with their worker's number."""
 
-    def keys() -> dict[str, int]:
+    def keys() -> dict[int, int]:
         return {
-            workers[worker]: key
+            worker: key
             for some in chunks(workers, IDS)
             for worker, key in version.submissions.filter(worker__in=some).values_list(
                 "worker_id", "pk"
@@ -142,97 +180,142 @@ def _submissions(
         }
 
     known = keys()
-    old = list(known.values())
-    unknown = [key for key, name in workers.items() if name not in known]
+    old = {known[key]: number for number, key in enumerate(workers) if key in known}
+    unknown = [
+        (key, staged)
+        for key, staged in zip(workers, stage.workers, strict=True)
+        if key not in known
+    ]
     add_rows(
         Submission,
-        ("public_id", "worker"),
-        ((new_public_id(), key) for key in unknown),
+        ("public_id", "worker", "state", "started_at", "last_seen_at", "submitted_at"),
+        (
+            (
+                new_public_id(),
+                key,
+                staged.state or Submission.State.SUBMITTED.value,
+                staged.started_at,
+                staged.last_seen_at,
+                staged.submitted_at,
+            )
+            for key, staged in unknown
+        ),
         {
             "created_at": timezone.now(),
             "version": version.pk,
-            "state": Submission.State.SUBMITTED.value,
             "source": Submission.Source.IMPORTED.value,
             "order_seed": 0,
             "code": "",
-            "started_at": None,
-            "last_seen_at": None,
-            "submitted_at": None,
         },
     )
-    return (keys() if unknown else known), old
+    if unknown:
+        known = keys()
+    return [known[key] for key in workers], old
 
 
-def _fresh(
-    file: AnswerFile,
-    questions: dict[str, int],
-    submissions: dict[str, int],
-    old: list[int],
-    problems: Problems,
-) -> list[AnswerRecord]:
-    """The records that are not there yet; those that contradict what is there are noted."""
-    if not old:
-        return file.records
-    known = set(old)
-    waiting = {
-        (submission, questions[record.question]): record
-        for record in file.records
-        if (submission := submissions[record.worker]) in known
-    }
-    unchanged: set[int] = set()
+@dataclass(slots=True)
+class _Found:
+    """Keys of stored answers whose flag is to become True or False."""
+
+    reflagged: dict[bool, list[int]] = field(default_factory=lambda: {True: [], False: []})
+
+
+def _compare(
+    stage: Stage, keys: list[int], old: dict[int, int], problems: Problems, *, update_flags: bool
+) -> _Found:
+    """Mark what is stored already, and note what contradicts it."""
+    found = _Found()
+    places = {key: number for number, key in enumerate(keys)}
+    names = list(stage.questions)
     for some in chunks(old, IDS):
-        found = Response.objects.filter(submission__in=some).values_list(
-            "submission_id", "question_id", "text", "created_at"
+        stored = Response.objects.filter(submission__in=some).values_list(
+            *("submission_id", "question_id", "text", "created_at", "pk"),
+            *("rejected", "started_at", "submitted_at", "work_seconds"),
         )
-        for submission, question, text, since in found.iterator(chunk_size=BATCH):
-            record = waiting.get((submission, question))
-            if record is None:
+        rows = []
+        for submission, question, text, since, key, flag, *times in stored.iterator(BATCH):
+            worker, place = old[submission], places.get(question)
+            staged = None if place is None else stage.find(worker, place)
+            if staged is None or place is None:
                 continue
-            unchanged.add(record.row)
-            if not same_text(text, record.text):
+            rows.append(staged.row)
+            what, remedy = _difference(staged, text, flag, times), NOT_OVERWRITTEN
+            if what == "flag":
+                if update_flags:
+                    found.reflagged[bool(staged.rejected)].append(key)
+                    continue
+                remedy = REFLAG
+            if what:
                 problems.add(
-                    record.line,
+                    staged.line,
                     None,
-                    f"worker {record.worker} answered question {record.question} already "
-                    f"(stored on {since:%Y-%m-%d}: {quoted(text)}), with another text",
-                    "Stored answers are not overwritten: correct the row or leave it out.",
+                    f"worker {stage.workers[worker].name} answered question {names[place]} "
+                    f"already (stored on {since:%Y-%m-%d}: {quoted(text)}), with another {what}",
+                    remedy,
                 )
-    return [record for record in file.records if record.row not in unchanged]
+        stage.mark_old(rows)
+    return found
+
+
+def _difference(
+    staged: StagedAnswer, text: str, rejected: bool, stored: list[datetime | float | None]
+) -> str:
+    """In what a file contradicts a stored answer; what it does not say contradicts nothing."""
+    if not same_text(text, staged.text):
+        return "text"
+    given = (_time(staged.started), _time(staged.submitted), staged.seconds)
+    if any(new is not None and new != old for new, old in zip(given, stored, strict=True)):
+        return "time"
+    # An ordinary file says nothing about flags, and then nothing is rejected in it.
+    if staged.rejected is not None and bool(staged.rejected) != rejected:
+        return "flag"
+    return ""
+
+
+def _time(written: str | None) -> datetime | None:
+    return None if written is None else datetime.fromisoformat(written)
 
 
 def _store(
-    file: AnswerFile,
-    fresh: list[AnswerRecord],
-    questions: dict[str, int],
-    submissions: dict[str, int],
+    stage: Stage, kept_aside: list[str], questions: list[int], submissions: list[int]
 ) -> None:
     now = timezone.now()
     add_rows(
         Response,
-        ("public_id", "submission", "question", "text", "status", "extra"),
         (
-            (
-                new_public_id(),
-                submissions[record.worker],
-                questions[record.question],
-                record.text,
-                Response.Status.TEXT.value if record.text else Response.Status.EMPTY.value,
-                file.extra(record),  # noqa: S610
-            )
-            for record in fresh
+            *("public_id", "submission", "question", "text", "status", "rejected"),
+            *("started_at", "submitted_at", "work_seconds", "extra"),
         ),
+        _responses(stage, kept_aside, questions, submissions),
         {
             "created_at": now,
             "updated_at": now,
-            "submitted_at": None,
             "state": Response.State.SUBMITTED.value,
-            "rejected": False,
             "revision": 1,
         },
     )
 
 
-def _published(version: QuestionSetVersion, file: str) -> list[str]:
+def _responses(
+    stage: Stage, kept_aside: list[str], questions: list[int], submissions: list[int]
+) -> Iterator[tuple[Any, ...]]:
+    answered, empty = Response.Status.TEXT.value, Response.Status.EMPTY.value
+    for answer in stage.fresh():
+        yield (
+            new_public_id(),
+            submissions[answer.worker],
+            questions[answer.question],
+            answer.text,
+            answered if answer.text else empty,
+            bool(answer.rejected),
+            _time(answer.started),
+            _time(answer.submitted),
+            answer.seconds,
+            extra_values(answer.extra, kept_aside),
+        )
+
+
+def _published(version: QuestionSetVersion) -> list[str]:
     if not version.publish():
         return []
     return [f"Version {version.number} is published now: its wording stays as it is."]

@@ -14,8 +14,9 @@ class ImportReport:
     `what` is answers, model answers, questions or passages. `n_repeated` rows say what an earlier
     row of the file said, `n_unchanged` what was there before. `n_completed` of the new ones filled
     in a question whose text was not known. `n_empty` counts those without an answer among the new
-    and unchanged ones. `created` counts what the rows brought along, such as workers; `notes` and
-    `warnings` are sentences for people.
+    and unchanged ones, `n_rejected` those refused where they were collected, `n_reflagged` the
+    unchanged ones of which only that was stored anew. `created` counts what the rows brought
+    along, such as workers; `notes` and `warnings` are sentences for people.
     """
 
     what: str
@@ -29,6 +30,8 @@ class ImportReport:
     n_repeated: int
     n_empty: int = 0
     n_completed: int = 0
+    n_rejected: int = 0
+    n_reflagged: int = 0
     created: dict[str, int] = field(default_factory=dict)
     kept_aside: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
@@ -42,7 +45,7 @@ class ImportReport:
     @property
     def changed(self) -> bool:
         """Whether anything was added (or, in a dry run, would be)."""
-        return bool(self.n_new or any(self.created.values()))
+        return bool(self.n_new or self.n_reflagged or any(self.created.values()))
 
     def as_dict(self) -> dict[str, Any]:
         """The fields as plain values, ready for JSON."""
@@ -56,6 +59,13 @@ class ImportReport:
             f"{self.n_rows} {self.what} in the file = {self.n_new} new + "
             f"{self.n_unchanged} unchanged + {self.n_repeated} repeated{empty}"
         )
+        if self.n_rejected:
+            yield (
+                f"{self.n_rejected} of them were rejected where they were collected: they are "
+                "flagged, and left out of runs"
+            )
+        if self.n_reflagged:
+            yield f"{self.n_reflagged} unchanged ones got the flag of the file"
         if self.n_completed:
             yield f"{self.n_completed} questions got the text they lacked"
         created = [f"{count} {name}" for name, count in self.created.items() if count]

@@ -1,0 +1,230 @@
+"""Rows between reading and storing, in a private temporary file.
+
+So a file of any size is checked to its end before the database is touched, whatever memory there
+is, and the transaction that stores it waits for no reading.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol, Self
+
+from ..answers import extra_of, same_text
+from ..problems import Problems
+from ..records import AnswerFacts, AnswerRecord
+from ..tables import Table
+
+GATHERED = 2000
+
+_TABLE = """
+CREATE TABLE answer (
+    row INTEGER PRIMARY KEY, line INTEGER, worker INTEGER, question INTEGER, text TEXT,
+    rejected INTEGER, started TEXT, submitted TEXT, seconds REAL, extra TEXT,
+    is_new INTEGER NOT NULL DEFAULT 1
+);
+CREATE UNIQUE INDEX pair ON answer (worker, question);
+"""
+
+
+class AnswerSource(Protocol):
+    """A file of answers as `AnswerRows` reads it."""
+
+    table: Table
+    problems: Problems
+    n_rows: int
+
+    def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]: ...
+
+    def conflict(self, record: AnswerRecord, first_line: int, what: str = ...) -> None:
+        """Note that a row contradicts an earlier one."""
+
+    def finish(self) -> None:
+        """Raise `InputError` if a row was bad."""
+
+
+@dataclass(slots=True)
+class StagedWorker:
+    """A worker of the file, where it first stands, and its way through the questions."""
+
+    panel: str
+    name: str
+    line: int
+    state: str = ""
+    started_at: datetime | None = None
+    last_seen_at: datetime | None = None
+    submitted_at: datetime | None = None
+
+    def learn(self, facts: AnswerFacts) -> None:
+        """Widen the times by those of one more answer."""
+        self.state = self.state or facts.session_state
+        self.started_at = _first(self.started_at, facts.session_started_at)
+        self.last_seen_at = _last(self.last_seen_at, facts.session_last_seen_at)
+        self.submitted_at = _last(self.submitted_at, facts.session_submitted_at)
+
+
+class StagedAnswer(NamedTuple):
+    """An answer; `worker` and `question` are numbers in `workers` and `questions`.
+
+    `rejected` is None in a file that says nothing about it.
+    """
+
+    row: int
+    line: int
+    worker: int
+    question: int
+    text: str
+    rejected: int | None
+    started: str | None
+    submitted: str | None
+    seconds: float | None
+    extra: str
+
+
+class Stage:
+    """The answers of a file, each worker's to a question once.
+
+    `workers` and `questions` (id to the line where it first stands) are in the order of the file.
+    """
+
+    def __init__(self) -> None:
+        # An unnamed database of SQLite lives in memory at first and goes to a file, which nobody
+        # else can open, as it grows.
+        self._db = sqlite3.connect("", isolation_level=None)
+        self._db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _TABLE)
+        self._db.execute("BEGIN")
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._places: dict[str, int] = {}
+        self.workers: list[StagedWorker] = []
+        self.questions: dict[str, int] = {}
+        self.n_repeated = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._db.close()
+
+    def fill(self, source: AnswerSource, panel: str = "") -> None:
+        """Take all rows of a file; workers that it gives no panel are of `panel`.
+
+        Raises `InputError` with every bad row.
+        """
+        aside = source.table.kept_aside
+        for record, _ in source:
+            facts = record.facts
+            worker = self._worker(record, (facts and facts.panel) or panel)
+            question = self._question(record)
+            if facts is not None:
+                self.workers[worker].learn(facts)
+            extra = _extra(record, aside)
+            values: tuple[Any, ...] = (None, None, None, None)
+            if facts is not None:
+                times = (_written(facts.started_at), _written(facts.submitted_at))
+                values = (facts.rejected, *times, facts.work_seconds)
+            row = (record.row, record.line, worker, question, record.text, *values, extra)
+            added = self._db.execute(
+                "INSERT OR IGNORE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)", row
+            )
+            if not added.rowcount:
+                self._again(source, record, worker, question)
+        source.finish()
+
+    def _again(
+        self, source: AnswerSource, record: AnswerRecord, worker: int, question: int
+    ) -> None:
+        line, text, rejected = self._db.execute(
+            "SELECT line, text, rejected FROM answer WHERE worker = ? AND question = ?",
+            (worker, question),
+        ).fetchone()
+        if not same_text(text, record.text):
+            source.conflict(record, line)
+        elif bool(rejected) != record.is_rejected:
+            source.conflict(record, line, "rejected in one of the two rows only")
+        else:
+            self.n_repeated += 1
+
+    def _worker(self, record: AnswerRecord, panel: str) -> int:
+        key = (panel, record.worker)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.workers)
+            self.workers.append(StagedWorker(panel, record.worker, record.line))
+        return number
+
+    def _question(self, record: AnswerRecord) -> int:
+        number = self._places.get(record.question)
+        if number is None:
+            number = self._places[record.question] = len(self.questions)
+            self.questions[record.question] = record.line
+        return number
+
+    def count(self, condition: str = "1") -> int:
+        """How many answers there are that fulfil a condition of ours."""
+        (number,) = self._db.execute(
+            f"SELECT COUNT(*) FROM answer WHERE {condition}"  # noqa: S608
+        ).fetchone()
+        return int(number)
+
+    def find(self, worker: int, question: int) -> StagedAnswer | None:
+        """A worker's answer to a question."""
+        found = self._db.execute(
+            f"SELECT {_COLUMNS} FROM answer WHERE worker = ? AND question = ?",  # noqa: S608
+            (worker, question),
+        ).fetchone()
+        return None if found is None else StagedAnswer(*found)
+
+    def mark_old(self, rows: Iterable[int]) -> None:
+        """Note of some rows that they are stored already."""
+        self._db.executemany("UPDATE answer SET is_new = 0 WHERE row = ?", ((row,) for row in rows))
+
+    def fresh(self) -> Iterator[StagedAnswer]:
+        """The answers that are not stored yet, in the order of the file."""
+        rows = self._db.execute(
+            f"SELECT {_COLUMNS} FROM answer WHERE is_new ORDER BY row"  # noqa: S608
+        )
+        while some := rows.fetchmany(GATHERED):
+            yield from map(StagedAnswer._make, some)
+
+    def place(self, question: str) -> int | None:
+        """The number of a question; None if the file does not have it."""
+        return self._places.get(question)
+
+
+_COLUMNS = ", ".join(StagedAnswer._fields)
+
+
+def extra_values(cells: str, kept_aside: Sequence[str]) -> dict[str, Any]:
+    """What `extra` of a staged answer says, once all columns kept aside are known."""
+    if not cells:
+        return extra_of((), kept_aside)
+    values = json.loads(cells)
+    return values if isinstance(values, dict) else extra_of(tuple(values), kept_aside)
+
+
+def _extra(record: AnswerRecord, kept_aside: Sequence[str]) -> str:
+    if record.facts is not None:
+        aside = dict(zip(kept_aside, record.extra, strict=False))
+        return json.dumps({**record.facts.extra, **aside}, ensure_ascii=False)
+    return json.dumps(record.extra, ensure_ascii=False) if record.extra else ""
+
+
+def _written(value: datetime | None) -> str | None:
+    return None if value is None else value.isoformat()
+
+
+def _first(one: datetime | None, other: datetime | None) -> datetime | None:
+    return min(one, other) if one and other else one or other
+
+
+def _last(one: datetime | None, other: datetime | None) -> datetime | None:
+    return max(one, other) if one and other else one or other

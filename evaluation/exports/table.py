@@ -1,0 +1,70 @@
+"""One export: columns, rows that are read as they are written, and how large it will be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.db.models import QuerySet
+
+from annotations.exchange.writing import FORMATS, write_table
+from annotations.models import QuestionSetVersion, ScopedQuerySet
+from annotations.models.access import Anybody
+
+AT_ONCE = 2000
+"""Rows fetched by one call."""
+
+Row = Sequence[object]
+
+
+@dataclass(frozen=True)
+class Export:
+    """A table of a version.
+
+    Attributes
+    ----------
+    what : "answers", "model-answers", "questions" or "passages".
+    rows : begins anew with every call.
+    n_rows : as counted beforehand; n_characters : of the long texts, about the size of the file.
+    """
+
+    what: str
+    version: QuestionSetVersion
+    header: tuple[str, ...]
+    rows: Callable[[], Iterator[Row]]
+    n_rows: int
+    n_characters: int
+
+    @property
+    def about_bytes(self) -> int:
+        """About how many bytes a CSV file will have: texts of a byte a character, short cells."""
+        return self.n_characters + self.n_rows * 10 * len(self.header)
+
+    def chunks(self, kind: str) -> Iterator[bytes]:
+        """The file in one of `FORMATS`, in pieces."""
+        return FORMATS[kind](self.header, self.rows())
+
+    def write(
+        self, path: Path, kind: str, progress: Callable[[str, int, int], None] | None = None
+    ) -> int:
+        """Write the file, all of it or none; says how many bytes it has.
+
+        `progress` is called with what it is, rows done and rows in all. Raises `InputError` if the
+        place cannot be written to, or a text is not for the format.
+        """
+        return write_table(path, kind, self.header, self._counted(progress))
+
+    def _counted(self, progress: Callable[[str, int, int], None] | None) -> Iterator[Row]:
+        done = 0
+        for done, row in enumerate(self.rows(), 1):
+            if progress is not None and done % AT_ONCE == 0:
+                progress(self.what, done, max(done, self.n_rows))
+            yield row
+        if progress is not None:
+            progress(self.what, done, done)
+
+
+def seen_by(user: Anybody | None, rows: ScopedQuerySet) -> QuerySet:  # type: ignore[type-arg]
+    """The rows that the user may see; all of them for a command, which passes None."""
+    return rows.all() if user is None else rows.visible_to(user)

@@ -1,0 +1,36 @@
+"""The door to exporting answers: ``manage.py export_answers SET --output FILE``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from evaluation.exports import answers
+from evaluation.management.exporting import ExportCommand
+
+
+class Command(ExportCommand):
+    """Write all answers of a question set."""
+
+    help = (
+        "Write all submitted answers of the question set SET, with times, flags and, with --run, "
+        "grades, as CSV, TSV, JSON Lines or XLSX; import_answers reads the file back."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, FILE, run, pseudonyms."""
+        super().add_arguments(parser)
+        self.add_output(parser)
+        self.add_run(parser, "write this run's scores and grades beside the answers")
+        parser.add_argument(
+            "--pseudonyms",
+            action="store_true",
+            help="replace workers' ids, the same way in every export of this set",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Choose, write, tell."""
+        version = self.version_of(options)
+        run = self.run_of(options, version)
+        self.write(answers(version, run, pseudonyms=options["pseudonyms"]), options)

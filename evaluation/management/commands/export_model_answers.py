@@ -1,0 +1,30 @@
+"""The door to exporting models' answers: ``manage.py export_model_answers SET --output FILE``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from evaluation.exports import model_answers
+from evaluation.management.exporting import ExportCommand
+
+
+class Command(ExportCommand):
+    """Write all answers of language models to a question set."""
+
+    help = (
+        "Write all answers of language models to the question set SET, as CSV, TSV, JSON Lines or "
+        "XLSX; import_model_answers reads the file back."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, FILE, run."""
+        super().add_arguments(parser)
+        self.add_output(parser)
+        self.add_run(parser, "write this run's scores beside the answers")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Choose, write, tell."""
+        version = self.version_of(options)
+        self.write(model_answers(version, self.run_of(options, version)), options)

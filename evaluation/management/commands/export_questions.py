@@ -1,0 +1,35 @@
+"""The door to exporting questions: ``manage.py export_questions SET --output FILE``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from evaluation.exports import passages, questions
+from evaluation.management.exporting import ExportCommand
+
+
+class Command(ExportCommand):
+    """Write the questions of a question set, and their passages."""
+
+    help = (
+        "Write the questions of the question set SET as CSV, TSV, JSON Lines or XLSX; "
+        "import_questions reads the files back."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, FILE, passages."""
+        super().add_arguments(parser)
+        self.add_output(parser)
+        parser.add_argument(
+            "--passages", type=Path, metavar="FILE", help="write the passages to this file too"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Write one file, or both."""
+        version = self.version_of(options)
+        if options["passages"]:
+            self.write(passages(version), options | {"output": options["passages"]})
+        self.write(questions(version), options)

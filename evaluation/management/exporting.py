@@ -1,0 +1,78 @@
+"""What the export commands share: where to, which version, which run, how the end is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.exchange.writing import FORMATS, format_of
+from annotations.management.importing import SetCommand
+from annotations.models import QuestionSetVersion
+from evaluation.console import BAD_INPUT, Bars, ended_by_signal, refused_as_bad_input, tell
+from evaluation.exports import ChoiceError, Export, chosen_run, chosen_version
+from evaluation.models import Run
+
+KILOBYTE = 1000
+
+
+class ExportCommand(SetCommand):
+    """A door to an export of a question set."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, and which version of it."""
+        super().add_arguments(parser)
+        parser.add_argument("--in-version", type=int, metavar="N", help="another than the latest")
+
+    def add_output(self, parser: CommandParser) -> None:
+        """Where one file goes, and as what."""
+        parser.add_argument("--output", type=Path, required=True, metavar="FILE")
+        parser.add_argument(
+            "--format", choices=tuple(FORMATS), help="if the ending of FILE does not say it"
+        )
+
+    def add_run(self, parser: CommandParser, what: str) -> None:
+        """Whose grades stand beside."""
+        parser.add_argument("--run", metavar="ID|latest", help=what)
+
+    def version_of(self, options: dict[str, Any]) -> QuestionSetVersion:
+        """The version that is meant; exit status 2 if there is none."""
+        question_set = self.question_set(options)
+        try:
+            return chosen_version(question_set, options["in_version"])
+        except ChoiceError as error:
+            raise CommandError(str(error), returncode=BAD_INPUT) from error
+
+    def run_of(self, options: dict[str, Any], version: QuestionSetVersion) -> Run | None:
+        """The run that is meant, None if none was asked for; exit status 2 for a bad one."""
+        try:
+            return chosen_run(version, options["run"]) if options["run"] else None
+        except ChoiceError as error:
+            raise CommandError(str(error), returncode=BAD_INPUT) from error
+
+    def write(self, export: Export, options: dict[str, Any]) -> None:
+        """Write the file, show how far it is, and say what was written."""
+        path: Path = options["output"]
+        begin = perf_counter()
+        with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
+            size = export.write(path, format_of(path, options["format"]), bars.show)
+        seconds = perf_counter() - begin
+        tell(
+            self.stdout,
+            f"{export.n_rows:,} {export.what.replace('-', ' ')} of {export.version} written to "
+            f"{path}: {readable(size)} in {seconds:.1f} s",
+        )
+
+
+def readable(size: int) -> str:
+    """A number of bytes for people."""
+    if size < KILOBYTE:
+        return f"{size} bytes"
+    for unit in ("kB", "MB"):
+        size_of_unit = size / KILOBYTE
+        if size_of_unit < KILOBYTE:
+            return f"{size_of_unit:.1f} {unit}"
+        size = int(size_of_unit)
+    return f"{size / KILOBYTE:.1f} GB"
