@@ -27,6 +27,7 @@ class AqerParameters:
     embedder : SPEC of the embedder (`evaluation.backends`).
     precision : "float32", "bfloat16" or "auto".
     nli : name of the entailment model; only for ``init="entailment"``.
+    include_rejected : whether answers that were refused where they were collected are graded.
     bootstrap : number of draws; the other fields are those of `AQER`.
     """
 
@@ -42,6 +43,7 @@ class AqerParameters:
     leave_one_out: bool = False
     difficulty: bool = False
     discrimination: bool = False
+    include_rejected: bool = False
     bootstrap: int = 400
     bootstrap_workers: bool = False
     seed: int = 0

@@ -53,6 +53,7 @@ def aqer_signature(
         "leave_one_out": yes_no[parameters.leave_one_out],
         "difficulty": yes_no[parameters.difficulty],
         "discrimination": yes_no[parameters.discrimination],
+        "rejected": "graded" if parameters.include_rejected else "left_out",
         "draws": parameters.bootstrap,
         "draws_of": "questions+workers" if parameters.bootstrap_workers else "questions",
         "seed": parameters.seed,

@@ -105,9 +105,12 @@ def test_every_command_and_switch_that_is_named_exists(path):
         assert command in known, span
         switches = {word.split("=")[0] for word in shlex.split(rest) if word.startswith("--")}
         assert switches <= flags_of(command), span
-    # Switches named alone are those of the commands for files, or of the benchmark.
+    # Switches named alone are those of the commands for files, of the doors into and out of the
+    # database, or of the benchmark.
     alone = {match for span in code_spans(text) for match in re.findall(r"^(--[a-z][\w-]*)", span)}
-    assert alone <= flags_of("evaluate") | flags_of("reproduce") | flags_of("benchmark")
+    doors = [name for name in known if name.startswith(("import_", "export_"))]
+    commands = ["evaluate", "reproduce", "benchmark", *doors]
+    assert alone <= set().union(*map(flags_of, commands))
 
 
 def test_the_readme_names_demo_and_test_first():

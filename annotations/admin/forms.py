@@ -8,6 +8,7 @@ from django import forms
 
 from annotations.admin.size_limit import LARGEST
 from annotations.admin.upload_kinds import UploadKind
+from annotations.exchange.mturk import QuestionTemplate
 from annotations.models import QuestionSet
 
 if TYPE_CHECKING:
@@ -58,6 +59,19 @@ class UploadForm(forms.Form):
         help_text="By their ids alone; their texts can be uploaded later.",
     )
 
+    question_template = forms.CharField(
+        label="How a question reads",
+        required=False,
+        max_length=2000,
+        help_text="Such as “Translate: ${sentence}”, where sentence stands for the column "
+        "Input.sentence. Left empty: the Input cells, a line each.",
+    )
+    update_flags = forms.BooleanField(
+        label="Update which answers were rejected",
+        required=False,
+        help_text="For answers that are there already; their texts always stay as they are.",
+    )
+
     def __init__(self, kind: UploadKind, *args: Any, too_large: bool = False, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.kind = kind
@@ -65,9 +79,14 @@ class UploadForm(forms.Form):
         self.fields[
             "columns"
         ].help_text = f"Only if they are not called so already, such as {kind.columns_example}"
-        for name in ("panel", "create_questions"):
+        for name in ("panel", "create_questions", "question_template", "update_flags"):
             if name not in kind.options:
                 del self.fields[name]
+        if kind.initial:
+            for name, value in kind.initial.items():
+                self.fields[name].initial = value
+        if not kind.columns_example:
+            del self.fields["columns"]
         if too_large:
             self.fields["file"].error_messages["required"] = (
                 f"The file is larger than {LARGEST // 1024**2} MB. Divide it, or import it with "
@@ -82,6 +101,15 @@ class UploadForm(forms.Form):
                 self.kind.parse_columns(text)
             except ValueError as error:
                 raise forms.ValidationError(str(error)) from error
+        return text
+
+    def clean_question_template(self) -> str:
+        """Refuse what is no template, with the reason."""
+        text: str = self.cleaned_data["question_template"]
+        try:
+            QuestionTemplate.parse(text)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
         return text
 
     def options(self) -> dict[str, Any]:

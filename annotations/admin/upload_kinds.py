@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from annotations.exchange.header import ColumnNames
 from annotations.exchange.importing import (
     ImportReport,
     import_answers,
+    import_mturk,
     import_passages,
     import_questions,
 )
+from annotations.exchange.mturk import PANEL
 from annotations.exchange.questions import QuestionColumns
 
 
@@ -20,7 +22,9 @@ from annotations.exchange.questions import QuestionColumns
 class UploadKind:
     """One kind of file.
 
-    `load` takes the set, the path, `columns`, `dry_run` and the `options` by their names.
+    `load` takes the set, the path, `columns`, `dry_run` and the `options` by their names; a kind
+    whose columns have fixed names has no `columns_example` and takes no `columns`. `initial` is
+    what stands in the options at first.
     """
 
     slug: str
@@ -31,6 +35,7 @@ class UploadKind:
     parse_columns: Callable[[str], Any]
     load: Callable[..., ImportReport]
     options: tuple[str, ...] = ()
+    initial: dict[str, str] = field(default_factory=dict)
 
 
 KINDS: dict[str, UploadKind] = {}
@@ -75,6 +80,22 @@ register(
         'worker=WorkerId,question=Item,answer="Free text"',
         ColumnNames.parse,
         import_answers,
-        ("panel", "create_questions"),
+        ("panel", "create_questions", "update_flags"),
+    )
+)
+register(
+    UploadKind(
+        "mturk",
+        "Mechanical Turk results",
+        "The results of a batch as Mechanical Turk offers them for download: one row for each "
+        "assignment. Every Answer column of a HIT becomes a question. Answers of rejected "
+        "assignments are flagged, and left out of gradings.",
+        "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.sentence,Answer.translation\n"
+        "3XQ...,31A...,A2F...,Approved,Guten Tag,Good day",
+        "",
+        ColumnNames.parse,
+        import_mturk,
+        ("panel", "question_template", "update_flags"),
+        {"panel": PANEL},
     )
 )

@@ -41,7 +41,7 @@ def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
                 question_set=str(question_set.public_id),
                 kind=kind,
                 name=file.name,
-                columns=form.cleaned_data["columns"],
+                columns=form.cleaned_data.get("columns", ""),
                 options=form.options(),
             )
             _read(staged, question_set, sort, dry_run=True)

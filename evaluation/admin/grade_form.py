@@ -157,6 +157,11 @@ class GradeForm(forms.Form):
         required=False,
         help_text="Questions that part good workers from bad ones count more.",
     )
+    include_rejected = forms.BooleanField(
+        label="Grade rejected answers too",
+        required=False,
+        help_text="Those that were refused where they were collected; else they are left out.",
+    )
     bootstrap_workers = forms.BooleanField(
         label="Draw workers too",
         required=False,

@@ -82,6 +82,7 @@ def add_parameter_arguments(parser: argparse.ArgumentParser) -> None:
         ("leave-one-out", "compare each answer with the crowd's answer without its worker"),
         ("difficulty", "allow for some questions being harder than others"),
         ("discrimination", "let questions that tell workers apart count more"),
+        ("include-rejected", "grade answers too that were rejected where they were collected"),
     ):
         of_field = getattr(default, name.replace("-", "_"))
         state = "on" if of_field else "off"

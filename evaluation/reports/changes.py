@@ -48,12 +48,14 @@ def data_change(run: Run) -> DataChange:
     then = counts.get("answers", 0)
     newer = Q() if run.started_at is None else Q(updated_at__gt=run.started_at)
     # By submission, not by question: a worker's answers lie together, so this is much faster.
-    answers = Response.objects.filter(
+    graded = Response.objects.filter(
         submission__version=run.version_id,
         state=Response.State.SUBMITTED,
         status=Response.Status.TEXT,
-        rejected=False,
-    ).aggregate(now=Count("pk"), newer=Count("pk", filter=newer))
+    )
+    if not run.parameters.get("include_rejected"):
+        graded = graded.filter(rejected=False)
+    answers = graded.aggregate(now=Count("pk"), newer=Count("pk", filter=newer))
     newer = Q() if run.started_at is None else Q(created_at__gt=run.started_at)
     of_models = (
         LLMResponse.objects.filter(question__version=run.version_id, sample=0)

@@ -17,13 +17,14 @@ from evaluation.steps.checkpoints import RunInputError
 class RunInput:
     """The answers of a version, in columns of N workers' and R models' answers.
 
-    Ids are primary keys. Answers that were refused where they were collected are left out.
+    Ids are primary keys. Answers that were refused where they were collected are left out, unless
+    the parameters include them.
 
     Attributes
     ----------
     everybody, asked : all workers with a submission that holds an answer, empty ones too, and all
         questions that were asked, in the order of their first row.
-    n_empty : answers without a text.
+    n_empty : answers without a text. n_rejected : answers that were left out as refused.
     """
 
     run: Run
@@ -35,6 +36,7 @@ class RunInput:
     everybody: list[int]
     asked: list[int]
     n_empty: int
+    n_rejected: int
     llm_responses: list[int]
     models: list[int]
     model_questions: list[int]
@@ -57,22 +59,25 @@ class RunInput:
 def load(run_id: int) -> RunInput:
     """Read a run's answers. Raises `RunInputError` where there is nothing to grade."""
     run = Run.objects.select_related("version").get(pk=run_id)
-    rows = list(
-        Response.objects.filter(
-            question__version=run.version_id, state=Response.State.SUBMITTED, rejected=False
-        )
-        .order_by("pk")
-        .values_list("pk", "submission__worker_id", "question_id", "text")
+    parameters = parameters_of(run.parameters)
+    submitted = Response.objects.filter(
+        question__version=run.version_id, state=Response.State.SUBMITTED
     )
+    wanted = submitted if parameters.include_rejected else submitted.filter(rejected=False)
+    rows = list(
+        wanted.order_by("pk").values_list("pk", "submission__worker_id", "question_id", "text")
+    )
+    n_rejected = 0 if parameters.include_rejected else submitted.filter(rejected=True).count()
     answered = [row for row in rows if row[3]]
     if not answered:
-        raise RunInputError(
-            "There is no answer to grade: import answers, or wait for some to be submitted."
-        )
+        reason = "import answers, or wait for some to be submitted."
+        if n_rejected:
+            reason = f"{n_rejected} were rejected where they were collected."
+        raise RunInputError(f"There is no answer to grade: {reason}")
     of_models = _latest_model_answers(run.version_id)
     return RunInput(
         run=run,
-        parameters=parameters_of(run.parameters),
+        parameters=parameters,
         responses=[row[0] for row in answered],
         workers=[row[1] for row in answered],
         questions=[row[2] for row in answered],
@@ -80,6 +85,7 @@ def load(run_id: int) -> RunInput:
         everybody=list(dict.fromkeys(row[1] for row in rows)),
         asked=list(dict.fromkeys(row[2] for row in rows)),
         n_empty=len(rows) - len(answered),
+        n_rejected=n_rejected,
         llm_responses=[row[0] for row in of_models],
         models=[row[1] for row in of_models],
         model_questions=[row[2] for row in of_models],

@@ -92,6 +92,7 @@ def save(
                 source.n_empty,
                 texts=source.texts,
                 embedder=source.parameters.embedder,
+                n_rejected=source.n_rejected,
             ),
             reasons=[{k: v for k, v in entry.items() if k != "rows"} for entry in undefined],
             summary=_summary(source, graded, info) | {"map": maps.about},

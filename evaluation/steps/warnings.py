@@ -18,10 +18,12 @@ def grading_warnings(
     n_repeated: int = 0,
     texts: Sequence[str] = (),
     embedder: str = "minilm",
+    n_rejected: int = 0,
 ) -> list[str]:
     """Return the warnings that follow from numbers and texts; an empty list if there are none.
 
-    `texts` are the answers that were graded, `embedder` the SPEC of what made their vectors.
+    `texts` are the answers that were graded, `embedder` the SPEC of what made their vectors;
+    `n_rejected` counts the answers left out because they were refused where they were collected.
     """
     found = []
     if aqer.reason_ == "fewer_than_3_workers":
@@ -43,6 +45,7 @@ def grading_warnings(
             (aqer.n_workers_of_question_ == 1).sum()
         ),
         "Rows that repeat an earlier answer and were left out": n_repeated,
+        "Answers rejected where they were collected, which were left out": n_rejected,
         EMPTY_ANSWERS: n_empty,
         "Workers without a rank (fewer than 5 answers to questions that 3 workers share)": int(
             (~aqer.supported_).sum()

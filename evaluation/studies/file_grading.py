@@ -18,9 +18,10 @@ class FileGrading:
 
     Attributes
     ----------
-    answers, models : the files as they were read; `answered` the records that hold a text, in the
-        order of the arrays of `graded`.
+    answers, models : the files as they were read, without what was left out; `answered` the
+        records that hold a text, in the order of the arrays of `graded`.
     input_hashes : SHA-256 of each input file.
+    n_rejected : answers left out because they were refused where they were collected.
     """
 
     parameters: AqerParameters
@@ -30,6 +31,7 @@ class FileGrading:
     embedded: Embedded
     graded: Graded
     input_hashes: dict[str, str]
+    n_rejected: int = 0
 
     def results(self) -> Results:
         """Return the rows of the tables, to be taken once."""

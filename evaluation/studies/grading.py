@@ -7,12 +7,13 @@ written if anything fails.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from annotations.exchange import (
+    AnswerFile,
     AnswerRecord,
     AnswerStatus,
     ColumnNames,
@@ -84,8 +85,12 @@ def _are_one_file(one: Path, other: Path) -> bool:
 
 def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     parameters = request.parameters
-    answers = read_answers(request.answers, request.columns)
-    models = None if request.models is None else read_model_answers(request.models, request.columns)
+    answers, n_rejected = _without_rejected(
+        read_answers(request.answers, request.columns), parameters
+    )
+    models = None
+    if request.models is not None:
+        models = _asked_once(read_model_answers(request.models, request.columns))
     answered = [record for record in answers.records if record.text]
     if not answered:
         raise InputError.single(
@@ -115,7 +120,35 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
         None if models is None else _columns(models, embedded),
         progress,
     )
-    return FileGrading(parameters, answers, models, answered, embedded, graded, hashes)
+    return FileGrading(parameters, answers, models, answered, embedded, graded, hashes, n_rejected)
+
+
+def _without_rejected(answers: AnswerFile, parameters: AqerParameters) -> tuple[AnswerFile, int]:
+    """Leave out what our own export calls rejected, as a run over the database does."""
+    if parameters.include_rejected:
+        return answers, 0
+    kept = [record for record in answers.records if not record.is_rejected]
+    n_rejected = len(answers.records) - len(kept)
+    if not kept:
+        raise InputError.single(
+            answers.name,
+            f"all {n_rejected} answers were rejected where they were collected",
+            "Add --include-rejected to grade them all the same.",
+        )
+    n_empty = sum(not record.text for record in kept)
+    return replace(answers, records=kept, n_empty=n_empty), n_rejected
+
+
+def _asked_once(models: ModelAnswerFile) -> ModelAnswerFile:
+    """Keep one answer for each model and question: the first sample of its latest asking."""
+    latest = {
+        (record.model, record.question): record
+        for record in models.records
+        if record.asking is None or not record.asking.sample
+    }
+    kept = sorted(latest.values(), key=lambda record: record.row)
+    n_empty = sum(record.status is AnswerStatus.EMPTY for record in kept)
+    return replace(models, records=kept, n_empty=n_empty)
 
 
 def _embedded(

@@ -89,5 +89,6 @@ def warnings_of(grading: FileGrading) -> list[str]:
             answers.n_repeated,
             [record.text for record in grading.answered],
             grading.parameters.embedder,
+            grading.n_rejected,
         ),
     ]

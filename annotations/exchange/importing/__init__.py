@@ -15,6 +15,7 @@ is ever overwritten. Model answers come in the same way in `evaluation.imports`.
 """
 
 from .answers import import_answers
+from .mturk import import_batches, import_mturk
 from .questions import import_passages, import_questions
 from .report import ImportReport
 from .target import all_or_nothing
@@ -23,6 +24,8 @@ __all__ = [
     "ImportReport",
     "all_or_nothing",
     "import_answers",
+    "import_batches",
+    "import_mturk",
     "import_passages",
     "import_questions",
 ]

@@ -32,6 +32,11 @@ class Command(ImportCommand):
             action="store_true",
             help="make the set and questions that are missing, without a text",
         )
+        parser.add_argument(
+            "--update-flags",
+            action="store_true",
+            help="store the flags of our own export also for answers that are there already",
+        )
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
         """One file."""
@@ -42,6 +47,7 @@ class Command(ImportCommand):
             panel=options["panel"].strip(),
             version=options["in_version"],
             create_questions=options["create_questions"],
+            update_flags=options["update_flags"],
             dry_run=options["dry_run"],
             **columns,
         )

@@ -1,0 +1,57 @@
+"""The door to importing batch results of Mechanical Turk."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.exchange.importing import ImportReport, import_batches
+from annotations.exchange.mturk import PANEL, QuestionTemplate
+from annotations.management.importing import USAGE, ImportCommand
+
+
+class Command(ImportCommand):
+    """Bring batches of Mechanical Turk into a question set."""
+
+    help = (
+        "Add the batch results in each FILE (the CSV that Mechanical Turk offers) to the question "
+        "set SET, which is made if there is none: every Answer column of a HIT is a question. "
+        "Batches that belong together are named together. Answers of rejected assignments are "
+        "flagged, and left out of runs."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, FILE, template."""
+        super().add_arguments(parser)
+        parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
+        parser.add_argument(
+            "--question-template",
+            default="",
+            metavar="TEXT",
+            help="how a question reads, such as 'Translate: ${sentence}', where sentence stands "
+            "for the column Input.sentence, and ${Answer} for the name of the Answer column "
+            "(default: the Input cells, a line each)",
+        )
+        parser.add_argument("--panel", default=PANEL, metavar="NAME", help="(%(default)s)")
+        parser.add_argument("--in-version", type=int, metavar="N", help="another than the latest")
+        parser.add_argument(
+            "--update-flags",
+            action="store_true",
+            help="store which answers were rejected also for answers that are there already",
+        )
+
+    def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
+        """All files or none."""
+        try:
+            QuestionTemplate.parse(options["question_template"])
+        except ValueError as error:
+            raise CommandError(f"--question-template: {error}", returncode=USAGE) from error
+        return import_batches(
+            self.question_set(options, create=True),
+            options["files"],
+            question_template=options["question_template"],
+            panel=options["panel"].strip(),
+            version=options["in_version"],
+            update_flags=options["update_flags"],
+            dry_run=options["dry_run"],
+        )
