@@ -12,7 +12,7 @@ from evaluation.methods.cells import Floats
 DENSE = 300
 # Of the diagonal; a crowd without any triangle has no unique effects, but equal fitted values.
 RIDGE = 1e-10
-PRECISION = 1e-7
+PRECISION = 1e-6
 MOST_ROUNDS = 200
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evaluation.methods.alarms.additive import worker_effects
+from evaluation.methods.alarms.additive import DENSE, worker_effects
 from evaluation.methods.alarms.pairs import Pairs
 from evaluation.methods.cells import Booleans, Floats, Integers
 
@@ -26,8 +26,8 @@ SPLITS_OF_LARGE = 3
 LARGE = 1_000_000
 # A z beyond this is written as this: no table of a normal distribution goes further.
 LARGEST = 37.0
-LANCZOS_STEPS = 40
-MOST_MOVES = 50
+LANCZOS_STEPS = 24
+MOST_MOVES = 30
 
 NOBODY, CAMP_A, CAMP_B = -1, 0, 1
 
@@ -126,24 +126,28 @@ def split(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
 
 
 def _settle(pairs: Pairs, total: Floats, times: Floats, labels: Integers) -> Integers:
-    """Let every worker join the half he agrees with more, until nothing changes."""
+    """Let every worker join the half he agrees with more, until nothing changes.
+
+    Moving all at once may go round in circles, which ends it too; so does a half that is too small.
+    """
     sums, counts = pairs.symmetric(total), pairs.symmetric(times)
-    before = None
+    everybody = np.ones(pairs.n_workers)
+    all_sums, all_counts = sums @ everybody, counts @ everybody
+    before = labels
     for _ in range(MOST_MOVES):
-        halves = np.stack([labels == CAMP_A, labels == CAMP_B], axis=1).astype(np.float64)
-        count = counts @ halves
-        mean = np.divide(sums @ halves, count, out=np.full(count.shape, -np.inf), where=count > 0)
-        better = np.where(
-            mean[:, CAMP_A] > mean[:, CAMP_B],
-            CAMP_A,
-            np.where(mean[:, CAMP_A] < mean[:, CAMP_B], CAMP_B, labels),
-        )
-        new = np.where(labels == NOBODY, NOBODY, better)
-        if np.array_equal(new, labels):
+        camp_a = (labels == CAMP_A).astype(np.float64)
+        to_a, count_a = sums @ camp_a, counts @ camp_a
+        to_b, count_b = all_sums - to_a, all_counts - count_a
+        # Counts are whole numbers, so that a half without a common question is told exactly.
+        a = np.divide(to_a, count_a, out=np.full_like(to_a, -np.inf), where=count_a > 0)
+        b = np.divide(to_b, count_b, out=np.full_like(to_b, -np.inf), where=count_b > 0)
+        new = np.where(a > b, CAMP_A, np.where(a < b, CAMP_B, labels))
+        new = np.where(labels == NOBODY, NOBODY, new)
+        if np.array_equal(new, labels) or np.array_equal(new, before):
             break
-        if before is not None and np.array_equal(new, before):
-            break  # some change places for ever
         before, labels = labels, new
+        if min(np.count_nonzero(labels == camp) for camp in (CAMP_A, CAMP_B)) < SMALLEST:
+            break
     return labels
 
 
@@ -153,7 +157,7 @@ def _leading_vector(pairs: Pairs, values: Floats) -> Floats:
     By Lanczos steps with full orthogonalisation, from a fixed start; signs are all that counts.
     """
     matrix = pairs.symmetric(values)
-    if pairs.n_workers <= 2 * LANCZOS_STEPS:
+    if pairs.n_workers <= DENSE:
         return np.linalg.eigh(matrix.toarray())[1][:, -1]
     basis = [np.random.default_rng(0).standard_normal(pairs.n_workers)]
     basis[0] /= np.linalg.norm(basis[0])

@@ -20,9 +20,11 @@ DISAGREEMENT = 0.1
 OPEN = 0.5
 # The effective number of voters below this share of the workers is told.
 CONCENTRATION = 1 / 3
-# Leaving out one of more workers than this changes little: the heaviest are tried.
+# Of more workers than this, those are tried who have so many times the mean voting weight: the
+# ranking cannot hang on any other.
 ALL_TRIED = 60
-HEAVIEST = 20
+OUTWEIGHS = 3.0
+MOST_TRIED = 20
 # A single exchange of places means much among fewer.
 FEWEST_RANKED = 8
 # Numbers in a working array.
@@ -63,7 +65,7 @@ def leverage(aqer: AQER) -> Check:
     """Return the least Spearman correlation of the others' raw scores when one worker is left out.
 
     Over supported workers, with the run's own rules from equal weights. In a crowd of more than 60
-    workers the 20 with the greatest voting weights are tried.
+    workers those are tried who have three times the mean voting weight, the heaviest 20 of them.
     """
     ranked = aqer.supported_ & ~np.isnan(aqer.raw_)
     m = len(aqer.workers_)
@@ -71,7 +73,11 @@ def leverage(aqer: AQER) -> Check:
         return Check(None, LEVERAGE, "too_few_ranked_workers")
     tried = np.arange(m)
     if m > ALL_TRIED:
-        tried = np.argsort(-np.nan_to_num(aqer.weights_), kind="stable")[:HEAVIEST]
+        weights = np.nan_to_num(aqer.weights_)
+        heaviest = np.argsort(-weights, kind="stable")[:MOST_TRIED]
+        tried = heaviest[weights[heaviest] >= OUTWEIGHS / m]
+        if not len(tried):
+            return Check(None, LEVERAGE, "nobody_outweighs_others")
     least, worker = np.inf, None
     step = max(1, AT_ONCE // len(aqer.mean_vote_.cells))
     for begin in range(0, len(tried), step):

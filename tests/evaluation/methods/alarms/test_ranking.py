@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from evaluation.methods import AQER
-from evaluation.methods.alarms import camps
+from evaluation.methods.alarms import camps, ranking
 from evaluation.methods.alarms.pairs import Pairs
 from evaluation.methods.alarms.ranking import (
     concentration,
@@ -37,9 +37,14 @@ def test_leverage_is_the_least_agreement_with_a_run_without_the_worker(switches)
     assert expected[found.worker] == pytest.approx(found.statistic, abs=1e-9)
 
 
-def test_of_a_large_crowd_the_heaviest_are_left_out():
+def test_of_a_large_crowd_only_those_who_outweigh_others_are_left_out(monkeypatch):
     crowd = simulate(honest(70), 6, 40, 1)
-    found = leverage(fitted(crowd.vectors, crowd.workers, crowd.questions))
+    aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
+    found = leverage(aqer)
+    assert (found.statistic, found.reason) == (None, "nobody_outweighs_others")
+    monkeypatch.setattr(ranking, "OUTWEIGHS", 1.0)
+    found = leverage(aqer)
+    assert found.worker in np.argsort(-aqer.weights_)[:20]
     assert not found.rings
 
 
