@@ -114,8 +114,9 @@ def _counted(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
         n_answers=_count(
             Response.objects.filter(
                 Q(status=Response.Status.TEXT),
-                question__version__question_set=OuterRef("pk"),
-            ).values("question__version__question_set"),
+                state=Response.State.SUBMITTED,
+                submission__version__question_set=OuterRef("pk"),
+            ).values("submission__version__question_set"),
             "pk",
             distinct=False,
         ),

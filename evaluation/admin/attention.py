@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db.models import Exists, F, OuterRef, Q, Subquery
+from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
@@ -48,15 +50,10 @@ def attention(user: AbstractBaseUser | AnonymousUser) -> list[Item]:
     return sorted(found, key=lambda item: order[item.level])
 
 
-def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, object]]:
-    """Return the newest sets with the state of their last run, in one query."""
+def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
+    """Return the newest sets with the state of their last run, in three queries."""
     last = Run.objects.filter(version__question_set=OuterRef("pk")).order_by("-id")
-    answers = Response.objects.filter(
-        question__version__question_set=OuterRef("pk"), state=Response.State.SUBMITTED
-    )
-    of_models = LLMResponse.objects.filter(question__version__question_set=OuterRef("pk"))
-    since = Q(updated_at__gt=OuterRef("run_started"))
-    return list(
+    rows = list(
         QuestionSet.objects.editable_by(user)
         .annotate(
             run=Subquery(last.values("public_id")[:1]),
@@ -64,21 +61,53 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, object]]:
             run_started=Subquery(last.values("started_at")[:1]),
             run_error=Subquery(last.values("error")[:1]),
             run_warnings=Subquery(last.values("warnings")[:1]),
-            has_answers=Exists(answers.filter(status=Response.Status.TEXT)),
         )
-        .annotate(
-            newer=Exists(answers.filter(since)),
-            newer_of_models=Exists(of_models.filter(created_at__gt=OuterRef("run_started"))),
-        )
-        .order_by(F("id").desc())
+        .order_by("-id")
         .values(
-            *("public_id", "name", "run", "run_state", "run_error", "run_warnings"),
-            *("has_answers", "newer", "newer_of_models"),
+            *("id", "public_id", "name", "run", "run_state", "run_started"),
+            *("run_error", "run_warnings"),
         )[:SETS_LOOKED_AT]
     )
+    ids = [row["id"] for row in rows]
+    # Grouped, not asked for set by set: the time of the last run would be looked up for each row.
+    texts = Q(status=Response.Status.TEXT)
+    answers = _latest(
+        Response.objects.filter(state=Response.State.SUBMITTED).annotate(
+            set=F("submission__version__question_set"), at=F("updated_at")
+        ),
+        ids,
+        texts,
+    )
+    of_models = _latest(
+        LLMResponse.objects.annotate(set=F("question__version__question_set"), at=F("created_at")),
+        ids,
+        Q(),
+    )
+    for row in rows:
+        since = row["run_started"]
+        texts_of_set, newest = answers.get(row["id"], (0, None))
+        _, newest_of_models = of_models.get(row["id"], (0, None))
+        row["has_answers"] = texts_of_set > 0
+        row["newer"] = since is not None and any(
+            at is not None and at > since for at in (newest, newest_of_models)
+        )
+    return rows
 
 
-def _items(row: dict[str, object], listens: bool) -> Iterator[Item]:
+def _latest(
+    rows: QuerySet[Any, Any], sets: list[int], counted: Q
+) -> dict[int, tuple[int, datetime | None]]:
+    """Return how many rows of each set are `counted`, and when the newest was written."""
+    grouped = (
+        rows.filter(set__in=sets)
+        .order_by()
+        .values("set")
+        .annotate(n=Count("pk", filter=counted), newest=Max("at"))
+    )
+    return {row["set"]: (row["n"], row["newest"]) for row in grouped}
+
+
+def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
     name, state = str(row["name"]), row["run_state"]
     of_set = reverse("admin:question-set", args=[row["public_id"]])
     of_run = reverse("admin:run", args=[row["run"]]) if row["run"] else ""
@@ -97,11 +126,11 @@ def _items(row: dict[str, object], listens: bool) -> Iterator[Item]:
         yield Item("busy", name, f"A run is {state}.", of_run, "Watch it")
     if state != Run.State.DONE:
         return
-    if row["newer"] or row["newer_of_models"]:
+    if row["newer"]:
         text = "Answers were added or changed since the last run began."
         yield Item("warn", name, text, grade, "Grade again")
     stored = row["run_warnings"]
-    warnings = [w for w in stored if not w.startswith(EMPTY_ANSWERS)] if stored else []  # type: ignore[attr-defined]
+    warnings = [w for w in stored or [] if not w.startswith(EMPTY_ANSWERS)]
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
         yield Item("warn", name, f"{warnings[0]}{more}", of_run or of_set, "Look at the run")

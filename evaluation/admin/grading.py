@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -45,9 +46,7 @@ def version_to_grade(question_set: QuestionSet, number: str | None) -> QuestionS
         state=Response.State.SUBMITTED, status=Response.Status.TEXT, rejected=False
     )
     with_answers = question_set.versions.filter(
-        pk__in=answers.filter(question__version__question_set=question_set).values(
-            "question__version"
-        )
+        Exists(answers.filter(submission__version=OuterRef("pk")))
     ).order_by("-number")
     if number and number.isdecimal() and len(number) < 9:
         with_answers = with_answers.filter(number=int(number))

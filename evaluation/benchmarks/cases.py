@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 
-from evaluation.benchmarks import embedding, grading, installation, large, machine
+from evaluation.benchmarks import embedding, grading, installation, large, machine, pages
 from evaluation.benchmarks.report import Report
 from evaluation.benchmarks.results import CaseResult, FailedError, Findings, SkippedError
 
@@ -37,6 +37,7 @@ CASES: dict[str, Case] = {
     "million": lambda _: large.million(),
     "ten-million": lambda _: large.ten_million(),
     "install": lambda options: installation.installed(options.root, fresh=options.install),
+    "pages": lambda options: pages.every_page(options.root),
     "embedding": lambda options: embedding.against_bare_encode(options.data),
 }
 

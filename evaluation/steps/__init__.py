@@ -6,6 +6,7 @@ the content of the text, and saving replaces what an earlier attempt left.
 
 from __future__ import annotations
 
+from annotations.query_plans import refresh_statistics
 from evaluation.steps.checkpoints import Turn
 from evaluation.steps.grade import grade_source
 from evaluation.steps.load import load
@@ -23,3 +24,4 @@ def grade_run(turn: Turn) -> None:
     graded = grade_source(source, embedded, turn)
     maps = map_answers(source, embedded, graded.aqer, turn)
     save(turn, source, graded, maps, embedded.info, embedded.warnings)
+    refresh_statistics()
