@@ -15,6 +15,7 @@ from .access import (
     is_operator,
     is_requester,
     may_enter,
+    may_read_answers,
 )
 from .base import AppendOnly, AppendOnlyError, Record, Scoped, ScopedQuerySet, new_public_id
 from .decisions import Decision
@@ -56,6 +57,7 @@ __all__ = [
     "is_operator",
     "is_requester",
     "may_enter",
+    "may_read_answers",
     "new_public_id",
     "rights",
 ]

@@ -53,11 +53,20 @@ def is_requester(user: Anybody) -> bool:
 
 def may_enter(user: Anybody) -> bool:
     """Whether there is a page for the user behind the login: requesters, and who sees a set."""
+    return _sees_a_set(user, VIEWERS_AND_EXPERTS)
+
+
+def may_read_answers(user: Anybody) -> bool:
+    """Whether the user sees answers and runs of any set: not who judges blindly only."""
+    return _sees_a_set(user, VIEWERS)
+
+
+def _sees_a_set(user: Anybody, readers: frozenset[str]) -> bool:
     if is_requester(user):
         return True
     if not user.is_authenticated or not user.is_active:
         return False
-    return _sets().filter(visible_sets(user, VIEWERS_AND_EXPERTS)).exists()
+    return _sets().filter(visible_sets(user, readers)).exists()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

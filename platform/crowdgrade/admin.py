@@ -20,11 +20,11 @@ admin.site.unregister(Group)
 ROLES = {
     "is_active": (
         "May sign in",
-        "Untick this instead of deleting an account: what it made stays.",
+        "Switch it off instead of deleting an account: what it made stays.",
     ),
     "is_staff": (
         "Requester",
-        "Makes question sets, works in teams, grades. Viewers and experts need no tick: a set is "
+        "Makes question sets, works in teams, grades. Viewers and experts do without: a set is "
         "shared with them on its own page.",
     ),
     "is_superuser": ("Operator", "Sees and may do everything, also with what others own."),
@@ -58,7 +58,7 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
             return "may not sign in"
         if user.is_superuser:
             return "operator"
-        return "requester" if user.is_staff else "viewer or expert of shared sets"
+        return "requester" if user.is_staff else "sees what is shared"
 
     def formfield_for_dbfield(
         self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: Any

@@ -36,13 +36,14 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
 
         (The theme would put them into a style element, which the policy refuses.)
         """
-        from annotations.models import is_operator, is_requester
+        from annotations.models import is_operator, is_requester, may_read_answers
 
         return {
             **super().each_context(request),
             "colors": None,
             "is_operator": is_operator(request.user),
             "is_requester": is_requester(request.user),
+            "reads_answers": may_read_answers(request.user),
         }
 
     def has_permission(self, request: HttpRequest) -> bool:

@@ -391,7 +391,7 @@ def test_a_viewer_signs_in_and_out_and_walter_does_not(circle):
 
 def test_operators_read_roles_in_words(circle):
     page = circle.clients["ida"].get(reverse("admin:auth_user_changelist")).content.decode()
-    for role in ("operator", "requester", "viewer or expert of shared sets"):
+    for role in ("operator", "requester", "sees what is shared"):
         assert role in page
     change = reverse("admin:auth_user_change", args=[circle.people["vera"].pk])
     form = circle.clients["ida"].get(change).content.decode()

@@ -171,6 +171,8 @@ def test_an_expert_is_told_what_for_and_sees_questions_only(client, world, vera)
     assert "judge its answers blindly" in shown
     assert "Where does it begin?" in shown
     assert "Grade" not in shown
+    assert reverse("admin:runs") not in shown
+    assert reverse("admin:models") not in shown
     question = world.version.questions.first()
     asked = page(
         client.get(reverse("admin:question", args=[world.set.public_id, question.public_id]))

@@ -7,6 +7,7 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import FieldDoesNotExist
+from django.db import connection
 
 from annotations.models import (
     EDITORS,
@@ -256,3 +257,14 @@ def test_a_team_that_goes_leaves_its_sets_to_their_owners(world):
 
 def test_payments_are_for_those_who_work_on_the_set():
     assert BonusPayment.access.readers == EDITORS
+
+
+@pytest.mark.parametrize("model", SCOPED, ids=lambda model: model.__name__)
+def test_no_rule_is_looked_up_anew_for_each_row(model, world):
+    if connection.vendor != "sqlite":
+        pytest.skip("SQLite says in a word that a subquery is run for each row")
+    for person in (world.rana, world.tara, world.vera, world.ed):
+        for rows in (model.objects.visible_to(person), model.objects.editable_by(person)):
+            if rows.query.is_empty():
+                continue
+            assert "CORRELATED" not in rows.explain()
