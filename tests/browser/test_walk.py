@@ -1,7 +1,6 @@
 """Chromium walks from the login to the leaderboard of a real site with a real worker."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,13 +13,9 @@ from urllib.request import urlopen
 import pytest
 
 from annotations import demo
+from tests.browser.chromium import ARGUMENTS, CHROMIUM
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-ARGUMENTS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--no-first-run"),
-]
 PASSWORD = "rivers-and-lakes"
 SECONDS_TO_START = 90
 SECONDS_TO_GRADE = 120_000
