@@ -19,9 +19,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluation.baselines import consistency, exemplars, lexical, patterns, reliability, tokens
+from evaluation.baselines import (
+    consistency,
+    exemplars,
+    judge,
+    lexical,
+    patterns,
+    reliability,
+    tokens,
+)
 from evaluation.baselines.aqer import VARIANTS, Variant
 from evaluation.baselines.corpus import Corpus, Crowd, UnavailableError
+from evaluation.baselines.standardised import Standardised
 from evaluation.methods.cells import Floats
 
 __all__ = ["METHODS", "Corpus", "Crowd", "Method", "UnavailableError", "Variant", "methods"]
@@ -59,10 +68,13 @@ _ALL = (
     Method("hrrasa", reliability.hrrasa, core=False),
     Method("chai2022", consistency.chai2022),
     Method("roy2016", patterns.roy2016),
+    Method("judge", judge.judge, core=False),
     *(
         Method(name, variant, "aqer", core=name != "aqer_entailment_init")
         for name, variant in VARIANTS.items()
     ),
+    Method("tfidf_char+standardised", Standardised(("tfidf-char",)), "aqer"),
+    Method("hybrid+standardised", Standardised(("tfidf-char", None)), "aqer"),
     Method("reference_answer", exemplars.reference_answer, "supervised"),
 )
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}

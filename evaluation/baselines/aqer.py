@@ -19,18 +19,33 @@ class Variant:
 
     Attributes
     ----------
-    switches : those of `AQER`. embedder : SPEC of its own; None for the one of the study.
+    switches : those of `AQER`.
+    embedders : SPEC of its own, None for the one of the study; several are put side by side.
     """
 
     switches: dict[str, Any] = field(default_factory=dict)
-    embedder: str | None = None
+    embedders: tuple[str | None, ...] = (None,)
 
     def __call__(self, crowd: Crowd) -> Floats:
         """Return (M,) raw scores; who does not vote gets the score of a model."""
-        corpus, spec = crowd.corpus, self.embedder or crowd.corpus.embedder
+        model, x = self.fitted(crowd)
+        raw = np.full(crowd.n_workers, np.nan)
+        raw[model.workers_.astype(np.int64)] = model.raw_
+        if crowd.votes.all():
+            return raw
+        outsiders = crowd.worker_means(self.outsiders(crowd, model, x))
+        return np.where(np.isnan(raw), outsiders, raw)
+
+    def fitted(self, crowd: Crowd) -> tuple[AQER, Vectors]:
+        """Return the estimator, fitted on the answers that vote, and the corpus's (R, k) vectors.
+
+        Labels of the fit are the crowd's codes of workers and questions.
+        """
+        corpus = crowd.corpus
+        specs = [spec or corpus.embedder for spec in self.embedders]
         majority = self.switches.get("aggregation") == "majority"
         # The majority vote needs the words themselves; the mean vote their inner products.
-        x = corpus.vectors(spec) if majority else corpus.compact(spec)
+        x = corpus.vectors(specs[0]) if majority else corpus.side_by_side(specs)
         initial = _entailment(crowd) if self.switches.get("init") == "entailment" else None
         votes = crowd.votes
         model = AQER(n_draws=0, seed=crowd.seed, **self.switches)
@@ -40,14 +55,10 @@ class Variant:
             crowd.questions[votes],
             None if initial is None else initial[votes],
         )
-        raw = np.full(crowd.n_workers, np.nan)
-        raw[model.workers_.astype(np.int64)] = model.raw_
-        if votes.all():
-            return raw
-        return np.where(np.isnan(raw), self._outsiders(crowd, model, x), raw)
+        return model, x
 
-    def _outsiders(self, crowd: Crowd, model: AQER, x: Vectors) -> Floats:
-        """(M,) mean similarity to the exemplary answers of those who vote; NaN for these."""
+    def outsiders(self, crowd: Crowd, model: AQER, x: Vectors) -> Floats:
+        """Return (N,) similarities to the voters' exemplary answers, NaN for the voters' own."""
         exemplars = np.full((crowd.corpus.n_questions, x.shape[1]), np.nan)
         exemplars[model.questions_.astype(np.int64)] = dense(model.exemplars())
         scores = np.full(len(crowd.rows), np.nan)
@@ -59,7 +70,7 @@ class Variant:
             norms = np.linalg.norm(y, axis=1) * np.linalg.norm(sea, axis=1)
             inner = np.einsum("nd,nd->n", y, sea)
             scores[out] = np.divide(inner, norms, out=0.0 * inner, where=norms > 0)
-        return crowd.worker_means(scores)
+        return scores
 
 
 def _entailment(crowd: Crowd) -> Floats:
@@ -86,11 +97,18 @@ VARIANTS: dict[str, Variant] = {
     "aqer_euclidean": Variant({"similarity": "euclidean"}),
     "aqer_random_init": Variant({"init": "random"}),
     "aqer_entailment_init": Variant({"init": "entailment"}),
-    "bow_majority": Variant({"aggregation": "majority"}, "bow"),
-    "tfidf_word": Variant(embedder="tfidf-word"),
-    "tfidf_char": Variant(embedder="tfidf-char"),
+    "bow_majority": Variant({"aggregation": "majority"}, ("bow",)),
+    "tfidf_word": Variant({}, ("tfidf-word",)),
+    "tfidf_char": Variant({}, ("tfidf-char",)),
     "leave_one_out": Variant({"leave_one_out": True}),
     "difficulty": Variant({"difficulty": True}),
     "discrimination": Variant({"discrimination": True}),
-    "tfidf_char+discrimination": Variant({"discrimination": True}, "tfidf-char"),
+    "tfidf_char+discrimination": Variant({"discrimination": True}, ("tfidf-char",)),
+    "tfidf_char+leave_one_out": Variant({"leave_one_out": True}, ("tfidf-char",)),
+    "tfidf_char+leave_one_out+discrimination": Variant(
+        {"leave_one_out": True, "discrimination": True}, ("tfidf-char",)
+    ),
+    "hybrid": Variant({}, ("tfidf-char", None)),
+    "hybrid+leave_one_out": Variant({"leave_one_out": True}, ("tfidf-char", None)),
+    "hybrid+discrimination": Variant({"discrimination": True}, ("tfidf-char", None)),
 }

@@ -103,6 +103,27 @@ class Corpus:
         """
         return self.once(("compact", spec), lambda: compacted(self.vectors(spec), self.members))
 
+    def side_by_side(self, specs: Sequence[str]) -> Floats:
+        """Return (R, k) compact vectors of several embedders, each of unit length, side by side.
+
+        An inner product is then the sum of the embedders' cosines: a hybrid of, say, letters and
+        meaning. One SPEC alone: `compact`, with the lengths as they are.
+        """
+        if len(specs) == 1:
+            return self.compact(specs[0])
+
+        def joined() -> Floats:
+            parts = [self.compact(spec) for spec in specs]
+            lengths = [np.linalg.norm(x, axis=1, keepdims=True) for x in parts]
+            return np.hstack(
+                [
+                    np.divide(x, length, out=np.zeros_like(x), where=length > 0)
+                    for x, length in zip(parts, lengths, strict=True)
+                ]
+            )
+
+        return self.once(("side by side", tuple(specs)), joined)
+
     def pairs(self, name: Hashable, table: Callable[[Integers], Floats]) -> Floats:
         """Return (Q, k, k) similarities between the answers to each question; 0 beyond them.
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from annotations.exchange import InputError
 
 MOHLER = "mohler2011/answers.csv"
+MOHLER_QUESTIONS = "mohler2011/questions.csv"
 REMEDY = "Give the folder that holds the published mohler2011/ and crowdwsa2019/ with --data."
 
 
@@ -28,6 +29,14 @@ class GradedAnswers:
     texts: list[str]
     questions: NDArray[np.str_]
     grades: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a question of Mohler et al. asks, and the instructor's own answer to it."""
+
+    question: str
+    reference: str
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,17 @@ def load_mohler(folder: Path) -> GradedAnswers:
         questions=np.array([row[0] for row in rows]),
         grades=grades,
     )
+
+
+def load_mohler_questions(folder: Path) -> dict[str, Asked]:
+    """Read mohler2011/questions.csv, by question id; empty where there is no such file."""
+    if not (folder / MOHLER_QUESTIONS).exists():
+        return {}
+    rows = _rows(folder, MOHLER_QUESTIONS, ("question_id", "question", "reference_answer"))
+    return {
+        name: Asked(question.replace("<br>", " "), reference.replace("<br>", " "))
+        for name, question, reference in rows
+    }
 
 
 def load_crowdwsa(folder: Path, name: str) -> Translations:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder
-from evaluation.methods import AQER
+from evaluation.baselines import Corpus, Crowd, methods
+from evaluation.methods.cells import codes_of
 from evaluation.parameters import AqerParameters
 from evaluation.signatures import combined_hash, file_hash, versions
 from evaluation.steps.embed import Progress, embed
 from evaluation.studies.corpora import Translations, crowdwsa_files, load_crowdwsa
-from evaluation.studies.evidence import (
-    Agreement,
-    EvidenceRow,
-    EvidenceVectors,
-    as_table,
-    write_evidence,
-)
+from evaluation.studies.corpus import corpus_of
+from evaluation.studies.evidence import EvidenceRow, EvidenceVectors, as_table, write_evidence
+from evaluation.studies.methods_chart import methods_charts
+from evaluation.studies.methods_table import Trial, best_baseline, rows_of, score
 from evaluation.studies.request import Request, Table
-from evaluation.studies.worker_grading import METHODS
 
 CROWDS = ("T1", "T2")
 LONGEST_NGRAM = 4
@@ -63,14 +59,14 @@ def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> Ta
     data = request.data
     with OutputFolder(request.output) as folder:
         corpora = {name: load_crowdwsa(data, name) for name in CROWDS}
-        vectors = {
-            name: EvidenceVectors(corpus.texts, progress) for name, corpus in corpora.items()
-        }
-        rows = [
-            row
-            for name in CROWDS
-            for row in _rows(name, corpora[name], request.embedder, vectors[name], progress)
-        ]
+        vectors = {name: _vectors(found, progress) for name, found in corpora.items()}
+        rows: list[EvidenceRow] = []
+        for name, found in corpora.items():
+            # What the workers translated, and so what a judge would be asked, is not published.
+            corpus, _ = corpus_of(
+                found.texts, found.sentences, vectors[name], request, progress, references=True
+            )
+            rows += _rows(name, found, corpus, request, progress)
         sources = [data / path for name in CROWDS for path in crowdwsa_files(name)]
         write_evidence(
             folder,
@@ -85,29 +81,41 @@ def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> Ta
                     "T1, T2": "mean sentence GLEU (lower case, no punctuation, n 1 to 4)",
                     "T1-cosine, T2-cosine": "mean cosine to the true sentence, minilm, float32",
                 },
+                "best_baseline": best_baseline(rows),
                 "input_hash": combined_hash(map(file_hash, sources)),
                 "versions": versions(),
             },
+            methods_charts(rows, "correlation of workers' scores with their true quality"),
         )
     return as_table(rows)
 
 
+def _vectors(translations: Translations, progress: Progress | None) -> EvidenceVectors:
+    """Vectors of the answers, and of the true sentences in the order in which theirs come."""
+    sentences = dict.fromkeys(translations.sentences.tolist())
+    true = [translations.truth[sentence] for sentence in sentences]
+    return EvidenceVectors(translations.texts, progress, true)
+
+
 def _rows(
     name: str,
-    corpus: Translations,
-    embedder: str,
-    vectors: EvidenceVectors,
+    translations: Translations,
+    corpus: Corpus,
+    request: Request,
     progress: Progress | None,
-) -> Iterator[EvidenceRow]:
-    truths = {name: gleu_of(corpus), f"{name}-cosine": cosine_of(corpus, progress)}
-    raw: dict[str, tuple[NDArray[np.generic], NDArray[np.float64]]] = {}
-    for method, (own, switches) in METHODS.items():
-        aqer = AQER(n_draws=0, **switches)  # type: ignore[arg-type]
-        aqer.fit(vectors.of(own or embedder), corpus.workers, corpus.sentences)
-        raw[method] = aqer.workers_, aqer.raw_
-    for setting, truth in truths.items():
-        for method, (workers, scores) in raw.items():
-            true = [truth[corpus.workers == worker].mean() for worker in workers]
-            found = Agreement.empty()
-            found.add(scores, true)
-            yield found.row(setting, method)
+) -> list[EvidenceRow]:
+    workers, _ = codes_of(translations.workers)
+    crowd = Crowd(corpus, np.arange(len(workers)), workers, seed=request.seeds.start)
+    chosen = methods(core=request.core)
+    found = []
+    for at, method in enumerate(chosen):
+        # There is one crowd, so methods are scored once for both truths.
+        found.append(score([Trial(crowd, np.empty(crowd.n_workers))], method))
+        if progress is not None:
+            progress(f"methods on {name}", at + 1, len(chosen))
+    truths = {name: gleu_of(translations), f"{name}-cosine": cosine_of(translations, progress)}
+    return [
+        row
+        for setting, truth in truths.items()
+        for row in rows_of(setting, found, crowd.worker_means(truth)[None, :], request.seed)
+    ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +34,8 @@ class EvidenceRow:
     """How well a method's scores of workers agree with the truth, over repetitions.
 
     `pearson_sd` is None for a single repetition; `p_value` and `paper` (the published figure)
-    where there is none.
+    where there is none. The means are NaN, an empty cell, where they are undefined. `reasons` says
+    why, by column; what it does not name is empty for the reason of `REASONS`.
     """
 
     setting: str
@@ -44,10 +46,22 @@ class EvidenceRow:
     repetitions: int
     p_value: float | None = None
     paper: float | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def empty(cls, setting: str, method: str, reason: str) -> EvidenceRow:
+        """Return the row of a method that could not be computed."""
+        columns = ("pearson_mean", "pearson_sd", "spearman_mean", "p_value")
+        reasons = dict.fromkeys(columns, reason)
+        return cls(setting, method, math.nan, None, math.nan, 0, reasons=reasons)
 
     def cells(self) -> tuple[object, ...]:
-        """The row in the order of `HEADER`."""
-        return tuple(getattr(self, name) for name in HEADER)
+        """The row in the order of `HEADER`; None for an empty cell."""
+        return tuple(_known(getattr(self, name)) for name in HEADER)
+
+    def reason(self, column: str) -> str:
+        """Return why the cell of a column is empty."""
+        return self.reasons.get(column, REASONS.get(column, "undefined"))
 
 
 @dataclass(frozen=True)
@@ -89,19 +103,37 @@ REASONS = {
 
 
 class EvidenceVectors:
-    """Vectors of a corpus by SPEC, each made once."""
+    """Vectors of a corpus by SPEC, each made once.
 
-    def __init__(self, texts: Sequence[str], progress: Progress | None = None) -> None:
+    `others` are texts that are brought into the same space and learned nothing from.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        progress: Progress | None = None,
+        others: Sequence[str] | None = None,
+    ) -> None:
         self._texts = texts
+        self._others = others
         self._progress = progress
         self._made: dict[str, Embedded] = {}
 
     def of(self, spec: str) -> Vectors:
         """Return (N, d) vectors of the texts. Raises `EmbedderError`."""
+        return self._of(spec).answers
+
+    def of_others(self, spec: str) -> Vectors:
+        """Return the vectors of the other texts, which there must be. Raises `EmbedderError`."""
+        found = self._of(spec).models
+        assert found is not None
+        return found
+
+    def _of(self, spec: str) -> Embedded:
         if spec not in self._made:
             parameters = AqerParameters(embedder=spec)
-            self._made[spec] = embed(parameters, self._texts, None, self._progress)
-        return self._made[spec].answers
+            self._made[spec] = embed(parameters, self._texts, self._others, self._progress)
+        return self._made[spec]
 
     def described(self) -> dict[str, dict[str, str]]:
         """Return model, revision and precision by SPEC, of those that were used."""
@@ -125,16 +157,21 @@ def write_evidence(
 
     A chart becomes NAME.svg.
     """
+    empty: dict[tuple[str, str], list[list[str]]] = {}
+    for column in HEADER:
+        for row in rows:
+            if _known(getattr(row, column)) is None:
+                where = empty.setdefault((column, row.reason(column)), [])
+                where.append([row.setting, row.method])
     undefined = [
         {
             "file": "table.csv",
             "column": column,
             "reason": reason,
-            "count": len(empty),
-            "rows": empty,
+            "count": len(where),
+            "rows": where,
         }
-        for column, reason in REASONS.items()
-        if (empty := [[r.setting, r.method] for r in rows if getattr(r, column) is None])
+        for (column, reason), where in empty.items()
     ]
     cells = [row.cells() for row in rows]
     write_table(folder, "table", HEADER, cells)
@@ -161,6 +198,10 @@ def write_charts(folder: OutputFolder, charts: Sequence[Chart]) -> None:
 def as_table(rows: Sequence[EvidenceRow]) -> Table:
     """Return the table for a terminal."""
     return Table(HEADER, [row.cells() for row in rows])
+
+
+def _known(value: object) -> object:
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _rounded(value: object) -> str:

@@ -20,6 +20,7 @@ class Request:
     ----------
     data : folder of public data sets. output : folder for the tables.
     embedder : SPEC for the rows that do not name their own. judge : a language model, or None.
+    nli : a model for the entailment initialisation, or None.
     repetitions : simulated crowds. seed : added to the seeds of all of them.
     core : only the rows that are quick to compute.
     """
@@ -28,6 +29,7 @@ class Request:
     output: Path
     embedder: str = "minilm"
     judge: str | None = None
+    nli: str | None = None
     repetitions: int = 25
     seed: int = 0
     core: bool = False

@@ -3,22 +3,37 @@
 The graded answers of Mohler et al. carry no student, so workers are dealt from them as in the
 paper's Table 2: of each question's 20 best answers, ties at random, the first tier of workers gets
 the best ones, the next tier the next. A worker's true grade is the mean of what it was dealt.
+
+Settings: 10x2 and 5x4, tiers of two and of four workers. 10x2-noisy: normal noise of standard
+deviation 1 (of 5 points) is added to the grades that the dealing goes by, not to the truth, so
+that tiers overlap (the paper's appendix N adds noise before dealing; how much could not be read).
+10x2-heldout and 5x4-heldout: the questions that `heldout` did not choose by.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder
+from evaluation.baselines import Corpus, Crowd, Method, methods
+from evaluation.charts import Chart
 from evaluation.methods import AQER
+from evaluation.methods.cells import Booleans
 from evaluation.methods.grams import Vectors
 from evaluation.signatures import combined_hash, file_hash, versions
 from evaluation.steps.embed import Progress
-from evaluation.studies.corpora import MOHLER, GradedAnswers, load_mohler
+from evaluation.studies.corpora import (
+    MOHLER,
+    MOHLER_QUESTIONS,
+    GradedAnswers,
+    load_mohler,
+    load_mohler_questions,
+)
+from evaluation.studies.corpus import corpus_of
 from evaluation.studies.evidence import (
     Agreement,
     EvidenceRow,
@@ -26,19 +41,17 @@ from evaluation.studies.evidence import (
     as_table,
     write_evidence,
 )
+from evaluation.studies.heldout import Choice, choose, choosing_half, write_choice
+from evaluation.studies.methods_chart import methods_charts
+from evaluation.studies.methods_table import Trial, best_baseline, compare
 from evaluation.studies.request import Request, Table
 
 CROWD = 20
 # Name of the setting: workers in a tier.
 SETTINGS = {"10x2": 2, "5x4": 4}
-# None: the embedder of the command line.
-METHODS: dict[str, tuple[str | None, dict[str, object]]] = {
-    "aqer": (None, {}),
-    "aqer_one_pass": (None, {"max_iterations": 1}),
-    "leave_one_out": (None, {"leave_one_out": True}),
-    "tfidf_word": ("tfidf-word", {}),
-    "tfidf_char": ("tfidf-char", {}),
-}
+NOISY = "10x2-noisy"
+NOISE = 1.0
+HELD_OUT = "-heldout"
 
 
 @dataclass(frozen=True)
@@ -53,14 +66,20 @@ class Dealt:
         return np.bincount(self.workers, weights=grades[self.rows]) / np.bincount(self.workers)
 
 
-def deal(corpus: GradedAnswers, tier: int, seed: int) -> Dealt:
-    """Deal every question's 20 best answers to 20 workers in tiers of `tier`."""
+def deal(corpus: GradedAnswers, tier: int, seed: int, noise: float = 0.0) -> Dealt:
+    """Deal every question's 20 best answers to 20 workers in tiers of `tier`.
+
+    `noise` is the standard deviation of what is added to the grades for the dealing.
+    """
     rng = np.random.default_rng(seed)
+    grades = corpus.grades
+    if noise:
+        grades = grades + rng.normal(0.0, noise, len(grades))
     rows, workers = [], []
     for question in dict.fromkeys(corpus.questions.tolist()):
         answers = np.flatnonzero(corpus.questions == question)
         ties = rng.random(len(answers))
-        best = answers[np.lexsort((ties, -corpus.grades[answers]))][:CROWD]
+        best = answers[np.lexsort((ties, -grades[answers]))][:CROWD]
         for first in range(0, CROWD, tier):
             rows.append(rng.permutation(best[first : first + tier]))
             workers.append(np.arange(first, first + tier))
@@ -85,45 +104,98 @@ def reproduce_worker_grading(request: Request, progress: Progress | None = None)
     """Write and return the table. Raises `InputError` and `EmbedderError`."""
     seeds = request.seeds
     with OutputFolder(request.output) as folder:
-        corpus = load_mohler(request.data)
-        vectors = EvidenceVectors(corpus.texts, progress)
-        rows = list(_rows(corpus, request.embedder, seeds, vectors, progress))
+        graded, asked = load_mohler(request.data), load_mohler_questions(request.data)
+        questions = list(dict.fromkeys(graded.questions.tolist()))
+        references = [asked[name].reference for name in questions if name in asked]
+        complete = len(references) == len(questions)
+        vectors = EvidenceVectors(graded.texts, progress, references if complete else None)
+        corpus, judged = corpus_of(
+            graded.texts,
+            graded.questions,
+            vectors,
+            request,
+            progress,
+            asked={name: found.question for name, found in asked.items()},
+            references=complete,
+        )
+        rows, choice = _rows(_Deals(graded, corpus, seeds), request, progress)
         write_evidence(
             folder,
             rows,
             {
                 "study": "worker-grading",
-                "answers": len(corpus.texts),
-                "questions": len(set(corpus.questions.tolist())),
+                "answers": len(graded.texts),
+                "questions": len(questions),
                 "repetitions": request.repetitions,
                 "seeds": [seeds.start, seeds.stop - 1],
                 "embedders": vectors.described(),
-                "input_hash": combined_hash([file_hash(request.data / MOHLER)]),
+                "judge": judged,
+                "noise": {NOISY: NOISE},
+                "best_baseline": best_baseline(rows),
+                "heldout": choice.described(),
+                "input_hash": combined_hash(
+                    [
+                        file_hash(request.data / name)
+                        for name in (MOHLER, MOHLER_QUESTIONS)
+                        if (request.data / name).exists()
+                    ]
+                ),
                 "versions": versions(),
             },
+            _charts(rows),
         )
+        write_choice(folder, choice)
     return as_table(rows)
 
 
+@dataclass(frozen=True)
+class _Deals:
+    """The crowds of all repetitions."""
+
+    graded: GradedAnswers
+    corpus: Corpus
+    seeds: range
+
+    def trials(self, tier: int, noise: float = 0.0, only: Booleans | None = None) -> list[Trial]:
+        """Return the crowds, on all questions or on some (Q,), truth included."""
+        found = []
+        for seed in self.seeds:
+            dealt = deal(self.graded, tier, seed, noise)
+            if only is not None:
+                keep = only[self.corpus.question[dealt.rows]]
+                dealt = Dealt(dealt.rows[keep], dealt.workers[keep])
+            crowd = Crowd(self.corpus, dealt.rows, dealt.workers, seed=seed)
+            found.append(Trial(crowd, dealt.truth(self.graded.grades)))
+        return found
+
+
 def _rows(
-    corpus: GradedAnswers,
-    embedder: str,
-    seeds: range,
-    vectors: EvidenceVectors,
-    progress: Progress | None,
-) -> Iterator[EvidenceRow]:
-    done, total = 0, len(SETTINGS) * len(METHODS)
+    deals: _Deals, request: Request, progress: Progress | None
+) -> tuple[list[EvidenceRow], Choice]:
+    chosen = methods(core=request.core)
+    done, total = 0, (3 * len(SETTINGS) + 1) * len(chosen)
+
+    def told() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress("methods", done, total)
+
+    def rows(setting: str, trials: Sequence[Trial], some: Sequence[Method]) -> list[EvidenceRow]:
+        return compare(setting, trials, some, request.seed, told)
+
+    found = []
     for setting, tier in SETTINGS.items():
-        for name, (own, switches) in METHODS.items():
-            # Word weights are learned from all answers of the corpus.
-            found = agreement(
-                AQER(n_draws=0, **switches),  # type: ignore[arg-type]
-                vectors.of(own or embedder),
-                corpus,
-                tier,
-                seeds,
-            )
-            done += 1
-            if progress is not None:
-                progress("methods", done, total)
-            yield found.row(setting, name)
+        found += rows(setting, deals.trials(tier), chosen)
+    found += rows(NOISY, deals.trials(SETTINGS["10x2"], NOISE), chosen)
+    half = choosing_half(deals.corpus.n_questions, request.seed)
+    by_half: list[EvidenceRow] = []
+    for setting, tier in SETTINGS.items():
+        by_half += rows(setting, deals.trials(tier, only=half), chosen)
+        found += rows(setting + HELD_OUT, deals.trials(tier, only=~half), chosen)
+    labels = deals.corpus.labels[half].tolist()
+    return found, choose(by_half, chosen, labels, request.seed)
+
+
+def _charts(rows: Sequence[EvidenceRow]) -> list[Chart]:
+    return methods_charts(rows, "correlation of workers' scores with the experts' grades")

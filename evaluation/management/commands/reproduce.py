@@ -58,11 +58,12 @@ class Command(BaseCommand):
             help="repetition r uses seed 1000 + r + N (%(default)s)",
         )
         add("--judge", metavar="MODEL", help="a language model, for the rows that need a judge")
+        add("--nli", metavar="NAME", help="entailment model (name or folder), for the row of it")
         add("--core", action="store_true", help="only the rows that are quick to compute")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute, write and print the table."""
-        names = ("data", "output", "embedder", "judge", "repetitions", "seed", "core")
+        names = ("data", "output", "embedder", "judge", "nli", "repetitions", "seed", "core")
         request = Request(**{name: options[name] for name in names})
         with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
             table = STUDIES[options["study"]](request, bars.show)

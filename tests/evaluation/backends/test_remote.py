@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from evaluation.backends import EmbedderError
-from evaluation.backends.remote import BATCH, RemoteEmbedder, _retry_after
+from evaluation.backends.openai import _retry_after
+from evaluation.backends.remote import BATCH, RemoteEmbedder
 from tests.evaluation.backends.conftest import embeddings, vector_of
 
 TEXTS = ["one", "two", "three"]

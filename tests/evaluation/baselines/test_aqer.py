@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from evaluation.baselines import METHODS, Crowd
+from evaluation.baselines import METHODS, Corpus, Crowd
 from evaluation.baselines.aqer import VARIANTS
 from evaluation.methods import AQER
 from tests.evaluation.baselines.world import corpus, random_crowd
@@ -31,13 +31,30 @@ def test_a_variant_is_aqer_on_the_vectors_themselves_with_the_switch_it_names(na
 
 
 def test_variants_name_their_vectors():
-    own = {name: variant.embedder for name, variant in VARIANTS.items() if variant.embedder}
+    own = {name: v.embedders for name, v in VARIANTS.items() if v.embedders != (None,)}
     assert own == {
-        "bow_majority": "bow",
-        "tfidf_word": "tfidf-word",
-        "tfidf_char": "tfidf-char",
-        "tfidf_char+discrimination": "tfidf-char",
+        "bow_majority": ("bow",),
+        "tfidf_word": ("tfidf-word",),
+        "tfidf_char": ("tfidf-char",),
+        "tfidf_char+discrimination": ("tfidf-char",),
+        "tfidf_char+leave_one_out": ("tfidf-char",),
+        "tfidf_char+leave_one_out+discrimination": ("tfidf-char",),
+        "hybrid": ("tfidf-char", None),
+        "hybrid+leave_one_out": ("tfidf-char", None),
+        "hybrid+discrimination": ("tfidf-char", None),
     }
+
+
+def test_side_by_side_an_inner_product_is_the_sum_of_cosines():
+    drawn = random_crowd(3)
+    of, rng = drawn.corpus, np.random.default_rng(5)
+    other = rng.normal(size=(len(of.texts), 6))
+    spaces = {"one": of.vectors("any"), "other": other}
+    both = Corpus(of.texts, of.question, spaces.__getitem__).side_by_side(["one", "other"])
+    for rows in of.members:
+        units = [x[rows] / np.linalg.norm(x[rows], axis=1)[:, None] for x in spaces.values()]
+        expected = sum(x @ x.T for x in units)
+        np.testing.assert_allclose(both[rows] @ both[rows].T, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["aqer", "aqer_euclidean"])

@@ -77,7 +77,13 @@ def test_compact_vectors_of_fewer_dimensions_than_answers_fit_too():
         np.testing.assert_allclose(short[rows] @ short[rows].T, x[rows] @ x[rows].T, atol=1e-12)
 
 
-COMPUTED = [name for name in METHODS if name not in ("reference_answer", "aqer_entailment_init")]
+MISSING = {
+    "aqer_entailment_init": "no_nli_model",
+    "judge": "no_judge",
+    "reference_answer": "no_reference_answers",
+}
+# BERTScore, which loads a model, has tests of its own.
+COMPUTED = [name for name in METHODS if name not in (*MISSING, "bertscore")]
 
 
 def scored(name, drawn):
@@ -115,14 +121,11 @@ def test_who_does_not_vote_changes_nobodys_score(name):
     assert np.isnan(alone[6])
 
 
-def test_a_method_without_its_model_says_what_is_missing():
-    for name, reason in (
-        ("aqer_entailment_init", "no_nli_model"),
-        ("reference_answer", "no_reference_answers"),
-    ):
-        with pytest.raises(UnavailableError) as caught:
-            METHODS[name].score(crowd())
-        assert caught.value.reason == reason
+@pytest.mark.parametrize("name", MISSING)
+def test_a_method_without_its_model_says_what_is_missing(name):
+    with pytest.raises(UnavailableError) as caught:
+        METHODS[name].score(crowd())
+    assert caught.value.reason == MISSING[name]
 
 
 def test_core_methods_leave_out_what_takes_a_model():

@@ -37,6 +37,16 @@ def test_workers_are_dealt_the_best_answers_tier_by_tier(tier):
     assert len(set(dealt.rows.tolist())) == len(dealt.rows)
 
 
+def test_noise_moves_answers_between_tiers_and_not_the_truth():
+    graded = corpus()
+    plain, noisy = deal(graded, 2, 7), deal(graded, 2, 7, noise=1.0)
+    rank = {row: at for at, row in enumerate(plain.rows.tolist())}
+    moved = [abs(rank[row] - at) for at, row in enumerate(noisy.rows.tolist()) if row in rank]
+    assert max(moved) > 2
+    mine = noisy.rows[noisy.workers == 3]
+    assert noisy.truth(graded.grades)[3] == pytest.approx(graded.grades[mine].mean())
+
+
 def test_dealing_is_seeded_and_ties_fall_differently_with_another_seed():
     graded = corpus()
     np.testing.assert_array_equal(deal(graded, 2, 7).rows, deal(graded, 2, 7).rows)

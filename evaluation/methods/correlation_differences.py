@@ -1,0 +1,138 @@
+"""Does one method's scores agree better with the truth than another's? A paired bootstrap.
+
+Workers are drawn with replacement, the same ones in every repetition and for every method; the
+statistic is the mean over repetitions of the difference of two correlations. p is the level at
+which the BCa interval (Efron 1987) ends at 0.
+
+With few workers the interval is too narrow and p too small: of 600 simulated pairs of equally good
+methods 11% had p at or below .05 with 20 workers, 10% with 40, 8% with 100.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from evaluation.methods.cells import Floats
+
+FEWEST_WORKERS = 5
+TOO_FEW_WORKERS = "fewer_than_5_workers"
+NO_CORRELATION = "no_correlation"
+NO_DIFFERENCE = "no_difference"
+
+
+@dataclass(frozen=True)
+class CorrelationDifference:
+    """Mean over repetitions of r(a, truth) - r(b, truth), and its p; None with a `reason`."""
+
+    difference: float | None
+    p_value: float | None
+    reason: str | None
+
+
+def correlation_differences(
+    scores: ArrayLike,
+    against: ArrayLike,
+    truth: ArrayLike,
+    n_draws: int = 9_999,
+    seed: int = 0,
+) -> list[CorrelationDifference]:
+    """Compare K methods with one, each by Pearson's correlation with the truth.
+
+    Parameters
+    ----------
+    scores : (K, R, M) scores of M workers in R repetitions, NaN for none (left out of both
+        correlations, for all draws). against : (R, M) of the method they are compared with.
+    truth : (R, M) true values.
+    n_draws : bootstrap draws of workers. seed : of the draws.
+
+    Returns
+    -------
+    K differences. Two-sided p between 2 / (n_draws + 1) and 1; a draw in which all workers have
+    equal scores has no correlation and is not counted.
+
+    Raises
+    ------
+    ValueError : shapes do not fit.
+    """
+    a, b, t = (np.asarray(part, dtype=np.float64) for part in (scores, against, truth))
+    if a.ndim != 3 or a.shape[1:] != b.shape or b.shape != t.shape:
+        raise ValueError(f"shapes {a.shape}, {b.shape} and {t.shape} do not fit together")
+    m = t.shape[1]
+    draws = _draws(m, n_draws, seed)
+    left_out = 1.0 - np.eye(m)
+    everybody = np.ones((1, m))
+    found = []
+    for method in a:
+        if m < FEWEST_WORKERS:
+            found.append(CorrelationDifference(None, None, TOO_FEW_WORKERS))
+            continue
+        both = ~np.isnan(method + b + t)
+        observed, of_draws, of_left_out = (
+            _mean_correlation(method, t, both, times) - _mean_correlation(b, t, both, times)
+            for times in (everybody, draws, left_out)
+        )
+        found.append(_tested(float(observed[0]), of_draws, of_left_out))
+    return found
+
+
+def bca_p_value(observed: float, draws: Floats, left_out: Floats) -> float:
+    """Return the two-sided p of 0: one less the level of the BCa interval that ends at 0.
+
+    Parameters
+    ----------
+    observed : the statistic. draws : (B,) its bootstrap values.
+    left_out : (M,) its values without one unit each, for the acceleration.
+    """
+    b = len(draws)
+    bias = _z((draws < observed).mean() / 2 + (draws <= observed).mean() / 2, b)
+    apart = left_out.mean() - left_out
+    spread = (apart**2).sum() ** 1.5
+    acceleration = (apart**3).sum() / (6 * spread) if spread > 0 else 0.0
+    at_zero = _z((draws < 0).mean() / 2 + (draws <= 0).mean() / 2, b)
+    # The end of the interval at level z is the draw of rank Phi(bias + w / (1 - acceleration w)),
+    # w = bias + z. Solved for z where that draw is 0:
+    u = at_zero - bias
+    tail = float(stats.norm.cdf(u / (1 + acceleration * u) - bias))
+    return min(1.0, max(2 * min(tail, 1 - tail), 2 / (b + 1)))
+
+
+def _tested(observed: float, draws: Floats, left_out: Floats) -> CorrelationDifference:
+    draws = draws[~np.isnan(draws)]
+    if np.isnan(observed) or np.isnan(left_out).any() or not len(draws):
+        return CorrelationDifference(None, None, NO_CORRELATION)
+    if np.abs(draws).max() < 1e-12:
+        return CorrelationDifference(observed, None, NO_DIFFERENCE)
+    return CorrelationDifference(observed, bca_p_value(observed, draws, left_out), None)
+
+
+def _draws(m: int, n_draws: int, seed: int) -> Floats:
+    """(B, m) how often each of m workers is drawn."""
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(m, np.full(m, 1 / m), size=n_draws).astype(np.float64)
+
+
+def _mean_correlation(x: Floats, y: Floats, known: np.ndarray, times: Floats) -> Floats:
+    """(B,) mean over repetitions of the correlations of x and y (R, M), workers counted (B, M)."""
+    total = np.zeros(len(times))
+    for a, b, both in zip(x, y, known, strict=True):
+        a, b = np.where(both, a, 0.0), np.where(both, b, 0.0)
+        # Differences to the mean first: sums of squares of nearly equal scores cancel.
+        a, b = (part - part[both].mean() if both.any() else part for part in (a, b))
+        columns = np.where(both[:, None], np.column_stack([np.ones_like(a), a, b]), 0.0)
+        products = np.where(both[:, None], np.column_stack([a * a, b * b, a * b]), 0.0)
+        n, sa, sb = (times @ columns).T
+        saa, sbb, sab = (times @ products).T
+        with np.errstate(invalid="ignore", divide="ignore"):
+            va, vb = saa - sa * sa / n, sbb - sb * sb / n
+            flat = (va <= 1e-14 * saa) | (vb <= 1e-14 * sbb)
+            total += np.where(flat, np.nan, (sab - sa * sb / n) / np.sqrt(va * vb))
+    return total / len(x)
+
+
+def _z(share: float, b: int) -> float:
+    """Return the normal quantile of a share of b draws, finite at 0 and 1 too."""
+    return float(stats.norm.ppf(min(max(share, 1 / (b + 1)), b / (b + 1))))
