@@ -106,6 +106,18 @@ class ModelAnswerRow(NamedTuple):
     reason: str | None
 
 
+class AlarmRow(NamedTuple):
+    """A row of alarms.csv, where the lists are joined by semicolons."""
+
+    kind: str
+    severity: str
+    statistic: float | None
+    threshold: float | None
+    workers: tuple[Any, ...]
+    questions: tuple[Any, ...]
+    message: str
+
+
 @dataclass(frozen=True)
 class Results:
     """The rows of one grading.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from annotations.exchange import AnswerFile, AnswerRecord, ModelAnswerFile
 from evaluation.parameters import AqerParameters
 from evaluation.signatures import combined_hash
+from evaluation.steps.alarms import Alarms
 from evaluation.steps.embed import Embedded
 from evaluation.steps.grade import Graded
 from evaluation.steps.results import Results, Undefined
@@ -30,6 +31,7 @@ class FileGrading:
     answered: list[AnswerRecord]
     embedded: Embedded
     graded: Graded
+    alarms: Alarms
     input_hashes: dict[str, str]
     n_rejected: int = 0
 

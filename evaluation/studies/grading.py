@@ -28,6 +28,7 @@ from evaluation.backends import parse_spec
 from evaluation.methods.grams import Vectors
 from evaluation.parameters import AqerParameters
 from evaluation.signatures import file_hash
+from evaluation.steps.alarms import GradedAnswers, alarms_of
 from evaluation.steps.embed import Embedded, Progress, embed, entailment_scores
 from evaluation.steps.grade import ModelColumns, grade
 from evaluation.studies.file_grading import FileGrading
@@ -106,21 +107,26 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
         hashes["vectors"] = file_hash(path)
     else:
         embedded = _embedded(parameters, answered, models, progress)
+    texts = [record.text for record in answered]
+    workers = [record.worker for record in answered]
     questions = [record.question for record in answered]
     initial = None
     if parameters.init == "entailment":
-        texts = [record.text for record in answered]
         initial = entailment_scores(parameters.nli or "", texts, questions, progress)
-    graded = grade(
+    spoken = None if models is None else _columns(models, embedded)
+    graded = grade(parameters, embedded.answers, workers, questions, initial, spoken, progress)
+    columns = GradedAnswers(texts, workers, questions, embedded.answers, spoken)
+    return FileGrading(
         parameters,
-        embedded.answers,
-        [record.worker for record in answered],
-        questions,
-        initial,
-        None if models is None else _columns(models, embedded),
-        progress,
+        answers,
+        models,
+        answered,
+        embedded,
+        graded,
+        alarms_of(parameters, graded.aqer, columns, progress),
+        hashes,
+        n_rejected,
     )
-    return FileGrading(parameters, answers, models, answered, embedded, graded, hashes, n_rejected)
 
 
 def _without_rejected(answers: AnswerFile, parameters: AqerParameters) -> tuple[AnswerFile, int]:

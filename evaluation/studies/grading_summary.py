@@ -33,6 +33,8 @@ def summary(grading: FileGrading, undefined: Undefined) -> dict[str, Any]:
         "ceiling": asdict(aqer.ceiling_),
         "model_comparisons": _comparisons(grading.graded.models),
         "warnings": warnings_of(grading),
+        "alarms": [row._asdict() for row in grading.alarms.rows],
+        "alarm_checks": grading.alarms.checks_as_dicts(),
         "undefined": undefined.as_list(),
         "versions": versions(info.versions),
         "input_hash": grading.input_hash,

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.steps.results import AnswerRow, ModelAnswerRow, ModelRow, Results, WorkerRow
+from evaluation.steps.results import (
+    AlarmRow,
+    AnswerRow,
+    ModelAnswerRow,
+    ModelRow,
+    Results,
+    WorkerRow,
+)
 from evaluation.studies.file_grading import FileGrading
 from evaluation.studies.grading_summary import summary
 from evaluation.studies.npz import write_exemplars
@@ -22,6 +29,7 @@ FILES = (
     "exemplars.npz",
     "models.csv",
     "model_answers.csv",
+    "alarms.csv",
     "summary.json",
 )
 
@@ -39,6 +47,7 @@ def write_tables(folder: OutputFolder, grading: FileGrading) -> None:
     folder.write_csv(
         "model_answers.csv", ModelAnswerRow._fields, _model_answer_rows(grading, results)
     )
+    folder.write_csv("alarms.csv", AlarmRow._fields, _alarm_rows(grading))
     folder.write_json("summary.json", summary(grading, results.undefined))
 
 
@@ -71,3 +80,14 @@ def _model_answer_rows(grading: FileGrading, results: Results) -> Iterator[Model
     return results.model_answers(
         [(record.model, record.question, record.status) for record in records]
     )
+
+
+def _alarm_rows(grading: FileGrading) -> Iterator[tuple[Any, ...]]:
+    for row in grading.alarms.rows:
+        lists = {"workers": joined(row.workers), "questions": joined(row.questions)}
+        yield tuple(row._replace(**lists))  # type: ignore[arg-type]
+
+
+def joined(ids: Sequence[object]) -> str:
+    """Return ids in one cell, parted by semicolons; within an id they get a backslash before."""
+    return ";".join(str(one).replace("\\", "\\\\").replace(";", "\\;") for one in ids)

@@ -27,7 +27,7 @@ SPEC is one of
                               each data row of the file, empty and repeated ones too
 
 Written into DIR: workers.csv, answers.csv, exemplars.csv, exemplars.npz, models.csv,
-model_answers.csv, summary.json. platform/docs/data-formats.md says what is in them.
+model_answers.csv, alarms.csv, summary.json. platform/docs/data-formats.md says what is in them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
 

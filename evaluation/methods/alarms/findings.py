@@ -276,7 +276,7 @@ def _of_run(survey: Survey) -> list[Finding]:
                 "info",
                 "workers",
                 float(len(survey.unsupported)),
-                None,
+                0.0,
                 workers=survey.unsupported,
             )
         )

@@ -129,6 +129,7 @@ def _units(x: Vectors) -> Vectors:
         x = dense(x)
         norm = np.linalg.norm(x, axis=1, keepdims=True)
         return np.divide(x, norm, out=np.zeros_like(x), where=norm > 0)
+    x = sparse.csr_array(x)  # of a matrix, * would be the product of matrices
     norm = np.sqrt((x * x).sum(axis=1))
     return sparse.csr_array(
         sparse.diags_array(np.where(norm > 0, 1 / np.where(norm > 0, norm, 1), 0)) @ x

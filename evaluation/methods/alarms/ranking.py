@@ -27,6 +27,8 @@ OUTWEIGHS = 3.0
 MOST_TRIED = 20
 # A single exchange of places means much among fewer.
 FEWEST_RANKED = 8
+# Raw scores that are the same to so many digits are tied: they have no order to lose.
+DIGITS = 9
 # Numbers in a working array.
 AT_ONCE = 4_000_000
 
@@ -71,6 +73,8 @@ def leverage(aqer: AQER) -> Check:
     m = len(aqer.workers_)
     if aqer.converged_ is None or np.count_nonzero(ranked) <= FEWEST_RANKED:
         return Check(None, LEVERAGE, "too_few_ranked_workers")
+    if len(np.unique(aqer.raw_[ranked].round(DIGITS))) < FEWEST_RANKED:
+        return Check(None, LEVERAGE, "no_spread")
     tried = np.arange(m)
     if m > ALL_TRIED:
         weights = np.nan_to_num(aqer.weights_)

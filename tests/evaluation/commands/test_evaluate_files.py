@@ -25,6 +25,7 @@ HEADERS = {
     "exemplars.csv": "question n_answers nearest_worker nearest_answer dispersion",
     "models.csv": ("model score score_answered score_low score_high n n_answered percentile rank"),
     "model_answers.csv": "model question score reason",
+    "alarms.csv": "kind severity statistic threshold workers questions message",
 }
 SUMMARY = {
     "signature",
@@ -37,6 +38,8 @@ SUMMARY = {
     "ceiling",
     "model_comparisons",
     "warnings",
+    "alarms",
+    "alarm_checks",
     "undefined",
     "versions",
     "input_hash",
@@ -44,7 +47,7 @@ SUMMARY = {
 }
 
 
-def test_the_folder_holds_the_seven_files_with_their_columns(crowd, output):
+def test_the_folder_holds_the_eight_files_with_their_columns(crowd, output):
     ran = evaluate(crowd.answers, "--models", crowd.models, "--embedder=bow", "--output", output)
     assert ran.code == 0, ran.err
     assert {path.name for path in output.iterdir()} == {*HEADERS, "exemplars.npz", "summary.json"}

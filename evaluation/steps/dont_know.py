@@ -1,0 +1,82 @@
+"""Answers that say no more than that somebody does not know, by a list of phrases.
+
+The list is short and in a few languages: a phrase that is missing makes nobody suspicious. A text
+counts if it is nothing but one of `WHOLE`, or if it holds one of `PHRASES` and little else.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+# Words a text may have beside a phrase: whoever writes more says something after all.
+MOST_OTHERS = 5
+# The same for writing without spaces: characters of the whole.
+MOST_CHARACTERS = 25
+
+# "None" and "no" are not here: they may be what is right.
+WHOLE = frozenset(
+    """
+    ?|idk|dk|dunno|n a|na|unknown|unsure|not sure|no answer|no idea|no clue|pass|skip|no comment
+    |x|xx|xxx|test|asdf
+    |weiß nicht|weiss nicht|keine ahnung|aucune idée|jsp|sais pas|ni idea|no sé|ns nc|boh|non so
+    |não sei|nao sei|sei lá|geen idee|weet niet|nie wiem|bilmiyorum|vet ej|vet inte|ved ikke
+    |en tiedä|nevím|neviem|не знаю|хз|لا اعرف|لا أعرف|不知道|不清楚|不会|わからない|分からない
+    |わかりません|모르겠어요|모름
+    """.replace("\n", "").split("|")
+)
+PHRASES = tuple(
+    """
+    i dont know|i do not know|i dont no|dont know|do not know|i have no idea|have no idea|no idea
+    |no clue|i am not sure|im not sure|not sure about this|i cant answer|i cannot answer
+    |cannot answer this|unable to answer|i dont remember|i do not remember|i cant remember
+    |i forgot|i dont understand the question|i do not understand the question|never heard of
+    |ich weiß nicht|ich weiss nicht|weiß ich nicht|weiss ich nicht|weiß es nicht|keine ahnung
+    |kann ich nicht beantworten
+    |je ne sais pas|je sais pas|aucune idée|aucune idee
+    |no lo sé|no lo se|no sé|no tengo idea|ni idea|desconozco
+    |non lo so|non saprei|nessuna idea
+    |não sei|nao sei|não faço ideia
+    |ik weet het niet|weet ik niet|geen idee
+    |nie wiem|nie mam pojęcia
+    |bilmiyorum|hiçbir fikrim yok
+    |jag vet inte|ingen aning|det vet jag inte|jeg ved det ikke|jeg vet ikke|en tiedä
+    |я не знаю|не знаю|понятия не имею|не знам|не знаю ответа|не знаю відповіді|nevím|neviem
+    |لا أعرف|لا اعرف|لا أدري|不知道|不清楚|我不会|わからない|分からない|わかりません|知りません
+    |모르겠|잘 모름
+    """.replace("\n", "").split("|")
+)
+
+_WORD = re.compile(r"[\w?]+")
+_APOSTROPHES = str.maketrans("", "", "'’`´")
+
+
+def folded(text: str) -> str:
+    """Return a text without case, punctuation and repeated space; apostrophes join their words."""
+    text = unicodedata.normalize("NFKC", text).casefold().translate(_APOSTROPHES)
+    words = _WORD.findall(text)
+    return " ".join(word if word.strip("?") else "?" for word in words)
+
+
+def _prepared(phrases: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(folded(phrase) for phrase in phrases if phrase.strip()))
+
+
+_WHOLE = frozenset(_prepared(WHOLE))
+# Words of a script with spaces match as whole words, others anywhere.
+_SPACED = re.compile(
+    r"\b(?:" + "|".join(p for p in _prepared(PHRASES) if ord(p[0]) < 0x2E80) + r")\b"
+)
+_UNSPACED = re.compile("|".join(p for p in _prepared(PHRASES) if ord(p[0]) >= 0x2E80))
+
+
+def says_dont_know(text: str) -> bool:
+    """Whether an answer says no more than that somebody does not know."""
+    plain = folded(text)
+    if plain.replace("?", "").strip() in _WHOLE or plain in _WHOLE:
+        return True
+    found = _SPACED.search(plain)
+    if found and len(plain.split()) - len(found[0].split()) <= MOST_OTHERS:
+        return True
+    return len(plain) <= MOST_CHARACTERS and _UNSPACED.search(plain) is not None
