@@ -57,7 +57,21 @@ def aqer_signature(
         "draws": parameters.bootstrap,
         "draws_of": "questions+workers" if parameters.bootstrap_workers else "questions",
         "seed": parameters.seed,
+        "remedies": "+".join(_remedies(parameters)) or "none",
         "inputs": input_hash[:SHORT],
         "version": metadata.version("crowdgrade"),
     }
     return "|".join(["aqer", *(f"{name}:{value}" for name, value in parts.items())])
+
+
+def _remedies(parameters: AqerParameters) -> list[str]:
+    """Return each remedy with its value; excluded workers by their number and a hash of the ids."""
+    ids = sorted(parameters.exclude_workers)
+    values = {
+        "exclude_workers": f"{len(ids)}-{combined_hash(ids)[:SHORT]}",
+        "collapse_copies": f"{parameters.group_vote:g}",
+        "weight_cap": f"{parameters.weight_cap}",
+        "suggest_anchors": f"{parameters.suggest_anchors}",
+        "spelling": f"{parameters.spelling}",
+    }
+    return [f"{name}({values[name]})" if name in values else name for name in parameters.remedies]

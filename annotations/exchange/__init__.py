@@ -19,10 +19,19 @@ workbooks, and `folder` writes all files or none.
 from .answers import AnswerFile, ModelAnswerFile, read_answers, read_model_answers
 from .folder import OutputFolder
 from .header import ColumnNames
+from .outside_information import (
+    AnchorFile,
+    AnchorRecord,
+    WorkerList,
+    read_anchors,
+    read_workers,
+)
 from .problems import InputError, Problem
 from .records import AnswerRecord, AnswerStatus, ModelAnswerRecord
 
 __all__ = [
+    "AnchorFile",
+    "AnchorRecord",
     "AnswerFile",
     "AnswerRecord",
     "AnswerStatus",
@@ -32,6 +41,9 @@ __all__ = [
     "ModelAnswerRecord",
     "OutputFolder",
     "Problem",
+    "WorkerList",
+    "read_anchors",
     "read_answers",
     "read_model_answers",
+    "read_workers",
 ]

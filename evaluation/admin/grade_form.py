@@ -9,6 +9,7 @@ from django import forms
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
 from evaluation.backends import EmbedderError, parse_spec
+from evaluation.backends.spelling import LANGUAGES
 from evaluation.parameters import (
     AGGREGATIONS,
     INITIALIZATIONS,
@@ -32,6 +33,14 @@ LABELS = {
     "init": "First weights",
     "nli": "Entailment model",
     "aggregation": "How answers become the exemplary one",
+    "anchors": "Use experts' grades",
+    "camps": "Several right answers",
+    "group-vote": "Vote of such a group",
+    "collapse-copies": "Collapse copies",
+    "suggest-anchors": "Answers to suggest",
+    "exclude-workers": "Exclude workers",
+    "unit-length": "Vectors of unit length",
+    "spelling": "Correct the spelling",
 }
 BASIC = ("embedder", "bootstrap")
 # What only operators may name: it makes the worker open a file or call another machine.
@@ -174,6 +183,68 @@ class GradeForm(forms.Form):
         initial=DEFAULTS.seed,
         help_text="The same seed gives the same numbers again.",
     )
+    exclude_workers = forms.CharField(
+        label="Exclude workers",
+        required=False,
+        max_length=100_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Ids of the platform, one on each line, as in the address of a worker's page. "
+        "They have no vote, no grade and no rank.",
+    )
+    collapse_copies = forms.BooleanField(
+        label="Collapse copies",
+        required=False,
+        help_text="Let each group of workers who copy vote as one.",
+    )
+    group_vote = forms.FloatField(
+        label=LABELS["group-vote"],
+        required=False,
+        min_value=1e-6,
+        max_value=1.0,
+        initial=DEFAULTS.group_vote,
+        widget=forms.TextInput(attrs={"inputmode": "decimal"}),
+        help_text="Beside 1 of a single worker. Only with collapsed copies.",
+    )
+    weight_cap = forms.FloatField(
+        label="Most weight of a worker",
+        required=False,
+        min_value=1e-6,
+        max_value=1.0,
+        widget=forms.TextInput(attrs={"inputmode": "decimal"}),
+        help_text="A part of all votes, at least one by the number of workers; empty for no cap.",
+    )
+    anchors = forms.BooleanField(
+        label=LABELS["anchors"],
+        required=False,
+        help_text="Where the crowd falls into camps, the ranking that agrees best with the grades "
+        "of experts is taken.",
+    )
+    suggest_anchors = forms.IntegerField(
+        label="Answers to suggest",
+        required=False,
+        min_value=0,
+        max_value=1000,
+        initial=DEFAULTS.suggest_anchors,
+        help_text="Name so many answers for experts to grade; 6 to 8 are enough, 0 for none.",
+    )
+    camps = forms.BooleanField(
+        label=LABELS["camps"],
+        required=False,
+        help_text="Where the answers to a question fall in two camps, each is compared with the "
+        "nearest.",
+    )
+    unit_length = forms.BooleanField(
+        label="Vectors of unit length",
+        required=False,
+        help_text="So that no long vector outvotes others.",
+    )
+    spelling = forms.ChoiceField(
+        label="Correct the spelling",
+        required=False,
+        choices=[("", "no"), *((code, code) for code in LANGUAGES)],
+        help_text="Of a language, before texts become vectors. The worker must have the extra "
+        "“spelling”.",
+    )
 
     def __init__(self, user: AbstractBaseUser | AnonymousUser, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -205,6 +276,12 @@ class GradeForm(forms.Form):
         names = AqerParameters.__dataclass_fields__
         values = {name: self.cleaned_data[name] for name in names}
         values |= {"embedder": self._embedder(), "nli": values["nli"] or None}
+        values |= {
+            "exclude_workers": tuple(dict.fromkeys(values["exclude_workers"].split())),
+            "group_vote": values["group_vote"] or DEFAULTS.group_vote,
+            "suggest_anchors": values["suggest_anchors"] or 0,
+            "spelling": values["spelling"] or None,
+        }
         return AqerParameters(**values)
 
     def _embedder(self) -> str:
@@ -230,4 +307,4 @@ def in_words_of_the_form(problem: str) -> str:
     def label(match: re.Match[str]) -> str:
         return f"“{LABELS.get(match[1], match[1])}”"
 
-    return re.sub(r"--([a-z]+)", label, problem)
+    return re.sub(r"--([a-z-]+)", label, problem)

@@ -80,12 +80,15 @@ class Embedder(ABC):
         """
 
 
-def require(module: str, purpose: str) -> Any:
-    """Import a library at the moment it is needed; EmbedderError if it is not installed."""
+def require(module: str, purpose: str, package: str | None = None) -> Any:
+    """Import a library at the moment it is needed; EmbedderError if it is not installed.
+
+    `package` is its name where it is installed from, if that is another.
+    """
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        package = module.partition(".")[0].replace("_", "-")
+        package = package or module.partition(".")[0].replace("_", "-")
         raise EmbedderError(
             f"{purpose} needs the library {package}, which cannot be imported ({error}): "
             f"install it with `pip install {package}`"

@@ -24,8 +24,10 @@ MOST_DRAWS = 100_000
 
 def chosen_parameters(options: dict[str, Any]) -> AqerParameters:
     """Return what was chosen; raises CommandError (2) where it contradicts itself."""
-    names = [field.name for field in fields(AqerParameters)]
-    parameters = AqerParameters(**{name: options[name] for name in names})
+    values = {field.name: options[field.name] for field in fields(AqerParameters)}
+    # Files are read later, with the answers that they belong to.
+    values |= {"exclude_workers": (), "anchors": bool(options["anchors"])}
+    parameters = AqerParameters(**values)
     problems = parameters.problems()
     if problems:
         raise CommandError(printable("\n".join(problems)), returncode=BAD_INPUT)

@@ -215,6 +215,11 @@ class AQER:
         self._vectors = None
         return self._settle(None, progress, EVERYBODY)
 
+    @property
+    def out_of_ranking_(self) -> list[str | None]:
+        """(M,) why a worker is kept out of the ranking; None for those who are in it."""
+        return [None] * len(self.workers_)
+
     def exemplars(self) -> Vectors:
         """Return (Q, d) exemplary answers made with the final weights, in float64."""
         return self._vote.exemplars(self._kept_vectors(), self._votes)
@@ -406,23 +411,11 @@ class AQER:
     def _start(self, initial_scores: ArrayLike | None) -> Floats:
         start = self._electorate.start
         if start is None:
-            start = self._first_weights(initial_scores)
+            cells = self._vote.cells
+            start = initialization.first_weights(self.init, cells, initial_scores, self.seed)
         if self.weight_cap is not None:
             start = capped(start[:, None] / start.sum(), self.weight_cap)[:, 0]
         return start
-
-    def _first_weights(self, initial_scores: ArrayLike | None) -> Floats:
-        cells = self._vote.cells
-        if self.init == "entailment":
-            if initial_scores is None:
-                raise ValueError("the entailment initialisation needs initial_scores")
-            scores = np.asarray(initial_scores, dtype=float)
-            if scores.shape != (len(cells),):
-                raise ValueError(f"initial_scores must be one for each of {len(cells)} answers")
-            return initialization.from_scores(scores, cells)
-        if self.init == "random":
-            return initialization.random(cells.n_workers, self.seed)
-        return initialization.equal(cells.n_workers)
 
     def _write_grades(self, means: WorkerMeans, rest: Rest) -> None:
         self.grades_ = rest.grades[:, 0]

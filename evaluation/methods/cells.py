@@ -6,7 +6,7 @@ cells: weights are gathered to cells by worker, and sums go back to workers or t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -96,6 +96,10 @@ class Cells:
         )
         cells._refuse_repeats()
         return cells
+
+    def of_rows(self, rows: Integers) -> Cells:
+        """Return the same cells whose row i is ``rows[i]``, as when some rows were picked out."""
+        return replace(self, row=rows[self.row])
 
     def _refuse_repeats(self) -> None:
         key = np.sort(self.question * self.n_workers + self.worker)

@@ -15,6 +15,10 @@ from evaluation.methods.cells import Booleans, Floats
 ROUNDING = 1e-12
 
 
+class RemedyError(ValueError):
+    """A remedy has no meaning for this crowd; the message says why and what to do."""
+
+
 @dataclass(frozen=True)
 class Electorate:
     """What differs from everybody voting alike; arrays over the M workers, None for no difference.
@@ -36,12 +40,12 @@ class Electorate:
     cap: float | None = None
 
     def with_cap(self, cap: float, n_workers: int) -> Electorate:
-        """Return the same with a cap. Raises ValueError where the weights could not sum to 1."""
+        """Return the same with a cap. Raises RemedyError where the weights could not sum to 1."""
         voters = n_workers if self.factor is None else int(np.count_nonzero(self.factor))
         if cap * voters < 1.0 - ROUNDING:
-            raise ValueError(
-                f"weight_cap {cap:g} is below 1/{voters}: the weights of {voters} voters could not "
-                "sum to 1"
+            raise RemedyError(
+                f"a weight cap of {cap:g} is below 1/{voters}: the weights of {voters} voters "
+                f"could not sum to 1; give at least {np.ceil(1e4 / voters) / 1e4:g}"
             )
         return replace(self, cap=cap)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.methods.cells import Floats
+from evaluation.methods.cells import Floats, Integers
 
 # Iterations kept; of a longer run the first ones, where nearly all happens, and the last.
 KEPT = 101
@@ -32,6 +34,27 @@ class History:
         self._last = (weights[:, 0].astype(np.float32), grades[:, 0].astype(np.float32))
         if len(self._rows) < KEPT - 1:
             self._rows.append(self._last)
+
+    def of_members(self, unit: Integers) -> History:
+        """Return the history of workers who vote in units, from that of the units.
+
+        `unit` (M,) is whose vote a worker has a part in; -1 for nobody's: weight 0, no grade. The
+        members of a unit share its weight alike.
+        """
+        size = np.bincount(unit[unit >= 0], minlength=len(self._last[0]))
+
+        def spread(row: tuple[Small, Small]) -> tuple[Small, Small]:
+            weights, grades = row
+            share = (weights / np.maximum(size, 1))[unit]
+            nothing = unit < 0
+            return (
+                np.where(nothing, 0, share).astype(np.float32),
+                np.where(nothing, np.nan, grades[unit]).astype(np.float32),
+            )
+
+        out = copy(self)
+        out._rows, out._last = [spread(row) for row in self._rows], spread(self._last)
+        return out
 
     @property
     def iterations(self) -> list[int]:

@@ -3,8 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evaluation.methods.cells import Cells, Floats
+
+
+def first_weights(init: str, cells: Cells, scores: ArrayLike | None, seed: int) -> Floats:
+    """Return (M,) weights by the name of the initialisation, as `AQER` takes it.
+
+    Raises ValueError where ``init="entailment"`` has not one score for each of N answers.
+    """
+    if init == "random":
+        return random(cells.n_workers, seed)
+    if init == "equal":
+        return equal(cells.n_workers)
+    if scores is None:
+        raise ValueError("the entailment initialisation needs initial_scores")
+    of_rows = np.asarray(scores, dtype=float)
+    if of_rows.shape != (len(cells),):
+        raise ValueError(f"initial_scores must be one for each of {len(cells)} answers")
+    return from_scores(of_rows, cells)
 
 
 def equal(n_workers: int) -> Floats:

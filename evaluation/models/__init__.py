@@ -8,6 +8,7 @@ from .background import BackgroundWorker
 from .checkpoints import DrawPart
 from .embeddings import EmbedderVersion, Embedding, text_hash
 from .grades import AnswerScore, ExemplaryAnswer, WorkerGrade
+from .judgements import HumanJudgement
 from .language_models import LanguageModel, LLMResponse, request_hash
 from .model_scores import LLMAnswerScore, LLMComparison, LLMScore
 from .pictures import RunPicture
@@ -20,6 +21,7 @@ __all__ = [
     "EmbedderVersion",
     "Embedding",
     "ExemplaryAnswer",
+    "HumanJudgement",
     "LLMAnswerScore",
     "LLMComparison",
     "LLMResponse",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,16 @@ class Embedded:
     ----------
     answers, models : (N, d) and (R, d), dense or sparse.
     info : how they were made. warnings : what the user should know about it.
+    plain : (N, d) of the texts as written, where the others are of corrected ones. spelling : what
+        was corrected.
     """
 
     answers: Vectors
     models: Vectors | None
     info: EmbedderInfo
     warnings: list[str] = field(default_factory=list)
+    plain: Vectors | None = None
+    spelling: dict[str, Any] | None = None
 
 
 def embed(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
 from evaluation.methods import AQER, ModelScores
+from evaluation.methods.electorate import RemedyError
 from evaluation.methods.grams import Vectors
 from evaluation.methods.resampling import KeptDraws
 from evaluation.parameters import AqerParameters
@@ -17,6 +18,12 @@ from evaluation.steps.checkpoints import Turn
 from evaluation.steps.draws import DrawParts
 from evaluation.steps.embed import Embedded, Progress, entailment_scores
 from evaluation.steps.load import RunInput
+from evaluation.steps.outside import as_run_input_error
+from evaluation.steps.remedies import (
+    OutsideInformation,
+    RemedyReport,
+    grade_with_remedies,
+)
 
 # Characters; what people use as ids is shorter.
 LONG_ID = 200
@@ -34,10 +41,15 @@ class ModelColumns:
 
 @dataclass(frozen=True)
 class Graded:
-    """The fitted estimator and, where there were models, their scores."""
+    """The fitted estimator and, where there were models, their scores.
+
+    With remedies also the plain run, without draws, and what the remedies did.
+    """
 
     aqer: AQER
     models: ModelScores | None
+    plain: AQER | None = None
+    remedies: RemedyReport | None = None
 
 
 def kind_of(status: AnswerStatus) -> str:
@@ -56,8 +68,12 @@ def grade(
     models: ModelColumns | None = None,
     progress: Progress | None = None,
     kept: KeptDraws | None = None,
+    outside: OutsideInformation | None = None,
 ) -> Graded:
-    """Grade the workers of N answers, and score models. Raises ValueError as `AQER.fit` does."""
+    """Grade the workers of N answers, and score models. Raises ValueError as `AQER.fit` does.
+
+    `outside` is what remedies need, if any are asked for; they may raise `RemedyError`.
+    """
     draws: Callable[[int, int], None] | None = None
     if progress is not None:
         tell = progress
@@ -65,19 +81,26 @@ def grade(
         def draws(done: int, total: int) -> None:
             tell("intervals", done, total)
 
-    aqer = parameters.estimator().fit(
-        vectors, _labels(workers), _labels(questions), initial_scores, draws, kept
-    )
+    columns = (vectors, labels_of(workers), labels_of(questions))
+    plain = report = None
+    if parameters.remedies:
+        remedied = grade_with_remedies(
+            parameters, *columns, outside or OutsideInformation(), initial_scores, draws, kept
+        )
+        aqer, plain, report = remedied.aqer, remedied.plain, remedied.report
+    else:
+        aqer = parameters.estimator().fit(*columns, initial_scores, draws, kept)
     if models is None:
-        return Graded(aqer, None)
+        return Graded(aqer, None, plain, report)
     kinds = [kind_of(status) for status in models.statuses]
-    return Graded(
-        aqer,
-        aqer.score_models(models.vectors, _labels(models.models), _labels(models.questions), kinds),
+    scores = aqer.score_models(
+        models.vectors, labels_of(models.models), labels_of(models.questions), kinds
     )
+    return Graded(aqer, scores, plain, report)
 
 
-def _labels(values: Sequence[Hashable]) -> NDArray[np.generic]:
+def labels_of(values: Sequence[Hashable]) -> NDArray[np.generic]:
+    """Return ids as an array."""
     # numpy's own text is fast, but has one width: a single long id would cost it in every row.
     long = any(isinstance(value, str) and len(value) > LONG_ID for value in values)
     return np.array(values, dtype=object if long else None)
@@ -96,13 +119,25 @@ def grade_source(source: RunInput, embedded: Embedded, turn: Turn) -> Graded:
         models = ModelColumns(
             source.models, source.model_questions, source.statuses, embedded.models
         )
-    return grade(
-        parameters,
-        embedded.answers,
-        source.workers,
-        source.questions,
-        initial,
-        models,
-        turn.report,
-        DrawParts.of(source, turn),
+    outside = OutsideInformation(
+        texts=source.texts,
+        excluded=source.excluded,
+        anchor_rows=[row for row, _ in source.judged],
+        anchor_grades=[grade for _, grade in source.judged],
+        plain_vectors=embedded.plain,
+        spelling=embedded.spelling,
     )
+    try:
+        return grade(
+            parameters,
+            embedded.answers,
+            source.workers,
+            source.questions,
+            initial,
+            models,
+            turn.report,
+            DrawParts.of(source, turn),
+            outside,
+        )
+    except RemedyError as error:
+        raise as_run_input_error(error) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from annotations.exchange import AnswerStatus
@@ -11,6 +11,7 @@ from annotations.models import Response
 from evaluation.models import LLMResponse, Run
 from evaluation.parameters import AqerParameters
 from evaluation.steps.checkpoints import RunInputError
+from evaluation.steps.outside import excluded_ids, mean_judgements
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class RunInput:
     everybody, asked : all workers with a submission that holds an answer, empty ones too, and all
         questions that were asked, in the order of their first row.
     n_empty : answers without a text. n_rejected : answers that were left out as refused.
+    excluded : workers who do not vote. judged : rows of the answers that experts graded, and their
+        mean grades, where a run uses them.
     """
 
     run: Run
@@ -42,6 +45,8 @@ class RunInput:
     model_questions: list[int]
     model_texts: list[str]
     statuses: list[AnswerStatus]
+    excluded: list[int] = field(default_factory=list)
+    judged: list[tuple[int, float]] = field(default_factory=list)
 
     def hash(self) -> str:
         """Return the SHA-256 over all ids and texts, so that anyone sees that data changed."""
@@ -53,6 +58,8 @@ class RunInput:
             for row in columns:
                 digest.update("\x1f".join(map(str, row)).encode() + b"\x1e")
             digest.update(b"\x1d")
+        for at, grade in self.judged:
+            digest.update(f"{self.responses[at]}\x1f{grade!r}\x1e".encode())
         return digest.hexdigest()
 
 
@@ -75,6 +82,7 @@ def load(run_id: int) -> RunInput:
             reason = f"{n_rejected} were rejected where they were collected."
         raise RunInputError(f"There is no answer to grade: {reason}")
     of_models = _latest_model_answers(run.version_id)
+    grades = mean_judgements(run.version) if parameters.anchors else {}
     return RunInput(
         run=run,
         parameters=parameters,
@@ -91,6 +99,8 @@ def load(run_id: int) -> RunInput:
         model_questions=[row[2] for row in of_models],
         model_texts=[row[3] for row in of_models],
         statuses=[AnswerStatus(row[4]) for row in of_models],
+        excluded=excluded_ids(parameters.exclude_workers, [row[1] for row in rows]),
+        judged=[(at, grades[row[0]]) for at, row in enumerate(answered) if row[0] in grades],
     )
 
 

@@ -136,26 +136,30 @@ class Results:
     def workers(self, everybody: Iterable[Any]) -> Iterator[WorkerRow]:
         """Yield a row for every worker, those without an answer too."""
         code_of = {worker: code for code, worker in enumerate(self.aqer.workers_.tolist())}
+        out = self.aqer.out_of_ranking_
         for worker in everybody:
             code = code_of.get(worker)
-            yield self._unanswering(worker) if code is None else self._worker(worker, code)
+            if code is None:
+                yield self._unanswering(worker)
+            else:
+                yield self._worker(worker, code, out[code])
 
     def _unanswering(self, worker: Any) -> WorkerRow:
         for column in (*WorkerRow._fields[1:8], "rank"):
             self.undefined.note("workers.csv", column, self.name_of(worker), NO_ANSWERS)
         return WorkerRow(worker, None, None, None, None, None, None, None, 0, TOO_FEW, None)
 
-    def _worker(self, worker: Any, code: int) -> WorkerRow:
+    def _worker(self, worker: Any, code: int, out: str | None) -> WorkerRow:
         aqer = self.aqer
         no_raw = "no_discriminating_question" if aqer.discrimination else "no_shared_question"
         of_interval = aqer.interval_reasons_[code] or "no_spread"
         numbers = {
-            "grade": (aqer.grades_[code], aqer.reason_ or no_raw),
+            "grade": (aqer.grades_[code], aqer.reason_ or out or no_raw),
             "raw": (aqer.raw_[code], no_raw),
             "raw_low": (aqer.raw_low_[code], of_interval),
             "raw_high": (aqer.raw_high_[code], of_interval),
-            "grade_low": (aqer.grade_low_[code], of_interval),
-            "grade_high": (aqer.grade_high_[code], of_interval),
+            "grade_low": (aqer.grade_low_[code], out or of_interval),
+            "grade_high": (aqer.grade_high_[code], out or of_interval),
             "weight": (aqer.weights_[code], aqer.reason_ or no_raw),
         }
         cells = {
@@ -167,7 +171,7 @@ class Results:
         rank = int(aqer.ranks_[code]) or None
         supported = bool(aqer.supported_[code])
         if rank is None:
-            reason = aqer.reason_ or (no_raw if supported else TOO_FEW)
+            reason = aqer.reason_ or out or (no_raw if supported else TOO_FEW)
             self.undefined.note("workers.csv", "rank", self.name_of(worker), reason)
         return WorkerRow(
             worker=worker,
@@ -190,14 +194,13 @@ class Results:
                     self.undefined.note("answers.csv", column, key, "empty")
                 yield AnswerRow(worker, question, None, None)
                 continue
-            left_out = self.undefined.value(
-                self.aqer.leave_one_out_scores_[at],
-                "answers.csv",
-                "score_leave_one_out",
-                key,
-                "only_answer_to_its_question",
-            )
-            yield AnswerRow(worker, question, float(self.aqer.scores_[at]), left_out)
+            numbers = (self.aqer.scores_[at], self.aqer.leave_one_out_scores_[at])
+            alone = "no_exemplar" if np.isnan(numbers[0]) else "only_answer_to_its_question"
+            cells = [
+                self.undefined.value(number, "answers.csv", column, key, alone)
+                for number, column in zip(numbers, AnswerRow._fields[2:], strict=True)
+            ]
+            yield AnswerRow(worker, question, *cells)
             at += 1
 
     def exemplars(self, questions: Iterable[Any]) -> Iterator[ExemplarRow]:
@@ -206,7 +209,7 @@ class Results:
         code_of = {question: code for code, question in enumerate(aqer.questions_.tolist())}
         for question in questions:
             code = code_of.get(question)
-            if code is None:
+            if code is None or not aqer.n_workers_of_question_[code]:
                 for column in ("nearest_worker", "nearest_answer", "dispersion"):
                     self.undefined.note("exemplars.csv", column, self.name_of(question), NO_ANSWERS)
                 yield ExemplarRow(question, 0, None, None)

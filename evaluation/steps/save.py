@@ -11,7 +11,9 @@ import numpy as np
 from django.db import models
 from django.db.models.functions import Now
 
+from annotations.models import Question, Worker
 from evaluation.backends import EmbedderInfo
+from evaluation.grade_changes import GradeChanges, standings_of
 from evaluation.methods import AQER, ModelScores
 from evaluation.models import (
     AnswerScore,
@@ -30,7 +32,7 @@ from evaluation.steps.grade import Graded
 from evaluation.steps.load import RunInput
 from evaluation.steps.maps import Maps, as_bytes, heat_map, question_means
 from evaluation.steps.results import Results, Undefined
-from evaluation.steps.warnings import grading_warnings
+from evaluation.steps.warnings import grading_warnings, remedy_warnings
 
 BATCH = 2000
 # Exemplary vectors wider than this are not kept: a bag of words fills the table with zeros.
@@ -93,9 +95,12 @@ def save(
                 texts=source.texts,
                 embedder=source.parameters.embedder,
                 n_rejected=source.n_rejected,
-            ),
+            )
+            + (remedy_warnings(graded.remedies) if graded.remedies else []),
             reasons=[{k: v for k, v in entry.items() if k != "rows"} for entry in undefined],
-            summary=_summary(source, graded, info) | {"map": maps.about},
+            summary=_summary(source, graded, info)
+            | _remedies(source, graded)
+            | {"map": maps.about},
         )
 
 
@@ -118,6 +123,26 @@ def _summary(source: RunInput, graded: Graded, info: EmbedderInfo) -> dict[str, 
         "embedding": {k: v for k, v in info.as_dict().items() if k != "versions"},
         "versions": versions(info.versions),
     }
+
+
+def _remedies(source: RunInput, graded: Graded) -> dict[str, Any]:
+    """Return what the remedies did and changed; workers and questions by their public ids."""
+    report = graded.remedies
+    if report is None or graded.plain is None:
+        return {}
+    public = dict(Worker.objects.filter(pk__in=source.everybody).values_list("pk", "public_id"))
+    asked = dict(Question.objects.filter(pk__in=source.asked).values_list("pk", "public_id"))
+    found = report.as_dict(lambda key: str(public[key]), lambda key: str(asked[key]))
+    if report.suggested is not None:
+        found["suggested_anchors"]["responses"] = [
+            source.responses[row] for row in report.suggested.tolist()
+        ]
+    changes = GradeChanges.between(
+        source.everybody, standings_of(graded.plain), standings_of(graded.aqer)
+    ).summary()
+    for row in changes["movers"]:
+        row["worker"] = str(public[row["worker"]])
+    return {"remedies": {**found, "compared_with_plain": changes}}
 
 
 def median_agreement(aqer: AQER) -> float | None:
@@ -188,7 +213,7 @@ def _exemplary_answers(source: RunInput, results: Results, maps: Maps) -> Iterab
                 _known(column[at]) for column in (means, maps.own_share, maps.run_share)
             )
             if kept:
-                vector = exemplars[at].astype("<f4").tobytes()
+                vector = as_bytes(exemplars[at])
         yield ExemplaryAnswer(
             run=source.run,
             question_id=row.question,

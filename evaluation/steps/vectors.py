@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 
 from annotations.exchange import AnswerStatus
 from evaluation.backends.languages import language_warning
+from evaluation.backends.spelling import corrected
 from evaluation.methods.grams import Vectors
 from evaluation.steps.cache import cached_vectors, is_kept
 from evaluation.steps.checkpoints import Turn
@@ -16,6 +19,22 @@ from evaluation.steps.load import RunInput
 
 def vectors_of(source: RunInput, turn: Turn) -> Embedded:
     """Return the vectors of the workers' answers and of the models' answers.
+
+    With a language for the spelling those of the corrected texts, and of the workers' answers as
+    written beside them. Raises and ends as `_vectors_of`.
+    """
+    language = source.parameters.spelling
+    if language is None:
+        return _vectors_of(source, turn)
+    texts, done = corrected([*source.texts, *source.model_texts], language)
+    n = len(source.texts)
+    new = _vectors_of(replace(source, texts=texts[:n], model_texts=texts[n:]), turn)
+    plain = _vectors_of(replace(source, model_texts=[], statuses=[]), turn)
+    return replace(new, plain=plain.answers, spelling=done)
+
+
+def _vectors_of(source: RunInput, turn: Turn) -> Embedded:
+    """Return the vectors of the texts in `source`.
 
     Rows of models' answers without a text are zeros, which are never read. Raises
     `EmbedderError`, and ends the turn between two parts when its time is up.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluation.methods import AQER, ModelScores
+from evaluation.steps.remedies import RemedyReport
 from evaluation.steps.short_answers import short_answers_warning
 
 # Nothing to act upon: who skips a question is what a crowd is expected to do.
@@ -41,6 +42,9 @@ def grading_warnings(
             "difficulty taken out there is no common scale, so nobody is ranked"
         )
     counts = {
+        "Excluded workers, who have no vote, no grade and no rank": sum(
+            reason is not None for reason in aqer.out_of_ranking_
+        ),
         "Questions with a single answer, which scores 1 by construction": int(
             (aqer.n_workers_of_question_ == 1).sum()
         ),
@@ -56,6 +60,45 @@ def grading_warnings(
         found.append(short)
     if models is not None:
         found += _about_models(models)
+    return found
+
+
+NOT_CHOSEN = {
+    "fewer_than_2_anchors": "one grade cannot be compared: grade more answers",
+    "equal_grades": "all grades are equal: grade more answers, better and worse ones",
+    "no_scores": "none of the graded answers tells the candidates apart: grade others",
+    "no_camps": "the crowd does not fall into camps, so there is nothing to choose",
+    "one_ranking": "the camps lead to one ranking, so there is nothing to choose",
+    "fewer_than_6_workers": "camps cannot be told among fewer than 6 workers",
+    "fewer_than_5_questions": "camps cannot be told from fewer than 5 questions",
+}
+
+
+def remedy_warnings(report: RemedyReport) -> list[str]:
+    """Return what remedies could not do, a sentence each."""
+    found = []
+    if report.choice is not None and report.choice.reason is not None:
+        why = NOT_CHOSEN[report.choice.reason]
+        found.append(f"The graded answers (anchors) changed nothing: {why}")
+    if report.suggested is not None and not len(report.suggested) and report.candidates:
+        why = NOT_CHOSEN[report.candidates.reason or "no_camps"]
+        found.append(f"No answers are suggested as anchors: {why}")
+    if report.candidates and report.candidates.reason is None and report.choice is None:
+        count = len(report.candidates.found)
+        found.append(
+            f"The crowd falls into camps, and {count} rankings are possible: grades are those of "
+            "the default until an expert has graded the suggested answers"
+        )
+    kept = [group for group in report.groups if not group.is_collapsed]
+    if kept:
+        found.append(
+            f"Groups of very similar answers that were not collapsed: {len(kept)}; each is a camp "
+            "of the crowd and may be right, which graded answers (anchors) can tell"
+        )
+    if "collapse_copies" in report.names and not report.groups:
+        found.append("No group of copies was found: nothing was collapsed")
+    if report.questions is not None and not report.questions:
+        found.append("No question has two camps of answers: --camps changed nothing")
     return found
 
 

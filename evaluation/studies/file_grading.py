@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotations.exchange import AnswerFile, AnswerRecord, ModelAnswerFile
+from evaluation.grade_changes import GradeChanges, standings_of
 from evaluation.parameters import AqerParameters
 from evaluation.signatures import combined_hash
 from evaluation.steps.alarms import Alarms
@@ -43,3 +44,12 @@ class FileGrading:
     def input_hash(self) -> str:
         """One hash of all inputs."""
         return combined_hash(self.input_hashes.values())
+
+
+def changes_of(grading: FileGrading) -> GradeChanges:
+    """Return what the remedies changed against the plain run, workers in the order of the file."""
+    assert grading.graded.plain is not None
+    everybody = dict.fromkeys(record.worker for record in grading.answers.records)
+    return GradeChanges.between(
+        everybody, standings_of(grading.graded.plain), standings_of(grading.graded.aqer)
+    )

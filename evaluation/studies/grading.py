@@ -14,7 +14,6 @@ import numpy as np
 
 from annotations.exchange import (
     AnswerFile,
-    AnswerRecord,
     AnswerStatus,
     ColumnNames,
     InputError,
@@ -25,15 +24,23 @@ from annotations.exchange import (
     read_model_answers,
 )
 from evaluation.backends import parse_spec
+from evaluation.backends.spelling import corrected
+from evaluation.methods.electorate import RemedyError
 from evaluation.methods.grams import Vectors
 from evaluation.parameters import AqerParameters
 from evaluation.signatures import file_hash
+from evaluation.steps.alarm_crowd import crowd_for_alarms
 from evaluation.steps.alarms import GradedAnswers, alarms_of
 from evaluation.steps.embed import Embedded, Progress, embed, entailment_scores
 from evaluation.steps.grade import ModelColumns, grade
 from evaluation.studies.file_grading import FileGrading
+from evaluation.studies.file_remedies import (
+    excluded_workers,
+    graded_answers,
+    outside_information,
+)
 from evaluation.studies.file_vectors import read_vectors
-from evaluation.studies.grading_tables import FILES, write_tables
+from evaluation.studies.grading_tables import files_of, write_tables
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,8 @@ class GradingRequest:
     columns: ColumnNames
     parameters: AqerParameters
     output: Path
+    exclude_workers: Path | None = None
+    anchors: Path | None = None
 
 
 def grade_file(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
@@ -67,8 +76,9 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
 def _refuse_to_replace_inputs(request: GradingRequest) -> None:
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
-    written = [request.output / name for name in FILES]
-    for path in (request.answers, request.models, vectors):
+    written = [request.output / name for name in files_of(request.parameters)]
+    inputs = (request.answers, request.models, vectors, request.exclude_workers, request.anchors)
+    for path in inputs:
         if path is not None and any(_are_one_file(path, table) for table in written):
             raise InputError.single(
                 str(path),
@@ -100,22 +110,50 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     hashes = {"answers": answers.sha256}
     if models is not None:
         hashes["models"] = models.sha256
+    if request.exclude_workers is not None:
+        listed = excluded_workers(request.exclude_workers, request.columns, answers)
+        parameters = replace(parameters, exclude_workers=tuple(listed.lines))
+        hashes["exclude_workers"] = listed.sha256
+    anchors = graded_answers(request.anchors, request.columns)
+    if anchors is not None:
+        hashes["anchors"] = anchors.sha256
+    outside = outside_information(parameters, answers, answered, anchors)
     target = parse_spec(parameters.embedder)
     if target.kind == "precomputed":
         path = Path(target.target)
         embedded = read_vectors(path, parameters, answers, answered, models)
         hashes["vectors"] = file_hash(path)
     else:
-        embedded = _embedded(parameters, answered, models, progress)
-    texts = [record.text for record in answered]
+        texts = outside.texts
+        spoken = None if models is None else [record.text for record in _with_text(models)]
+        if parameters.spelling is not None:
+            both, done = corrected([*texts, *(spoken or ())], parameters.spelling)
+            plain = embed(parameters, texts, None, progress).answers
+            outside = replace(outside, plain_vectors=plain, spelling=done)
+            texts = both[: len(texts)]
+            spoken = None if models is None else both[len(texts) :]
+        embedded = _embedded(parameters, texts, models, spoken, progress)
     workers = [record.worker for record in answered]
     questions = [record.question for record in answered]
     initial = None
     if parameters.init == "entailment":
-        initial = entailment_scores(parameters.nli or "", texts, questions, progress)
-    spoken = None if models is None else _columns(models, embedded)
-    graded = grade(parameters, embedded.answers, workers, questions, initial, spoken, progress)
-    columns = GradedAnswers(texts, workers, questions, embedded.answers, spoken)
+        initial = entailment_scores(parameters.nli or "", outside.texts, questions, progress)
+    of_models = None if models is None else _columns(models, embedded)
+    try:
+        graded = grade(
+            parameters,
+            embedded.answers,
+            workers,
+            questions,
+            initial,
+            of_models,
+            progress,
+            outside=outside,
+        )
+    except RemedyError as error:
+        raise InputError.single(answers.name, str(error)) from error
+    columns = GradedAnswers(outside.texts, workers, questions, embedded.answers, of_models)
+    crowd, columns = crowd_for_alarms(parameters, graded, columns, outside)
     return FileGrading(
         parameters,
         answers,
@@ -123,7 +161,7 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
         answered,
         embedded,
         graded,
-        alarms_of(parameters, graded.aqer, columns, progress),
+        alarms_of(parameters, crowd, columns, progress),
         hashes,
         n_rejected,
     )
@@ -159,12 +197,11 @@ def _asked_once(models: ModelAnswerFile) -> ModelAnswerFile:
 
 def _embedded(
     parameters: AqerParameters,
-    answered: Sequence[AnswerRecord],
+    texts: Sequence[str],
     models: ModelAnswerFile | None,
+    spoken: Sequence[str] | None,
     progress: Progress | None,
 ) -> Embedded:
-    texts = [record.text for record in answered]
-    spoken = None if models is None else [record.text for record in _with_text(models)]
     embedded = embed(parameters, texts, spoken, progress)
     if models is None or embedded.models is None:
         return embedded

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.console import printable, text_table
-from evaluation.studies.file_grading import FileGrading
+from evaluation.grade_changes import GradeChanges
+from evaluation.studies.file_grading import FileGrading, changes_of
 from evaluation.studies.grading_summary import warnings_of
 from evaluation.studies.grading_tables import worker_rows
 
@@ -29,6 +30,8 @@ def report(grading: FileGrading, output: Path) -> str:
     ]
     if grading.graded.models is not None:
         parts.append(models_table(grading))
+    if grading.graded.remedies is not None:
+        parts.append(changes_table(changes_of(grading)))
     ceiling = aqer.ceiling_
     if ceiling.score is not None:
         interval = (
@@ -82,6 +85,21 @@ def workers_table(grading: FileGrading) -> str:
     if len(shown) > SHOWN:
         table += f"\n... and {len(shown) - SHOWN} more workers in workers.csv"
     return table
+
+
+def changes_table(changes: GradeChanges) -> str:
+    """Return how far the ranking is that of the plain run, and who moved most."""
+    if changes.spearman is None:
+        return "Compared with the plain run: no correlation (fewer than 2 workers, or no spread)"
+    text = f"Compared with the plain run: Spearman {changes.spearman:.3f} over {changes.n} workers"
+    movers = changes.movers()
+    if not movers:
+        return f"{text}; nobody's rank changed"
+    header = ("worker", "plain rank", "rank", "change", "plain grade", "grade")
+    rows = [
+        (m.worker, m.plain_rank, m.rank, f"{m.change:+d}", m.plain_grade, m.grade) for m in movers
+    ]
+    return f"{text}. Largest movers (all in remedies.csv):\n{text_table(header, rows)}"
 
 
 def models_table(grading: FileGrading) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 from evaluation.methods import ModelScores
 from evaluation.signatures import aqer_signature, versions
 from evaluation.steps.results import Undefined
-from evaluation.steps.warnings import grading_warnings
-from evaluation.studies.file_grading import FileGrading
+from evaluation.steps.warnings import grading_warnings, remedy_warnings
+from evaluation.studies.file_grading import FileGrading, changes_of
 
 
 def summary(grading: FileGrading, undefined: Undefined) -> dict[str, Any]:
@@ -32,6 +32,7 @@ def summary(grading: FileGrading, undefined: Undefined) -> dict[str, Any]:
         "trace": aqer.trace_,
         "ceiling": asdict(aqer.ceiling_),
         "model_comparisons": _comparisons(grading.graded.models),
+        "remedies": _remedies(grading),
         "warnings": warnings_of(grading),
         "alarms": [row._asdict() for row in grading.alarms.rows],
         "alarm_checks": grading.alarms.checks_as_dicts(),
@@ -56,6 +57,14 @@ def _counts(grading: FileGrading) -> dict[str, int]:
     if models is not None:
         counts |= {"model_rows": models.n_rows, "repeated_model_rows": models.n_repeated}
     return counts
+
+
+def _remedies(grading: FileGrading) -> dict[str, Any] | None:
+    """Return what the remedies did and changed; None without any."""
+    report = grading.graded.remedies
+    if report is None:
+        return None
+    return {**report.as_dict(), "compared_with_plain": changes_of(grading).summary()}
 
 
 def _comparisons(scores: ModelScores | None) -> list[dict[str, Any]]:
@@ -93,4 +102,5 @@ def warnings_of(grading: FileGrading) -> list[str]:
             grading.parameters.embedder,
             grading.n_rejected,
         ),
+        *(remedy_warnings(graded.remedies) if graded.remedies else []),
     ]

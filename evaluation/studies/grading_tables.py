@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from annotations.exchange import OutputFolder
+from evaluation.grade_changes import GradeChange, GradeChanges
+from evaluation.parameters import AqerParameters
 from evaluation.steps.results import (
     AlarmRow,
     AnswerRow,
@@ -16,10 +18,11 @@ from evaluation.steps.results import (
     Results,
     WorkerRow,
 )
-from evaluation.studies.file_grading import FileGrading
+from evaluation.studies.file_grading import FileGrading, changes_of
 from evaluation.studies.grading_summary import summary
 from evaluation.studies.npz import write_exemplars
 
+ANCHOR = ("worker", "question", "answer", "grade")
 EXEMPLARS = ("question", "n_answers", "nearest_worker", "nearest_answer", "dispersion")
 
 FILES = (
@@ -33,6 +36,15 @@ FILES = (
     "summary.json",
 )
 
+REMEDIES = "remedies.csv"
+ANCHORS = "anchors.csv"
+
+
+def files_of(parameters: AqerParameters) -> tuple[str, ...]:
+    """Return the names of all files that a grading with these parameters writes."""
+    asked = {REMEDIES: parameters.remedies, ANCHORS: parameters.suggest_anchors}
+    return (*FILES, *(name for name, wanted in asked.items() if wanted))
+
 
 def write_tables(folder: OutputFolder, grading: FileGrading) -> None:
     """Write every file of a graded file of answers; without models their tables have no rows."""
@@ -42,12 +54,20 @@ def write_tables(folder: OutputFolder, grading: FileGrading) -> None:
     folder.write_csv("answers.csv", AnswerRow._fields, _answer_rows(grading, results))
     folder.write_csv("exemplars.csv", EXEMPLARS, _exemplar_rows(grading, results))
     with folder.open("exemplars.npz") as file:
-        write_exemplars(file, aqer.questions_.tolist(), aqer.exemplars(), precision_of(grading))
+        answered = np.flatnonzero(aqer.n_workers_of_question_)
+        names, vectors = aqer.questions_[answered].tolist(), aqer.exemplars()[answered]
+        write_exemplars(file, names, vectors, precision_of(grading))
     folder.write_csv("models.csv", ModelRow._fields, results.model_scores())
     folder.write_csv(
         "model_answers.csv", ModelAnswerRow._fields, _model_answer_rows(grading, results)
     )
     folder.write_csv("alarms.csv", AlarmRow._fields, _alarm_rows(grading))
+    if grading.graded.remedies is not None:
+        changes = changes_of(grading)
+        _note_gaps(changes, results)
+        folder.write_csv(REMEDIES, GradeChange._fields, changes.rows)
+        if grading.graded.remedies.suggested is not None:
+            folder.write_csv(ANCHORS, ANCHOR, _anchor_rows(grading))
     folder.write_json("summary.json", summary(grading, results.undefined))
 
 
@@ -59,6 +79,23 @@ def precision_of(grading: FileGrading) -> np.dtype[Any]:
 def worker_rows(grading: FileGrading, results: Results) -> Iterator[WorkerRow]:
     """Yield a row for every worker of the file, in its order."""
     return results.workers(dict.fromkeys(record.worker for record in grading.answers.records))
+
+
+def _note_gaps(changes: GradeChanges, results: Results) -> None:
+    """Say why cells of remedies.csv are empty."""
+    for row in changes.rows:
+        for column in GradeChange._fields[1:]:
+            if getattr(row, column) is None:
+                reason = "no_rank" if column in ("plain_rank", "rank", "change") else "no_grade"
+                results.undefined.note(REMEDIES, column, row.worker, reason)
+
+
+def _anchor_rows(grading: FileGrading) -> Iterator[tuple[Any, ...]]:
+    assert grading.graded.remedies is not None
+    assert grading.graded.remedies.suggested is not None
+    for row in grading.graded.remedies.suggested.tolist():
+        record = grading.answered[row]
+        yield (record.worker, record.question, record.text, None)
 
 
 def _answer_rows(grading: FileGrading, results: Results) -> Iterator[AnswerRow]:

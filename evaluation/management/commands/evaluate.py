@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from annotations.exchange import ColumnNames
 from evaluation.console import BAD_INPUT, Bars, ended_by_signal, refused_as_bad_input, tell
 from evaluation.management.parameter_arguments import add_parameter_arguments, chosen_parameters
+from evaluation.management.remedy_arguments import add_remedy_arguments
 from evaluation.studies.grading import GradingRequest, grade_file
 from evaluation.studies.grading_report import report
 
@@ -27,7 +28,8 @@ SPEC is one of
                               each data row of the file, empty and repeated ones too
 
 Written into DIR: workers.csv, answers.csv, exemplars.csv, exemplars.npz, models.csv,
-model_answers.csv, alarms.csv, summary.json. platform/docs/data-formats.md says what is in them.
+model_answers.csv, alarms.csv, summary.json; with remedies remedies.csv, with --suggest-anchors
+anchors.csv. platform/docs/data-formats.md says what is in them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
 
@@ -59,6 +61,8 @@ class Command(BaseCommand):
             columns=options["columns"],
             parameters=parameters,
             output=options["output"],
+            exclude_workers=options["exclude_workers"],
+            anchors=options["anchors"],
         )
         with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
             grading = grade_file(request, bars.show)
@@ -89,6 +93,7 @@ def add_aqer_arguments(parser: argparse.ArgumentParser) -> None:
         help="how the columns are called in your files, where they are called otherwise",
     )
     add_parameter_arguments(parser)
+    add_remedy_arguments(parser, files=True)
 
 
 def _columns(text: str) -> ColumnNames:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from annotations.exchange import read_workers
 from annotations.management.importing import SetCommand
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.runs import queue
 from evaluation.background.watching import watch
-from evaluation.console import BAD_INPUT, Bars, tell
+from evaluation.console import BAD_INPUT, Bars, refused_as_bad_input, tell
 from evaluation.management.parameter_arguments import add_parameter_arguments, chosen_parameters
+from evaluation.management.remedy_arguments import add_remedy_arguments
 from evaluation.models import Run
 from evaluation.run_tables import report
 
@@ -28,11 +31,16 @@ class Command(SetCommand):
         """SET, the options of a grading, and whether to wait."""
         super().add_arguments(parser)
         add_parameter_arguments(parser)
+        add_remedy_arguments(parser, files=False)
         parser.add_argument("--no-wait", action="store_true", help="queue the run and end")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue, watch, print."""
         parameters = chosen_parameters(options)
+        if options["exclude_workers"] is not None:
+            with refused_as_bad_input():
+                listed = read_workers(options["exclude_workers"])
+            parameters = replace(parameters, exclude_workers=tuple(listed.lines))
         question_set = self.question_set(options)
         version = question_set.latest_version()
         if version is None:

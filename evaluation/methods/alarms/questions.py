@@ -96,7 +96,8 @@ def question_camps(vote: MeanVote, seed: int = 0) -> QuestionCamps:
             worker = worker if chosen is None else worker[:, chosen]
             for b in np.flatnonzero(value > SEPARATED):
                 halves = worker[b, first[b]], worker[b, ~first[b]]
-                members[int(question[b])] = max(halves, key=len), min(halves, key=len)
+                larger, smaller = sorted(halves, key=len, reverse=True)
+                members[int(question[b])] = larger, smaller
         start += len(block) * size
     return _found(separation, members)
 

@@ -7,7 +7,7 @@ An exemplary answer of a camp is made of the answers in it, by their workers' vo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -58,7 +58,7 @@ class CampedVote:
         question = keys.astype(np.int64) // (label.max() + 1)
         local = Cells.from_codes(cells.worker[at], camp, cells.n_workers, len(keys))
         place = at[local.row]
-        split = make(replace(local, row=cells.row[place]))
+        split = make(local.of_rows(cells.row[at]))
         cell, other = _others(cells.question[at], camp, question)
         across = targets_of(split, vectors, vectors[cells.row[at[cell]]], other)
         return cls(whole, split, place, question, across, at[cell])

@@ -37,6 +37,7 @@ SUMMARY = {
     "trace",
     "ceiling",
     "model_comparisons",
+    "remedies",
     "warnings",
     "alarms",
     "alarm_checks",

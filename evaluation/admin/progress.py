@@ -1,0 +1,84 @@
+"""How far a run is, in the words of its page; the same for the page and for its script."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from evaluation.background.liveness import somebody_listens
+from evaluation.models import Run
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state of a run.
+
+    `percent`, `rate` (steps a second) and `left` are None while nobody can say. `waiting` says
+    that no worker listens.
+    """
+
+    state: str
+    stage: str
+    done: int
+    total: int | None
+    percent: int | None
+    rate: float | None
+    left: str | None
+    line: str
+    finished: bool
+    waiting: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, ready for JSON."""
+        return asdict(self)
+
+
+def progress_of(run: Run, now: datetime | None = None) -> Progress:
+    """Return how far the run is; asks the database whether anybody works if it is not finished."""
+    now = now or timezone.now()
+    percent = rate = left = None
+    if run.state == Run.State.RUNNING and run.total:
+        percent = int(100 * run.done / run.total)
+        began = run.stage_started_at
+        seconds = 0.0 if began is None else (now - began).total_seconds()
+        if run.done and seconds > 0:
+            rate = run.done / seconds
+            left = duration((run.total - run.done) / rate)
+    return Progress(
+        state=run.state,
+        stage=run.stage,
+        done=run.done,
+        total=run.total,
+        percent=percent,
+        rate=None if rate is None else round(rate, 2),
+        left=left,
+        line=_line(run, rate, left),
+        finished=run.is_finished,
+        waiting=not run.is_finished and not somebody_listens(),
+    )
+
+
+def _line(run: Run, rate: float | None, left: str | None) -> str:
+    if run.state == Run.State.QUEUED:
+        return "It waits for a worker."
+    if run.state != Run.State.RUNNING:
+        return ""
+    if run.total is None or not run.stage:
+        return "Loading the answers."
+    line = f"{run.stage.capitalize()}: {run.done:,} of {run.total:,}"
+    if rate is not None and left is not None and run.done < run.total:
+        line += f", {rate:,.0f} a second, {left} left" if rate >= 1 else f", {left} left"
+    return line
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time in words, such as "3 min 20 s"."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -1,0 +1,56 @@
+"""Which named groups are copies, so that each may be collapsed into one voter.
+
+Where a crowd falls into camps, members of a camp look like copies of each other, the honest ones
+too. Then a group that is a camp is collapsed only if its answers prove that it copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from evaluation.methods.alarms import Group, Pairs, camps, kinship
+from evaluation.methods.alarms.findings import IDENTICAL, is_camp
+from evaluation.methods.cells import Integers
+
+COPIES, PROVED, CAMP = "copies", "camp_proved_by_answers", "camp"
+
+
+@dataclass(frozen=True)
+class NamedGroup:
+    """A group of workers who answer alike.
+
+    Attributes
+    ----------
+    members : codes. statistic : mean kappa of the named pairs. mean_cosine : of their answers.
+    verdict : "copies" (no camp), "camp_proved_by_answers", or "camp" (not collapsed).
+    """
+
+    members: Integers
+    statistic: float
+    mean_cosine: float
+    verdict: str
+
+    @property
+    def is_collapsed(self) -> bool:
+        """Whether it becomes one unit."""
+        return self.verdict != CAMP
+
+
+def named_groups(
+    pairs: Pairs, proved_by_texts: Callable[[Group], bool], seed: int = 0
+) -> list[NamedGroup]:
+    """Return the groups that are named as copies, each judged.
+
+    `proved_by_texts` is asked of groups that are camps and whose answers are not identical.
+    """
+    groups = kinship(pairs).groups
+    alarm = camps(pairs, seed) if groups else None
+    out = []
+    for group in groups:
+        verdict = COPIES
+        if alarm is not None and is_camp(group, alarm) is not None:
+            proved = group.mean_cosine >= IDENTICAL or proved_by_texts(group)
+            verdict = PROVED if proved else CAMP
+        out.append(NamedGroup(group.members, group.statistic, group.mean_cosine, verdict))
+    return out

@@ -1,5 +1,0 @@
-"""What the site itself keeps."""
-
-from .tokens import ApiToken
-
-__all__ = ["ApiToken"]

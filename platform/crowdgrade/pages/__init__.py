@@ -1,1 +1,0 @@
-"""Pages of the site itself, behind its login."""
