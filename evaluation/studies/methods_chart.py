@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from evaluation.baselines import METHODS
 from evaluation.charts import Chart, estimates_chart
@@ -25,7 +26,7 @@ def methods_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> Chart
     """Return the picture of a setting's rows; methods that could not be computed are left out."""
     known = [row for row in rows if not math.isnan(row.pearson_mean)]
     known.sort(key=lambda row: -row.pearson_mean)
-    return estimates_chart(
+    chart = estimates_chart(
         name=f"table-{setting}",
         title=f"Agreement with the truth, {setting}",
         explanation=(
@@ -36,6 +37,11 @@ def methods_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> Chart
         ),
         axis=axis,
         rows=[_row(row) for row in known],
+    )
+    return replace(
+        chart,
+        note="Filled dots: AQER and its variants. Open dots: baselines. Diamond: knows the key. "
+        "Lines: one standard deviation over crowds.",
     )
 
 

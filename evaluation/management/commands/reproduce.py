@@ -57,7 +57,12 @@ class Command(BaseCommand):
             metavar="N",
             help="repetition r uses seed 1000 + r + N (%(default)s)",
         )
-        add("--judge", metavar="MODEL", help="a language model, for the rows that need a judge")
+        add(
+            "--judge",
+            metavar="MODEL",
+            help="a language model that grades answers, openai:NAME@URL; its key is read from the "
+            "environment variable OPENAI_API_KEY, where there is one",
+        )
         add("--nli", metavar="NAME", help="entailment model (name or folder), for the row of it")
         add("--core", action="store_true", help="only the rows that are quick to compute")
 

@@ -269,3 +269,12 @@ def test_an_unknown_study_or_embedder_is_bad_usage(tmp_path):
     ran = manage("reproduce", "worker-grading", *arguments, "--embedder=nonsense")
     assert ran.code == 2
     assert "'nonsense' is unknown" in ran.err
+
+
+def test_a_judge_that_is_no_address_is_bad_usage(tmp_path):
+    data = a_small_corpus(tmp_path / "data", asked=True)
+    arguments = ("--data", data, "--output", tmp_path / "out", "--embedder=bow")
+    ran = manage("reproduce", "worker-grading", *arguments, "--judge=minilm")
+    assert ran.code == 2
+    assert "judge 'minilm' is not of the form openai:MODEL@URL" in ran.err
+    assert not (tmp_path / "out").exists()

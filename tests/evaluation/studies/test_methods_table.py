@@ -106,3 +106,4 @@ def test_the_picture_has_a_row_for_each_method_that_could_be_computed():
     drawn = methods_chart("s", rows, "r").standalone()
     assert drawn.index("aqer") < drawn.index("f1")  # the best on top
     assert "judge" not in drawn
+    assert "Open dots: baselines." in drawn
