@@ -25,6 +25,9 @@ WORDS_OF_A_SENTENCE = 5
 # Below it the identifier itself hesitates. On 2,113 and 1,818 English answers of two public
 # data sets it gave no other language this probability.
 SURE = 0.5
+# By these words pages know the warnings.
+ENGLISH_ONLY = "KNOWS ENGLISH ONLY"
+NOT_CHECKED = "The language of the answers was not checked"
 
 
 def language_warning(texts: Sequence[str], info: EmbedderInfo) -> str | None:
@@ -42,11 +45,11 @@ def language_warning(texts: Sequence[str], info: EmbedderInfo) -> str | None:
         try:
             found = _other_language(sample)
         except EmbedderError as error:
-            return f"The language of the answers was not checked: {error}."
+            return f"{NOT_CHECKED}: {error}."
     if found is None:
         return None
     return (
-        f"THE MODEL {info.model} KNOWS ENGLISH ONLY, but {found}: similarities and grades mean "
+        f"THE MODEL {info.model} {ENGLISH_ONLY}, but {found}: similarities and grades mean "
         "little. Choose a multilingual model (--embedder sentence-transformers:NAME) or tfidf-char."
     )
 

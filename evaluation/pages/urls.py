@@ -15,6 +15,7 @@ from .downloads import (
 from .models import ModelsPage
 from .question import QuestionPage
 from .run import RunPage
+from .trust import TrustPage
 from .worker import WorkerPage
 
 RUN = "runs/<uuid:run>/results/"
@@ -24,6 +25,7 @@ QUESTION = f"{RUN}questions/<uuid:question>/"
 urlpatterns = [
     path(RUN, RunPage.as_view(), name="results-run"),
     path(f"{RUN}models/", ModelsPage.as_view(), name="results-models"),
+    path(f"{RUN}trust/", TrustPage.as_view(), name="results-trust"),
     path(WORKER, WorkerPage.as_view(), name="results-worker"),
     path(QUESTION, QuestionPage.as_view(), name="results-question"),
     path(f"{RUN}charts/<slug:name>.svg", ChartFile.as_view(), name="results-chart"),

@@ -18,6 +18,8 @@ from evaluation.parameters import AqerParameters
 
 # (what, done, total)
 Progress = Callable[[str, int, int], None]
+# By these words pages know the warning.
+CUT = "answers are longer than"
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def truncation_warning(cut: int, info: EmbedderInfo) -> str | None:
     if not cut:
         return None
     return (
-        f"{cut} answers are longer than the {info.max_length} tokens that {info.model} reads; "
+        f"{cut} {CUT} the {info.max_length} tokens that {info.model} reads; "
         "the rest of them was ignored"
     )
 

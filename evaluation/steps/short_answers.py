@@ -17,6 +17,8 @@ MEASURED_BY_DEFAULT = "minilm"
 FEW = 3
 # Characters beyond which no answer is short; it spares counting the words of long ones.
 LONG = 60
+# By these words pages know the warning.
+MOSTLY_SHORT = "Most answers are short or numeric"
 # Share of short answers from which on they are most.
 MOST = 0.5
 # Chinese and Japanese have no spaces: each of their letters counts as a word.
@@ -49,7 +51,7 @@ def short_answers_warning(texts: Sequence[str], embedder: str) -> str | None:
         return None
     name = embedder if embedder in MINIMAL_PAIRS_AUC else MEASURED_BY_DEFAULT
     return (
-        f"Most answers are short or numeric ({share:.0%}), and vectors hardly see one wrong fact: "
+        f"{MOSTLY_SHORT} ({share:.0%}), and vectors hardly see one wrong fact: "
         f"on minimal pairs {name} has an AUC of {MINIMAL_PAIRS_AUC[name]:.2f}, a coin 0.50. "
         "Check such answers against a key"
     )

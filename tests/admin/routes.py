@@ -160,6 +160,7 @@ ROUTES: dict[str, Route] = {
     "admin:run-again": post(EDITS_ANSWERS),
     "admin:results-run": get(ANSWERS),
     "admin:results-models": get(ANSWERS),
+    "admin:results-trust": get(ANSWERS),
     "admin:results-worker": get(ANSWERS),
     "admin:results-question": get(ANSWERS),
     "admin:results-chart": get(ANSWERS, name=["grades", "convergence"]),

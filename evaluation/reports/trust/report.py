@@ -1,0 +1,97 @@
+"""The facts of a run, by a constant number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import StatisticsError, correlation
+
+from django.db.models import Count
+
+from evaluation.backends.languages import ENGLISH_ONLY, NOT_CHECKED
+from evaluation.models import ExemplaryAnswer, Run
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.run import RunReport, run_report
+from evaluation.steps.embed import CUT
+from evaluation.steps.short_answers import MOSTLY_SHORT
+
+from . import facts
+from .facts import WORST_FIRST, Fact
+from .verdict import Verdict
+
+# These compare words or letters: they know no language, and need to know none.
+OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
+
+
+@dataclass(frozen=True)
+class TrustReport:
+    """What speaks for and against a run, worst first."""
+
+    about: RunAbout
+    verdict: Verdict
+    facts: list[Fact]
+
+
+def trust_report(run: Run) -> TrustReport:
+    """Return the report of a run that is done."""
+    found = sorted(_facts(run, run_report(run)), key=lambda fact: WORST_FIRST.index(fact.level))
+    return TrustReport(about(run), Verdict.of(found), found)
+
+
+def _facts(run: Run, report: RunReport) -> Iterator[Fact]:
+    n_workers = report.counts.get("workers", 0)
+    yield facts.of_alarms(_alarms(run))
+    yield facts.of_workers(n_workers, bool(run.parameters.get("leave_one_out")))
+    yield facts.of_answers(_answers_of_questions(run))
+    yield facts.of_support(n_workers, report.n_supported)
+    converged = None if report.too_few_workers else report.converged
+    yield facts.of_convergence(converged, report.iterations)
+    yield facts.of_stability(run.summary.get("draw_agreement"))
+    yield _language(run, report)
+    yield facts.of_shortness(_warning(report, MOSTLY_SHORT))
+    pairs = _judged(run)
+    yield facts.of_experts(pairs, _correlation(pairs), bool(run.parameters.get("anchors")))
+    for fact in (
+        facts.of_truncation(_warning(report, CUT)),
+        facts.of_changes(report.changed.has_changed),
+    ):
+        if fact is not None:
+            yield fact
+
+
+def _alarms(run: Run) -> dict[str, int] | None:
+    return None
+
+
+def _answers_of_questions(run: Run) -> dict[int, int]:
+    """Return how many questions have so many answers."""
+    rows = ExemplaryAnswer.objects.filter(run=run).order_by().values("n_answers")
+    return dict(rows.annotate(n=Count("pk")).values_list("n_answers", "n"))
+
+
+def _language(run: Run, report: RunReport) -> Fact:
+    spec = str(run.parameters.get("embedder", ""))
+    known = spec in OF_WORDS or bool(report.embedding.get("languages"))
+    return facts.of_language(
+        str(report.embedding.get("model", spec)),
+        _warning(report, ENGLISH_ONLY),
+        _warning(report, NOT_CHECKED),
+        known,
+    )
+
+
+def _warning(report: RunReport, words: str) -> str:
+    """Return the run's warning that has these words; "" without one."""
+    return next((warning for warning in report.warnings if words in warning), "")
+
+
+def _judged(run: Run) -> list[tuple[float, float]]:
+    """Return the score of each answer that experts graded, and the mean of their grades."""
+    return []
+
+
+def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
+    try:
+        return correlation([score for score, _ in pairs], [grade for _, grade in pairs])
+    except StatisticsError:  # fewer than two, or all the same
+        return None

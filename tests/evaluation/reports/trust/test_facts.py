@@ -1,0 +1,105 @@
+"""Every limit of the page "Can I trust this?", from both sides."""
+
+import pytest
+
+from evaluation.reports.trust import facts
+from evaluation.reports.trust.verdict import ALWAYS, Verdict
+
+
+@pytest.mark.parametrize(
+    ("n", "leave_one_out", "level"),
+    [
+        (2, False, "bad"),
+        (3, False, "bad"),
+        (3, True, "care"),
+        (5, False, "bad"),
+        (6, False, "care"),
+        (11, False, "care"),
+        (12, False, "good"),
+    ],
+)
+def test_small_crowds_are_judged_as_simulations_went(n, leave_one_out, level):
+    assert facts.of_workers(n, leave_one_out).level == level
+
+
+@pytest.mark.parametrize(
+    ("questions", "level", "said"),
+    [
+        ({6: 9, 2: 1}, "good", "1 of 10 questions"),  # a tenth is not more than a tenth
+        ({6: 8, 2: 2}, "care", "2 of 10 questions"),
+        ({5: 3}, "care", "has 5 answers."),
+        ({9: 4, 2: 6}, "bad", "6 of 10 questions"),
+        ({2: 2, 3: 1}, "bad", "has 2 answers;"),
+        ({1: 1}, "bad", "has 1 answer;"),
+        ({}, "bad", "has 0 answers."),
+    ],
+)
+def test_thin_questions_are_counted(questions, level, said):
+    fact = facts.of_answers(questions)
+    assert (fact.level, said in fact.said) == (level, True), fact.said
+
+
+@pytest.mark.parametrize(
+    ("n", "supported", "level"),
+    [(10, 10, "good"), (10, 9, "good"), (10, 8, "care"), (10, 5, "care"), (10, 4, "bad")],
+)
+def test_workers_without_a_rank_are_judged_by_their_share(n, supported, level):
+    assert facts.of_support(n, supported).level == level
+
+
+@pytest.mark.parametrize(
+    ("agreement", "level"),
+    [(None, "unknown"), (0.79, "bad"), (0.8, "care"), (0.89, "care"), (0.9, "good")],
+)
+def test_a_ranking_is_as_stable_as_its_draws(agreement, level):
+    assert facts.of_stability(agreement).level == level
+
+
+@pytest.mark.parametrize(
+    ("counts", "level"),
+    [
+        (None, "unknown"),
+        ({}, "good"),
+        ({"info": 2}, "good"),
+        ({"notice": 1}, "care"),
+        ({"notice": 1, "alarm": 2}, "bad"),
+    ],
+)
+def test_the_worst_alarm_decides(counts, level):
+    assert facts.of_alarms(counts).level == level
+
+
+def test_a_silent_run_is_not_called_free_of_copies():
+    assert "does not prove" in facts.of_alarms({}).said
+
+
+def test_few_judgements_say_nothing_however_they_correlate():
+    few = [(0.1 * i, float(i)) for i in range(6)]
+    assert facts.of_experts([], None, False).level == "unknown"
+    assert facts.of_experts(few, 1.0, False).level == "unknown"
+    many = few * 4
+    assert facts.of_experts(many, 0.5, False).level == "good"
+    assert facts.of_experts(many, 0.49, False).level == "care"
+    assert facts.of_experts(many, 0.19, False).level == "bad"
+    assert facts.of_experts(many, None, False).level == "unknown"
+
+
+def test_judgements_that_chose_the_ranking_do_not_confirm_it():
+    fact = facts.of_experts([(0.1, 1.0)] * 30, 0.99, True)
+    assert fact.level == "unknown"
+    assert "0.99" not in fact.said
+
+
+def test_a_verdict_counts_the_facts_of_its_level_and_never_promises_truth():
+    good, bad = facts.of_alarms({}), facts.of_alarms({"alarm": 1})
+    care, unknown = facts.of_alarms({"notice": 1}), facts.of_alarms(None)
+    for found, level, words in (
+        ([bad, bad, good], "bad", "2 of 3 checks say stop"),
+        ([care, unknown, good], "care", "1 of 3 checks ask you"),
+        ([unknown, good], "unknown", "1 of 2 checks could not"),
+        ([good], "good", "All 1 checks are good"),
+    ):
+        verdict = Verdict.of(found)
+        assert verdict.level == level
+        assert words in verdict.text
+        assert ALWAYS in verdict.text
