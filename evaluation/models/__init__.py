@@ -4,6 +4,7 @@ Vectors are kept by what they were made from, whoever asked for them. A run is n
 its results hang on it, and the next run stands beside it.
 """
 
+from .alarms import Alarm
 from .background import BackgroundWorker
 from .checkpoints import DrawPart
 from .embeddings import EmbedderVersion, Embedding, text_hash
@@ -15,6 +16,7 @@ from .pictures import RunPicture
 from .runs import Run
 
 __all__ = [
+    "Alarm",
     "AnswerScore",
     "BackgroundWorker",
     "DrawPart",

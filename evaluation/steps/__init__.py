@@ -12,6 +12,7 @@ from evaluation.steps.grade import grade_source
 from evaluation.steps.load import load
 from evaluation.steps.maps import map_answers
 from evaluation.steps.save import save
+from evaluation.steps.save_alarms import alarms_of_source
 from evaluation.steps.vectors import vectors_of
 
 __all__ = ["grade_run"]
@@ -22,6 +23,7 @@ def grade_run(turn: Turn) -> None:
     source = load(turn.run_id)
     embedded = vectors_of(source, turn)
     graded = grade_source(source, embedded, turn)
+    alarms = alarms_of_source(source, embedded, graded, turn)
     maps = map_answers(source, embedded, graded.aqer, turn)
-    save(turn, source, graded, maps, embedded.info, embedded.warnings)
+    save(turn, source, graded, alarms, maps, embedded.info, embedded.warnings)
     refresh_statistics()

@@ -41,6 +41,7 @@ def crowd_for_alarms(
         workers=[answers.workers[row] for row in kept],
         questions=[answers.questions[row] for row in kept],
         vectors=answers.vectors[rows],
+        rows=kept,
     )
     plain = replace(parameters.without_remedies(), bootstrap=0, init="equal", nli=None)
     aqer = plain.estimator().fit(

@@ -6,7 +6,7 @@ none, with the reason among the checks.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from evaluation.backends import EmbedderError
 from evaluation.backends.lexical import LexicalEmbedder
 from evaluation.methods import AQER
 from evaluation.methods.alarms import Finding, ModelSpeech, Survey, findings, in_order, survey
-from evaluation.methods.cells import Floats, Integers, codes_of
+from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
 from evaluation.methods.grams import Vectors
 from evaluation.parameters import AqerParameters
 from evaluation.steps.alarm_wording import message_of
@@ -31,6 +31,8 @@ OTHER_GRADER = "tfidf-word"
 # Who answers so often that he does not know is told, and has said so at least so many times.
 DONT_KNOW = 0.2
 FEWEST_DONT_KNOW = 3
+# A group is alike because nobody in it knows, where so many of its answers say so.
+MOSTLY = 0.5
 # Answers shown of an alarm, and workers or questions named: a cell of a table has its limits.
 SHOWN = 50
 NAMED = 5000
@@ -42,7 +44,7 @@ class Exhibit:
 
     Attributes
     ----------
-    left, right : rows of the graded answers; right is None where the other one is a model's, or
+    left, right : `rows` of the graded answers; right is None where the other one is a model's, or
         where there is none.
     model_row : row of the model's answer, None otherwise.
     """
@@ -91,13 +93,17 @@ class Alarms:
 
 @dataclass(frozen=True)
 class GradedAnswers:
-    """N graded answers in columns, as they went into the grading, and those of models."""
+    """N graded answers in columns, as they went into the grading, and those of models.
+
+    `rows` are their numbers for the caller, who may have left some out; by default 0 to N-1.
+    """
 
     texts: Sequence[str]
     workers: Sequence[Hashable]
     questions: Sequence[Hashable]
     vectors: Vectors
     models: ModelColumns | None = None
+    rows: Sequence[int] | None = None
 
 
 def alarms_of(
@@ -105,19 +111,27 @@ def alarms_of(
     aqer: AQER,
     answers: GradedAnswers,
     progress: Progress | None = None,
+    model_names: Mapping[Any, str] | None = None,
 ) -> Alarms:
-    """Look for everything that a requester should know before trusting a grading."""
+    """Look for everything that a requester should know before trusting a grading.
+
+    `model_names` says how models are called in messages, by id; by default the id.
+    """
     if progress is not None:
         progress("alarms", 0, 1)
     place = _Places.of(aqer, answers)
     other, reason = _other_raw(parameters, answers)
     seen = survey(aqer, other, _speech(place, answers.models), answers.vectors, reason)
+    said = np.array([says_dont_know(text) for text in answers.texts], dtype=bool)
     proven = [
-        are_copies(group, answers.texts, place.worker, place.question, parameters.seed)
+        # Who says again and again that he does not know needs nobody to copy from.
+        None
+        if said[np.isin(place.worker, group.members)].mean() >= MOSTLY
+        else are_copies(group, answers.texts, place.worker, place.question, parameters.seed)
         for group in seen.kinship.groups
     ]
-    found = [*findings(seen, proven), *_dont_know(place, answers.texts)]
-    alarms = tuple(_alarm(place, finding) for finding in in_order(found))
+    found = [*findings(seen, proven), *_dont_know(place, said)]
+    alarms = tuple(_alarm(place, finding, model_names or {}) for finding in in_order(found))
     if progress is not None:
         progress("alarms", 1, 1)
     return Alarms(alarms, tuple(_checks(seen)))
@@ -149,7 +163,8 @@ class _Places:
             if code is not None and spoken.statuses[row] is AnswerStatus.TEXT:
                 model_rows.setdefault(spoken.models[row], {}).setdefault(code, row)
         keys = zip(worker.tolist(), question.tolist(), strict=True)
-        row_of = {key: row for row, key in enumerate(keys)}
+        rows = range(len(worker)) if answers.rows is None else answers.rows
+        row_of = dict(zip(keys, rows, strict=True))
         return cls(worker, question, workers, questions, row_of, model_rows)
 
 
@@ -173,15 +188,19 @@ def _other_raw(parameters: AqerParameters, answers: GradedAnswers) -> tuple[Floa
     except EmbedderError:
         return None, "no_words"
     other = replace(
-        parameters, similarity="cosine", aggregation="mean", init="equal", nli=None, bootstrap=0
+        parameters.without_remedies(),
+        similarity="cosine",
+        aggregation="mean",
+        init="equal",
+        nli=None,
+        bootstrap=0,
     ).estimator()
     codes = codes_of(np.array(answers.workers, dtype=object))[0]
     other.fit(vectors, codes, codes_of(np.array(answers.questions, dtype=object))[0])
     return other.raw_, ""
 
 
-def _dont_know(place: _Places, texts: Sequence[str]) -> list[Finding]:
-    said = np.array([says_dont_know(text) for text in texts], dtype=bool)
+def _dont_know(place: _Places, said: Booleans) -> list[Finding]:
     m = len(place.workers)
     times = np.bincount(place.worker[said], minlength=m)
     share = times / np.maximum(np.bincount(place.worker, minlength=m), 1)
@@ -203,7 +222,7 @@ def _dont_know(place: _Places, texts: Sequence[str]) -> list[Finding]:
     ]
 
 
-def _alarm(place: _Places, finding: Finding) -> Alarm:
+def _alarm(place: _Places, finding: Finding, model_names: Mapping[Any, str]) -> Alarm:
     row = AlarmRow(
         finding.kind,
         finding.severity,
@@ -214,6 +233,9 @@ def _alarm(place: _Places, finding: Finding) -> Alarm:
         message_of(finding),
     )
     if finding.kind == "model_like":
+        model = finding.figures["model"]
+        called = replace(finding, figures={"model": model_names.get(model, model)})
+        row = row._replace(message=message_of(called))
         return Alarm(row, tuple(_beside_model(place, finding)))
     return Alarm(
         row,

@@ -27,11 +27,13 @@ from evaluation.models import (
     WorkerGrade,
 )
 from evaluation.signatures import aqer_signature, versions
+from evaluation.steps.alarms import Alarms
 from evaluation.steps.checkpoints import Turn
 from evaluation.steps.grade import Graded
 from evaluation.steps.load import RunInput
 from evaluation.steps.maps import Maps, as_bytes, heat_map, question_means
 from evaluation.steps.results import Results, Undefined
+from evaluation.steps.save_alarms import save_alarms
 from evaluation.steps.warnings import grading_warnings, remedy_warnings
 
 BATCH = 2000
@@ -54,6 +56,7 @@ def save(
     turn: Turn,
     source: RunInput,
     graded: Graded,
+    alarms: Alarms,
     maps: Maps,
     info: EmbedderInfo,
     about: list[str],
@@ -75,6 +78,7 @@ def save(
         _create(LLMScore, _llm_scores(source, results))
         _create(LLMAnswerScore, _llm_answer_scores(source, results, maps))
         _create(LLMComparison, _llm_comparisons(source, graded.models))
+        save_alarms(source, alarms)
         RunPicture.objects.create(run=source.run, name=HEAT_MAP, data=heat_map(source, graded.aqer))
         undefined = results.undefined.as_list()
         Run.objects.filter(pk=source.run.pk).update(
@@ -100,7 +104,7 @@ def save(
             reasons=[{k: v for k, v in entry.items() if k != "rows"} for entry in undefined],
             summary=_summary(source, graded, info)
             | _remedies(source, graded)
-            | {"map": maps.about},
+            | {"map": maps.about, "alarm_checks": alarms.checks_as_dicts()},
         )
 
 

@@ -63,13 +63,14 @@ class Finding:
     figures: Mapping[str, object] = field(default_factory=dict)
 
 
-def findings(survey: Survey, proven: Sequence[bool] | None = None) -> list[Finding]:
+def findings(survey: Survey, proven: Sequence[bool | None] | None = None) -> list[Finding]:
     """Return what rings, alarms first.
 
     Parameters
     ----------
     proven : for each group of `survey.kinship.groups` whether its texts prove copying. Where camps
         ring, a group that is a camp is called copies only then, or if its answers are identical.
+        None: its likeness has another reason and is not told.
     """
     groups = survey.kinship.groups
     proven = [False] * len(groups) if proven is None else proven
@@ -77,6 +78,7 @@ def findings(survey: Survey, proven: Sequence[bool] | None = None) -> list[Findi
         *(
             _of_group(survey, group, by_texts)
             for group, by_texts in zip(groups, proven, strict=True)
+            if by_texts is not None
         ),
         *_of_camps(survey),
         *_of_questions(survey),

@@ -149,6 +149,18 @@ def test_who_often_does_not_know_is_told_with_these_answers():
     assert [texts[exhibit.left] for exhibit in alarm.exhibits] == ["I don't know."] * 3
 
 
+def test_two_who_never_know_are_not_said_to_copy():
+    crowd = simulate(honest(10), 12, 50, 1)
+    workers, questions = named(crowd)
+    rng = np.random.default_rng(0)
+    silent = np.isin(crowd.workers, (2, 5))
+    vectors = np.where(silent[:, None], rng.standard_normal(50), crowd.vectors)
+    texts = ["I don't know" if mute else words(rng) for mute in silent]
+    found = alarms(vectors, workers, questions, texts)
+    assert "copies" not in kinds(found)
+    assert [row.workers for row in found.rows if row.kind == "dont_know"] == [("w2", "w5")]
+
+
 def test_alarms_come_first_and_every_number_is_defined():
     crowd, vectors, texts, _ = pasting_crowd()
     found = alarms(vectors, *named(crowd), texts, max_iterations=1)
