@@ -49,6 +49,14 @@ _DECODER = json.JSONDecoder(
 )
 
 
+def strictly_parsed(text: str) -> object:
+    """The value of a JSON text, read as the lines of a file are; ValueError says what is wrong.
+
+    (RecursionError where it is nested too deeply.)
+    """
+    return _DECODER.decode(text)
+
+
 def read_jsonlines(
     source: TextFile,
     columns: Sequence[Column],

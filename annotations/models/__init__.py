@@ -19,6 +19,7 @@ from .access import (
 )
 from .base import AppendOnly, AppendOnlyError, Record, Scoped, ScopedQuerySet, new_public_id
 from .decisions import Decision
+from .idempotency import IdempotentRequest
 from .payments import BonusPayment
 from .question_sets import QuestionSet, QuestionSetVersion
 from .questions import Passage, Question, Variant
@@ -39,6 +40,7 @@ __all__ = [
     "AppendOnlyError",
     "BonusPayment",
     "Decision",
+    "IdempotentRequest",
     "Membership",
     "Passage",
     "Question",

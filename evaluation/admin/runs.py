@@ -18,11 +18,11 @@ from annotations.admin.scope import editable_or_refused, user_id
 from annotations.admin.uploads import breadcrumbs
 from annotations.admin.words import with_code
 from annotations.models import rights
-from evaluation.admin.progress import duration, progress_of
 from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.models import Run
 from evaluation.parameters import AqerParameters
+from evaluation.reports.progress import duration, progress_of
 
 RUNS_PER_PAGE = 25
 # What a list does not show, and would be long.

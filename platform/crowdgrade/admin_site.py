@@ -17,7 +17,12 @@ from unfold.sites import UnfoldAdminSite
 View = Callable[..., HttpResponseBase]
 
 # Each holds a list `urlpatterns` of plain views; the site puts them behind its login.
-ROOMS = ("annotations.admin.urls", "evaluation.admin.urls", "evaluation.pages.urls")
+ROOMS = (
+    "annotations.admin.urls",
+    "evaluation.admin.urls",
+    "evaluation.pages.urls",
+    "crowdgrade.pages.urls",
+)
 
 
 class CrowdgradeAdminSite(UnfoldAdminSite):

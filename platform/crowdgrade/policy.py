@@ -1,10 +1,12 @@
-"""The Content-Security-Policy: the same for all pages, but for one word in the admin."""
+"""The Content-Security-Policy: one for all pages, but for a word in the admin; data gets none."""
 
 from __future__ import annotations
 
-from csp.constants import UNSAFE_EVAL
+from csp.constants import NONE, UNSAFE_EVAL
 from csp.middleware import CSPMiddleware, PolicyParts
 from django.http import HttpRequest, HttpResponseBase
+
+DATA_ONLY = {"default-src": [NONE], "frame-ancestors": [NONE]}
 
 
 class PolicyMiddleware(CSPMiddleware):
@@ -22,4 +24,7 @@ class PolicyMiddleware(CSPMiddleware):
         match = getattr(request, "resolver_match", None)
         if match is not None and "admin" in match.app_names:
             parts.update = {**(parts.update or {}), "script-src": [UNSAFE_EVAL]}
+        if match is not None and "api" in match.app_names and match.url_name != "docs":
+            # Data is no page: were it shown as one, it could load and run nothing at all.
+            parts.config = DATA_ONLY
         return parts

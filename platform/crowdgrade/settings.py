@@ -15,9 +15,16 @@ that is kept there, so the commands that work on files alone leave none behind.
     CELERY_QUEUE          name of the queue (default: crowdgrade)
     LEASE_SECONDS         seconds after which the run of a dead worker is taken over (default: 60)
     CSRF_TRUSTED_ORIGINS  origins with their scheme, parted by commas
+    CACHE_URL             redis://... (default: memory of the process), where requests are counted
+    API_USER_RATE, API_ANONYMOUS_RATE, API_UPLOAD_RATE
+                          requests to the API, such as 600/minute: of a user, of an address that
+                          does not say who asks, and bulk uploads of a user
+    API_UPLOAD_MB         megabytes of JSON in one upload (default: 20)
+    PROXIES               proxies in front that add to X-Forwarded-For (default: 0)
 """
 
 import os
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -51,6 +58,30 @@ def _number(name: str, default: int) -> int:
     if not value.isdecimal() or not int(value):
         raise ImproperlyConfigured(f"{name} is {value!r}: write a whole number above 0")
     return int(value)
+
+
+def _rate(name: str, default: str) -> str:
+    value = _text(name) or default
+    if not re.fullmatch(r"[1-9]\d{0,8}/(second|minute|hour|day)", value):
+        raise ImproperlyConfigured(f"{name} is {value!r}: write such as 600/minute")
+    return value
+
+
+def _proxies() -> int:
+    value = _text("PROXIES") or "0"
+    if not value.isdecimal():
+        raise ImproperlyConfigured(f"PROXIES is {value!r}: write a whole number")
+    return int(value)
+
+
+def _cache() -> dict[str, Any]:
+    url = _text("CACHE_URL")
+    if url is None:
+        memory = "django.core.cache.backends.locmem.LocMemCache"
+        return {"BACKEND": memory, "OPTIONS": {"MAX_ENTRIES": 100_000}}
+    if not url.startswith(("redis://", "rediss://")):
+        raise ImproperlyConfigured("CACHE_URL must begin with redis://")
+    return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": url}
 
 
 def _list(name: str, default: list[str]) -> list[str]:
@@ -133,6 +164,10 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "axes",
     "csp",
+    "rest_framework",
+    "knox",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",  # the documentation page's own files: nothing from elsewhere
     "annotations",
     "evaluation",
     "crowdgrade.apps.CrowdgradeConfig",
@@ -223,6 +258,65 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 # A worker that died is replaced after this time (seconds); it renews its claim six times in it.
 LEASE_SECONDS = _number("LEASE_SECONDS", 60)
+
+# The API. Bodies: of rows as JSON, and of everything else but JSON Lines (which are files).
+API_BULK_BYTES = _number("API_UPLOAD_MB", 20) * 1024 * 1024
+API_SMALL_BYTES = 1024 * 1024
+CACHES = {"default": _cache()}
+REST_FRAMEWORK = {
+    # The first says what a 401 asks for.
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "crowdgrade.rest.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["crowdgrade.rest.permissions.MayEnter"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_THROTTLE_CLASSES": [
+        "crowdgrade.rest.throttles.AnonymousThrottle",
+        "crowdgrade.rest.throttles.UserThrottle",
+        "crowdgrade.rest.throttles.UploadThrottle",
+    ],
+    "DEFAULT_THROTTLE_RATES": {
+        "anonymous": _rate("API_ANONYMOUS_RATE", "60/minute"),
+        "user": _rate("API_USER_RATE", "600/minute"),
+        "bulk": _rate("API_UPLOAD_RATE", "60/minute"),
+    },
+    "NUM_PROXIES": _proxies(),
+    "EXCEPTION_HANDLER": "crowdgrade.rest.errors.handle",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_METADATA_CLASS": None,
+    "URL_FORMAT_OVERRIDE": None,
+}
+# Tokens are of our own model; knox's table, which it replaces, is not made.
+KNOX_TOKEN_MODEL = "crowdgrade.ApiToken"  # noqa: S105
+MIGRATION_MODULES = {"knox": None}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Crowdgrade",
+    "DESCRIPTION": "Grades people and language models by their free-text answers, without an "
+    "answer key. Everything is seen only by whom it belongs to; what is not yours is 404. Lists "
+    "come in pages: follow `next`. Errors are problem details (RFC 9457).",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "LICENSE": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_NO_READ_ONLY_REQUIRED": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "POSTPROCESSING_HOOKS": [
+        "crowdgrade.rest.schema.add_problems",
+        "crowdgrade.rest.examples.add_examples",
+    ],
+    "TAGS": [
+        {"name": "question sets"},
+        {"name": "questions", "description": "Questions and passages of a version."},
+        {"name": "answers", "description": "What workers answered."},
+        {"name": "language models", "description": "Models and what they answered."},
+        {"name": "runs", "description": "Gradings in the background."},
+        {"name": "results", "description": "What a run found; the same as pages and files show."},
+    ],
+}
 
 STATIC_URL = "static/"
 STATIC_ROOT = HOME / "static"

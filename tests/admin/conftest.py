@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
+from rest_framework.throttling import SimpleRateThrottle
 
 from annotations.exchange.importing import import_answers, import_passages, import_questions
 from annotations.models import QuestionSet
@@ -26,6 +27,9 @@ def own_home(settings, tmp_path, monkeypatch):
     settings.HOME = tmp_path / "home"
     # The real one takes half a second a user.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # No test is too fast for the API.
+    rates = dict.fromkeys(SimpleRateThrottle.THROTTLE_RATES, "100000/minute")
+    monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
     monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
     monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
     return settings.HOME

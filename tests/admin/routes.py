@@ -17,11 +17,13 @@ operator. What a rule calls IN is any answer after the door: also a complaint ab
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotations.admin import staging
+from crowdgrade.models.tokens import make_token
 from evaluation.models import LanguageModel
 
 IN, NO, GONE, LOGIN = "in", "403", "404", "login"
@@ -73,6 +75,10 @@ MANAGES = Rule(NO, NO, NO, GONE, IN, IN)
 """Deleting and sharing a set."""
 STAGED = Rule(NO, NO, GONE, GONE, IN, GONE)
 """A file that Rana uploaded and did not confirm yet: her own, for everybody else."""
+EDITS_MODELS = Rule(NO, GONE, NO, GONE, IN, IN)
+"""Changing what is said about a model, which is its owner's alone."""
+OWN = Rule(GONE, GONE, GONE, GONE, IN, GONE)
+"""Rana's own, for nobody else."""
 TEAM = Rule(GONE, GONE, IN, GONE, IN, IN)
 MANAGES_TEAM = Rule(GONE, GONE, NO, GONE, IN, IN)
 LEAVES_TEAM = Rule(GONE, GONE, IN, GONE, GONE, GONE)
@@ -171,6 +177,39 @@ ROUTES: dict[str, Route] = {
     "admin:results-question-table": get(ANSWERS),
     "admin:results-question-map": get(ANSWERS),
     "admin:results-question-map-table": get(ANSWERS),
+    # API tokens: everybody's own
+    "admin:tokens": form(SIGNED_IN),
+    "admin:token-revoke": post(OWN),
+    # The API
+    "api:root": get(PUBLIC),
+    "api:schema": get(PUBLIC),
+    "api:docs": get(PUBLIC),
+    "api:problem": get(PUBLIC, code=["invalid"]),
+    "api:nowhere": get(replace(ABSENT, nobody=GONE, walter=GONE)),
+    "api:question-set-list": get(SIGNED_IN) | post(REQUESTERS),
+    "api:question-set-detail": get(QUESTIONS) | patch(EDITS_QUESTIONS),
+    "api:question-set-publish": post(EDITS_QUESTIONS),
+    "api:question-set-versions": get(QUESTIONS),
+    "api:passage-list": get(QUESTIONS) | post(EDITS_QUESTIONS),
+    "api:passage-detail": get(QUESTIONS) | patch(EDITS_QUESTIONS),
+    "api:question-list": get(QUESTIONS) | post(EDITS_QUESTIONS),
+    "api:question-detail": get(QUESTIONS) | patch(EDITS_QUESTIONS),
+    "api:answer-list": get(ANSWERS) | post(EDITS_QUESTIONS),
+    "api:answer-detail": get(ANSWERS),
+    "api:model-answer-list": get(ANSWERS) | post(EDITS_QUESTIONS),
+    "api:model-answer-detail": get(ANSWERS),
+    "api:language-model-list": get(SIGNED_IN) | post(REQUESTERS),
+    "api:language-model-detail": get(ANSWERS) | patch(EDITS_MODELS),
+    "api:run-list": get(SIGNED_IN) | post(REQUESTERS),
+    "api:run-detail": get(ANSWERS),
+    "api:run-cancel": post(EDITS_ANSWERS),
+    "api:run-again": post(EDITS_ANSWERS),
+    "api:results-run": get(ANSWERS),
+    "api:results-workers": get(ANSWERS),
+    "api:results-worker": get(ANSWERS),
+    "api:results-questions": get(ANSWERS),
+    "api:results-question": get(ANSWERS),
+    "api:results-models": get(ANSWERS),
 }
 
 
@@ -195,6 +234,10 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "model_id": lambda of: LanguageModel.objects.get(owner=of.owner).public_id,
     "run_id": lambda of: of.run.public_id,
     "token": _staged,
+    "token_id": lambda of: make_token(of.owner, str(uuid.uuid4()), 1)[0].public_id,
+    "passage_id": lambda of: of.version.passages.first().public_id,
+    "answer_id": lambda of: of.version.questions.first().responses.first().public_id,
+    "model_answer_id": lambda of: of.version.questions.first().llm_responses.first().public_id,
     "run": lambda of: of.run.public_id,
     "worker": lambda of: of.version.submissions.first().worker.public_id,
     "question": lambda of: of.version.questions.first().public_id,

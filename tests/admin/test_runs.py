@@ -10,11 +10,11 @@ from django.utils import timezone
 from annotations.models import QuestionSet, Response
 from evaluation.admin.attention import attention
 from evaluation.admin.grade_form import GradeForm
-from evaluation.admin.progress import duration
 from evaluation.background import runs
 from evaluation.background.leases import claim_oldest
 from evaluation.models import BackgroundWorker, Run
 from evaluation.parameters import AqerParameters
+from evaluation.reports.progress import duration
 from evaluation.steps.warnings import EMPTY_ANSWERS
 
 DEFAULTS = {

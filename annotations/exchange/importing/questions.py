@@ -48,7 +48,7 @@ def import_passages(
             if row is None:
                 fresh.append(record)
             else:
-                _compare(record, record.passage, _passage_fields(record), row, version, problems)
+                _compare(record, record.passage, passage_fields(record), row, version, problems)
         problems.raise_if_any()
         start = next_position(row.position for row in stored.values())
         Passage.objects.bulk_create(
@@ -57,7 +57,7 @@ def import_passages(
                     version=version,
                     external_id=record.passage,
                     position=position,
-                    **_passage_fields(record),
+                    **passage_fields(record),
                 )
                 for position, record in enumerate(fresh, start)
             ),
@@ -103,10 +103,10 @@ def import_questions(
             elif not row.text:
                 completed.append(_completed(row, record, passages))
             else:
-                given = _question_fields(record, passages)
+                given = question_fields(record, passages)
                 _compare(record, record.question, given, row, version, problems)
         problems.raise_if_any()
-        names = [*_question_fields(file.records[0], passages)]
+        names = [*question_fields(file.records[0], passages)]
         Question.objects.bulk_update(completed, names, batch_size=BATCH)
         notes = []
         if fresh and version.is_published:
@@ -123,7 +123,7 @@ def import_questions(
                     version=version,
                     external_id=record.question,
                     position=position,
-                    **_question_fields(record, passages),
+                    **question_fields(record, passages),
                 )
                 for position, record in enumerate(fresh, start)
             ),
@@ -135,7 +135,8 @@ def import_questions(
     )
 
 
-def _passage_fields(record: PassageRecord) -> dict[str, Any]:
+def passage_fields(record: PassageRecord) -> dict[str, Any]:
+    """The fields of a `Passage` that a record says."""
     return {
         "title": record.title,
         "text": record.text,
@@ -144,7 +145,8 @@ def _passage_fields(record: PassageRecord) -> dict[str, Any]:
     }
 
 
-def _question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[str, Any]:
+def question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[str, Any]:
+    """The fields of a `Question` that a record says; `passages` are keys by their ids."""
     return {
         "text": record.text,
         "passage_id": passages.get(record.passage),
@@ -159,7 +161,7 @@ def _question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[s
 
 
 def _completed(row: Question, record: QuestionRecord, passages: dict[str, int]) -> Question:
-    for name, value in _question_fields(record, passages).items():
+    for name, value in question_fields(record, passages).items():
         setattr(row, name, value)
     return row
 

@@ -16,8 +16,8 @@ from evaluation.models import Run
 class Progress:
     """The state of a run.
 
-    `percent`, `rate` (steps a second) and `left` are None while nobody can say. `waiting` says
-    that no worker listens.
+    `percent`, `rate` (steps a second), `seconds_left` and `left`, the same in words, are None while
+    nobody can say. `waiting` says that no worker listens.
     """
 
     state: str
@@ -26,6 +26,7 @@ class Progress:
     total: int | None
     percent: int | None
     rate: float | None
+    seconds_left: float | None
     left: str | None
     line: str
     finished: bool
@@ -39,14 +40,15 @@ class Progress:
 def progress_of(run: Run, now: datetime | None = None) -> Progress:
     """Return how far the run is; asks the database whether anybody works if it is not finished."""
     now = now or timezone.now()
-    percent = rate = left = None
+    percent = rate = seconds_left = left = None
     if run.state == Run.State.RUNNING and run.total:
         percent = int(100 * run.done / run.total)
         began = run.stage_started_at
         seconds = 0.0 if began is None else (now - began).total_seconds()
         if run.done and seconds > 0:
             rate = run.done / seconds
-            left = duration((run.total - run.done) / rate)
+            seconds_left = (run.total - run.done) / rate
+            left = duration(seconds_left)
     return Progress(
         state=run.state,
         stage=run.stage,
@@ -54,6 +56,7 @@ def progress_of(run: Run, now: datetime | None = None) -> Progress:
         total=run.total,
         percent=percent,
         rate=None if rate is None else round(rate, 2),
+        seconds_left=None if seconds_left is None else round(seconds_left, 1),
         left=left,
         line=_line(run, rate, left),
         finished=run.is_finished,

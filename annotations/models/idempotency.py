@@ -1,0 +1,32 @@
+"""Requests that may be sent twice."""
+
+from django.conf import settings
+from django.db import models
+
+from .access import Access
+from .base import Scoped
+
+
+class IdempotentRequest(Scoped):
+    """The answer to a request that came with a key, so that the same request again gets the same.
+
+    `request` is the SHA-256 of method, address and body. Kept for a day.
+    """
+
+    access = Access(owner="user")
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=255)
+    request = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(default=0)
+    location = models.TextField(blank=True)
+    body = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "key"], name="idempotency_key_once_per_user")
+        ]
+
+    def __str__(self) -> str:
+        return self.key

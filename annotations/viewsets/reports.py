@@ -1,0 +1,71 @@
+"""Serializers made out of frozen dataclasses: the API sends what pages and files show."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+from rest_framework import serializers
+
+PLAIN: Mapping[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
+    str: serializers.CharField,
+    int: serializers.IntegerField,
+    float: serializers.FloatField,
+    bool: serializers.BooleanField,
+    UUID: serializers.UUIDField,
+    datetime: serializers.DateTimeField,
+}
+
+
+@cache
+def serializer_of(
+    report: type[Any], *also: str, without: tuple[str, ...] = ()
+) -> type[serializers.Serializer[Any]]:
+    """Return the serializer of a dataclass.
+
+    Parameters
+    ----------
+    also : names of properties that are sent beside the fields; texts.
+    without : names of fields that are not sent.
+
+    A field that may be None may be null; a dataclass in a field gets a serializer of its own.
+    Raises TypeError for a type that has no form in JSON.
+    """
+    hints = get_type_hints(report)
+    fields = {
+        field.name: _field(hints[field.name])
+        for field in dataclasses.fields(report)
+        if field.name not in without
+    }
+    fields |= {name: serializers.CharField() for name in also}
+    # Standing alone, the first line of the dataclass describes what is sent.
+    described = (report.__doc__ or "").strip().splitlines()[0]
+    name = f"Result{report.__name__}Serializer"
+    return type(name, (serializers.Serializer,), fields | {"__doc__": described})
+
+
+def _field(hint: Any, **options: Any) -> Any:
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        (kind,) = [part for part in inner if part is not type(None)]
+        return _field(kind, **options, allow_null=True)
+    if origin is Literal:
+        return serializers.ChoiceField(choices=list(inner), **options)
+    if origin in (list, tuple):
+        parts = [part for part in inner if part is not Ellipsis]
+        if dataclasses.is_dataclass(parts[0]):
+            return serializer_of(parts[0])(many=True, **options)  # type: ignore[arg-type]
+        return serializers.ListField(child=_field(parts[0]), **options)
+    if origin is dict:
+        child = serializers.JSONField() if inner[1] is Any else _field(inner[1])
+        return serializers.DictField(child=child, **options)
+    if dataclasses.is_dataclass(hint):
+        return serializer_of(hint)(**options)  # type: ignore[arg-type]
+    if hint not in PLAIN:
+        raise TypeError(f"{hint} has no form in JSON")
+    return PLAIN[hint](**options)

@@ -1,0 +1,5 @@
+"""What the site itself keeps."""
+
+from .tokens import ApiToken
+
+__all__ = ["ApiToken"]

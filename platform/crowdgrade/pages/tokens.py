@@ -1,0 +1,69 @@
+"""One's own API tokens: make one, see it once, revoke it."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from crowdgrade.models.tokens import MOST_DAYS, make_token, tokens_of
+
+SHOWN = 100
+
+
+class TokenForm(forms.Form):
+    """What a token is for, and how long it holds."""
+
+    name = forms.CharField(
+        label="Name", max_length=100, help_text="What it is for, such as: lab notebook."
+    )
+    days = forms.IntegerField(
+        label="Days",
+        min_value=1,
+        max_value=MOST_DAYS,
+        initial=90,
+        help_text=f"After so many days it is refused; at most {MOST_DAYS}.",
+    )
+
+
+@never_cache
+def tokens(request: HttpRequest) -> HttpResponse:
+    """List one's tokens; a new one is shown in the answer to its form, and never again."""
+    user: Any = request.user
+    form = TokenForm(request.POST or None)
+    token = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            with transaction.atomic():
+                _, token = make_token(user, form.cleaned_data["name"], form.cleaned_data["days"])
+            form = TokenForm()
+        except IntegrityError:
+            form.add_error("name", "You have a token of this name.")
+    context = {
+        "title": "API tokens",
+        "subtitle": "With a token another program asks in your name, and sees what you see.",
+        "form": form,
+        "token": token,
+        "tokens": tokens_of(user)[:SHOWN],
+    }
+    return TemplateResponse(
+        request, "admin/tokens.html", context, status=400 if form.errors else 200
+    )
+
+
+@require_POST
+def revoke(request: HttpRequest, token_id: UUID) -> HttpResponse:
+    """Delete a token of one's own; programs that use it are refused from now on."""
+    user: Any = request.user
+    token = get_object_or_404(tokens_of(user), public_id=token_id)
+    token.delete()
+    messages.success(request, f"The token “{token.name}” is revoked.")
+    return redirect("admin:tokens")

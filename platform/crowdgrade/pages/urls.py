@@ -1,0 +1,10 @@
+"""Addresses of the pages of the site itself; the site puts them behind its login."""
+
+from django.urls import path
+
+from crowdgrade.pages import tokens
+
+urlpatterns = [
+    path("tokens/", tokens.tokens, name="tokens"),
+    path("tokens/<uuid:token_id>/revoke/", tokens.revoke, name="token-revoke"),
+]

@@ -1,0 +1,158 @@
+"""Errors in one form: problem details (RFC 9457), whoever raised them."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.core.signals import got_request_exception
+from django.db import OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+from rest_framework import exceptions
+from rest_framework.renderers import JSONRenderer
+from rest_framework.response import Response
+
+from annotations.viewsets.problems import KINDS, ApiProblem, Fault, Kind, escaped
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+BY_CLASS: tuple[tuple[type[Exception], str], ...] = (
+    (exceptions.ValidationError, "invalid"),
+    (exceptions.ParseError, "malformed"),
+    (exceptions.NotAuthenticated, "not-authenticated"),
+    (exceptions.AuthenticationFailed, "not-authenticated"),
+    (exceptions.PermissionDenied, "forbidden"),
+    (PermissionDenied, "forbidden"),
+    (exceptions.NotFound, "not-found"),
+    (Http404, "not-found"),
+    (exceptions.MethodNotAllowed, "method-not-allowed"),
+    (exceptions.NotAcceptable, "not-acceptable"),
+    (exceptions.UnsupportedMediaType, "unsupported-media-type"),
+    (exceptions.Throttled, "throttled"),
+    (RequestDataTooBig, "too-large"),
+    (OperationalError, "busy"),
+)
+# The framework's own words would only repeat the title.
+SILENT = ("not-found", "server-error")
+
+
+def handle(error: Exception, context: Mapping[str, Any]) -> Response:
+    """Return the response to an exception of a view; what nobody foresaw is logged, and hidden."""
+    request = context["request"]
+    kind = kind_of(error)
+    if kind.status >= 500:
+        # As Django does for a page: to the log, and to whoever listens for it.
+        logger.error("%s %s", request.method, request.path, exc_info=error)
+        if kind.code == "server-error":
+            got_request_exception.send(sender=None, request=request._request)
+    body = document(
+        request._request, kind, detail_of(error, kind), faults_of(error), getattr(error, "more", {})
+    )
+    # Also where something else was asked for, such as YAML.
+    request.accepted_renderer, request.accepted_media_type = JSONRenderer(), MEDIA_TYPE
+    headers = headers_of(error, kind)
+    return Response(body, status=kind.status, headers=headers, content_type=MEDIA_TYPE)
+
+
+def kind_of(error: Exception) -> Kind:
+    """Return the kind of problem that an exception is."""
+    if isinstance(error, ApiProblem):
+        return error.kind
+    code = next((code for kind, code in BY_CLASS if isinstance(error, kind)), "server-error")
+    return KINDS[code]
+
+
+def detail_of(error: Exception, kind: Kind) -> str:
+    """Return what is to be said about this one; "" where the title says it all."""
+    if kind.code in SILENT and not isinstance(error, ApiProblem):
+        return ""
+    if kind.code == "busy":
+        return "Nothing was stored; send the request again in a moment."
+    if isinstance(error, exceptions.ValidationError):
+        first = next(faults_in(error.detail), None)
+        return "" if first is None else f"{(first.pointer or '#')[2:] or 'body'}: {first.detail}"
+    if isinstance(error, exceptions.Throttled):
+        wait = getattr(error, "wait", None)
+        return "" if wait is None else f"Ask again in {math.ceil(wait)} seconds."
+    return str(getattr(error, "detail", "") or "")
+
+
+def faults_of(error: Exception) -> list[Fault]:
+    """Return what is wrong, one by one."""
+    if isinstance(error, ApiProblem):
+        return list(error.faults)
+    if isinstance(error, exceptions.ValidationError):
+        return list(faults_in(error.detail))
+    return []
+
+
+def faults_in(detail: Any, path: str = "#") -> Iterator[Fault]:
+    """Yield the faults in the nested reasons of a serializer, each with its JSON pointer."""
+    if isinstance(detail, Mapping):
+        for key, inner in detail.items():
+            own = key in ("non_field_errors", "detail")
+            yield from faults_in(inner, path if own else f"{path}/{escaped(str(key))}")
+    elif isinstance(detail, list):
+        for index, inner in enumerate(detail):
+            nested = isinstance(inner, Mapping | list)
+            yield from faults_in(inner, f"{path}/{index}" if nested else path)
+    else:
+        yield Fault(str(detail), pointer=path)
+
+
+def headers_of(error: Exception, kind: Kind) -> dict[str, str]:
+    """Return the headers that go with a problem."""
+    headers = dict(getattr(error, "headers", {}))
+    if challenge := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = challenge
+    wait = getattr(error, "wait", None)
+    if wait is not None:
+        headers["Retry-After"] = str(math.ceil(wait))
+    if kind.code == "busy":
+        headers["Retry-After"] = "5"
+    return headers
+
+
+def document(
+    request: HttpRequest,
+    kind: Kind,
+    detail: str = "",
+    faults: list[Fault] | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return a problem document; `type` is an address that explains the kind."""
+    body: dict[str, Any] = {
+        "type": request.build_absolute_uri(reverse("api:problem", args=[kind.code])),
+        "code": kind.code,
+        "title": kind.title,
+        "status": kind.status,
+        "instance": request.path,
+    }
+    if detail:
+        body["detail"] = detail
+    if faults:
+        body["errors"] = [fault.as_dict() for fault in faults]
+    return body | dict(more or {})
+
+
+def is_api(request: HttpRequest) -> bool:
+    """Whether the address is the API's."""
+    return request.path.startswith("/api/")
+
+
+def plain_problem(request: HttpRequest, code: str) -> HttpResponse:
+    """Return the problem for an error that no view of the API saw."""
+    kind = KINDS[code]
+    try:
+        body = document(request, kind)
+    except Exception:  # a host that is not ours has no addresses
+        body = {"type": "about:blank", "code": code, "title": kind.title, "status": kind.status}
+    response = JsonResponse(body, status=kind.status, content_type=MEDIA_TYPE)
+    patch_vary_headers(response, ["Accept"])
+    return response

@@ -1,0 +1,166 @@
+"""Examples of what is sent, put together out of an example for each name of a field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotations.viewsets.examples import SET
+
+Schema = dict[str, Any]
+
+WORKER = "01980000-0000-7000-8000-00000000b001"
+QUESTION = "01980000-0000-7000-8000-00000000c001"
+MODEL = "01980000-0000-7000-8000-00000000d001"
+RUN = "01980000-0000-7000-8000-00000000e001"
+TIME = "2026-11-21T15:19:32.143870Z"
+ROOT = "https://crowdgrade.example.org/api/v1/"
+TEXT = "On Plynlimon, a mountain in Wales."
+
+# By the name of the component and the field, or by the name of the field alone.
+BY_NAME: dict[str, Any] = {
+    "QuestionSet.name": "Rivers",
+    "QuestionSetRow.name": "Rivers",
+    "LanguageModel.name": "small-1",
+    "LanguageModelRow.name": "small-1",
+    "LanguageModel.version": "2",
+    "LanguageModelRow.version": "2",
+    "ResultRunAbout.name": "Rivers",
+    "ResultWorkerRow.name": "ada",
+    "ResultModelRow.name": "small-1",
+    "ResultModelAnswer.name": "small-1",
+    "Run.results": f"{ROOT}runs/{RUN}/results/",
+    "Progress.stage": "embedding",
+    "category": "geography",
+    "counts": {"answers": 8, "workers": 4, "questions": 2, "models": 1, "model_answers": 2},
+    "created": {"workers": 2, "questions": 0},
+    "description": "Two questions about a river.",
+    "details": "Small, 2, 135M",
+    "dispersion": 0.31,
+    "done": 6,
+    "embedder": "tfidf-word",
+    "embedding": {"model": "TfidfVectorizer", "precision": "float64"},
+    "error": "",
+    "excerpt": TEXT,
+    "extra": {"seconds": "12"},
+    "family": "Small",
+    "finish_reason": "stop",
+    "high": 0.91,
+    "input_hash": "de17b749080b",
+    "kind": "free",
+    "language": "en",
+    "leave_one_out": 0.71,
+    "low": 0.52,
+    "metadata": {"source": "atlas"},
+    "model": "small-1",
+    "model_id": MODEL,
+    "n": 2,
+    "name": "q1",
+    "nearest": TEXT,
+    "nearest_worker": "ada",
+    "nearest_worker_name": "ada",
+    "next": None,
+    "notice": "Written for an example by nobody real.",
+    "nli": None,
+    "panel": "Prolific",
+    "passage": "p1",
+    "passage_text": "The river Wye rises on Plynlimon.",
+    "passage_title": "The Wye",
+    "percent": 75,
+    "percentile": 50.0,
+    "prompt": "",
+    "question": "q1",
+    "question_id": QUESTION,
+    "question_name": "q1",
+    "question_set": SET,
+    "question_text": "Where does the river begin?",
+    "rank": 1,
+    "rate": 120.0,
+    "reason": "",
+    "run": RUN,
+    "score": 0.74,
+    "seconds_left": 2.5,
+    "signature": "aqer|embedder:TfidfVectorizer|seed:0",
+    "size": "135M",
+    "strategy": "passage in the prompt",
+    "table": "workers",
+    "column": "rank",
+    "text": TEXT,
+    "title": "The Wye",
+    "tolerance": 1e-6,
+    "total": 8,
+    "trace": [0.05, 0.002, 1e-8],
+    "tuning": "instruct",
+    "value": 0.74,
+    "versions": {"crowdgrade": "0.1.0"},
+    "weight": 0.26,
+    "what": "answers",
+    "why": "",
+    "worker": "ada",
+    "worker_id": WORKER,
+    "worker_name": "ada",
+}
+IDS = {"worker": WORKER, "nearest_worker": WORKER, "question": QUESTION, "model": MODEL}
+OF_FORMAT = {"date-time": TIME, "uri": ROOT, "uuid": "01980000-0000-7000-8000-00000000f001"}
+OF_TYPE: dict[str, Any] = {
+    "string": "text",
+    "integer": 1,
+    "number": 0.5,
+    "boolean": False,
+    "object": {},
+}
+
+
+def add_examples(result: dict[str, Any], generator: Any, request: Any, public: bool) -> Any:
+    """Give every schema of an object an example (a hook of drf-spectacular)."""
+    schemas = result["components"]["schemas"]
+    for name, schema in schemas.items():
+        if "properties" in schema:
+            schema["examples"] = [example_of(name, schemas)]
+    return result
+
+
+def example_of(name: str, schemas: dict[str, Schema]) -> dict[str, Any]:
+    """Return an example of the component of that name."""
+    plain = name.removeprefix("Patched").removesuffix("Request")
+    return {
+        field: value_of(plain, field, schema, schemas)
+        for field, schema in schemas[name]["properties"].items()
+    }
+
+
+def value_of(component: str, field: str, schema: Schema, schemas: dict[str, Schema]) -> Any:
+    """Return an example of a field."""
+    for choice in (schema, *schema.get("allOf", ()), *schema.get("oneOf", ())):
+        if "$ref" in choice:
+            return example_of(choice["$ref"].rpartition("/")[2], schemas)
+    types = schema.get("type", "object")
+    kinds = types if isinstance(types, list) else [types]
+    if schema.get("format") == "uuid" and field in IDS:
+        return IDS[field]
+    if "enum" in schema:
+        return schema.get("default", schema["enum"][0])
+    if "default" in schema:
+        return schema["default"]
+    if "array" in kinds and field != "trace":
+        items = schema["items"]
+        return [value_of(component, field, items, schemas)] if "$ref" in items else []
+    for name in (f"{component}.{field}", field):
+        if name in BY_NAME and fits(BY_NAME[name], kinds):
+            return BY_NAME[name]
+    if "format" in schema and schema["format"] in OF_FORMAT:
+        return OF_FORMAT[schema["format"]]
+    return OF_TYPE[next(kind for kind in kinds if kind != "null")]
+
+
+def fits(value: Any, kinds: list[str]) -> bool:
+    """Whether a value is of one of the types."""
+    found = {
+        str: "string",
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        dict: "object",
+        list: "array",
+        type(None): "null",
+    }[type(value)]
+    return found in kinds

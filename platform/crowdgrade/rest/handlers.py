@@ -1,0 +1,36 @@
+"""Errors that no view saw: problem documents under /api/, Django's pages elsewhere."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponseBase
+from django.views import defaults
+
+from crowdgrade.rest.errors import is_api, plain_problem
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """400."""
+    if is_api(request):
+        return plain_problem(request, "malformed")
+    return defaults.bad_request(request, exception)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """403."""
+    if is_api(request):
+        return plain_problem(request, "forbidden")
+    return defaults.permission_denied(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """404."""
+    if is_api(request):
+        return plain_problem(request, "not-found")
+    return defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponseBase:
+    """500."""
+    if is_api(request):
+        return plain_problem(request, "server-error")
+    return defaults.server_error(request)
