@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from xml.sax.saxutils import escape
 
+from .pipe import Pipe
 from .problems import InputError
 
 LONGEST_CELL = 32_767
@@ -52,39 +53,13 @@ _UNWRITABLE = re.compile(f"[{_ODD}]")
 _SUSPICIOUS = re.compile(f"_x|[&<>{_ODD}]")
 
 
-class _Pipe:
-    """A file that cannot be sought; what was written to it is taken away."""
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-        self._at = 0
-
-    def write(self, data: bytes) -> int:
-        """Take the bytes."""
-        self._pieces.append(bytes(data))
-        self._at += len(data)
-        return len(data)
-
-    def flush(self) -> None:
-        """Nothing waits."""
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-    def taken(self) -> bytes:
-        """What came since the last time."""
-        data = b"".join(self._pieces)
-        self._pieces.clear()
-        return data
-
-
 def xlsx_chunks(rows: Iterable[Sequence[object]]) -> Iterator[bytes]:
     """A workbook with these rows, the first of which is the header.
 
     A str is a text, an int or float a number, None and "" an empty cell. Raises `InputError` for
     a text that is too long for a cell and for too many rows. Texts hold no NUL.
     """
-    pipe = _Pipe()
+    pipe = Pipe()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr(_part("[Content_Types].xml"), _TYPES)
         for name, kind, target in (

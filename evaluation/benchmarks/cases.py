@@ -8,7 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 
-from evaluation.benchmarks import embedding, grading, installation, large, machine, pages
+from evaluation.benchmarks import (
+    embedding,
+    exchange,
+    grading,
+    installation,
+    large,
+    machine,
+    pages,
+)
 from evaluation.benchmarks.report import Report
 from evaluation.benchmarks.results import CaseResult, FailedError, Findings, SkippedError
 
@@ -36,6 +44,7 @@ CASES: dict[str, Case] = {
     "intervals": lambda _: grading.cost_of_intervals(),
     "million": lambda _: large.million(),
     "ten-million": lambda _: large.ten_million(),
+    "exchange": lambda _: exchange.moved(),
     "install": lambda options: installation.installed(options.root, fresh=options.install),
     "pages": lambda options: pages.every_page(options.root),
     "embedding": lambda options: embedding.against_bare_encode(options.data),

@@ -9,12 +9,15 @@ database (`texts`).
 - `worker`: a worker's answers beside the exemplary ones.
 - `answer_map`: the answers to a question in two dimensions, iteration by iteration.
 - `question`: a question's answers, nearest to the crowd's consensus first, and the models' answers.
+- `consensus`: what the crowd answers, question by question, with its datasheet.
 - `models`: the leaderboard, and the crowd among which models are placed.
 """
 
 from .about import RunAbout, about
 from .answer_map import AnswerMap, MapAnswer, MapModel, answer_map
 from .changes import DataChange, data_change, inputs_are_the_same
+from .consensus import ConsensusReport, ConsensusRow, consensus_report
+from .datasheet import Datasheet
 from .models import Crowd, ModelRow, ModelsReport, models_report
 from .paging import BadCursorError, Page
 from .question import ModelAnswer, QuestionAnswer, QuestionReport, question_report
@@ -29,8 +32,11 @@ __all__ = [
     "AnswerMap",
     "BadCursorError",
     "Ceiling",
+    "ConsensusReport",
+    "ConsensusRow",
     "Crowd",
     "DataChange",
+    "Datasheet",
     "Estimate",
     "MapAnswer",
     "MapModel",
@@ -48,6 +54,7 @@ __all__ = [
     "WorkerRow",
     "about",
     "answer_map",
+    "consensus_report",
     "data_change",
     "in_words",
     "inputs_are_the_same",

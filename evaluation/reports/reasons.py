@@ -29,6 +29,8 @@ WORDS = {
     "refused": "the model refused to answer",
     "refused_prompt": "the question was refused by a content filter",
     "refused_generation": "the answer was stopped by a content filter",
+    "withdrawn": "the nearest answer was withdrawn after the run",
+    "not_computed": "this run did not look for them",
     "error": "the answer could not be fetched",
 }
 

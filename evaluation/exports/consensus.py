@@ -1,0 +1,100 @@
+"""The consensus of a run as files: tables, passages and the datasheet, in a folder or a ZIP."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from annotations.exchange.folder import OutputFolder
+from annotations.exchange.pipe import Pipe
+from annotations.exchange.writing import csv_chunks, jsonl_chunks
+from evaluation.reports.consensus import NEXT, ConsensusReport, ConsensusRow
+
+from .items import passages
+from .table import Row
+
+HEADER = (
+    *("question", "text", "passage", "category", "language", "consensus", "similarity", "reason"),
+    *(name for n in range(1, NEXT + 1) for name in (f"next_{n}", f"next_{n}_similarity")),
+    *("n_answers", "n_supported_workers", "dispersion", "camps", "camps_reason"),
+)
+KEYS = (*HEADER[:8], "next", *HEADER[-5:])
+
+Files = dict[str, Callable[[], Iterator[bytes]]]
+
+
+def files(report: ConsensusReport) -> Files:
+    """The files by their names, each written piece by piece when it is its turn."""
+    sheet = report.datasheet
+    found: Files = {
+        "consensus.csv": lambda: csv_chunks(HEADER, map(_flat, report.rows())),
+        "consensus.jsonl": lambda: jsonl_chunks(KEYS, map(_nested, report.rows())),
+        "datasheet.md": lambda: iter([sheet.markdown().encode()]),
+        "datasheet.json": lambda: iter([_json(sheet.as_dict())]),
+    }
+    of_version = passages(report.run.version)
+    if of_version.n_rows:
+        found["passages.jsonl"] = lambda: of_version.chunks("jsonl")
+    return found
+
+
+def write(report: ConsensusReport, output: Path) -> list[str]:
+    """Write the files into a folder, or into one file that ends in .zip; returns their names.
+
+    All of them appear, or none. Raises `InputError` if the place cannot be written to.
+    """
+    made = files(report)
+    if output.suffix.lower() == ".zip":
+        with OutputFolder(output.parent) as folder:
+            file = folder.open(output.name)
+            file.writelines(zip_chunks(report))
+        return list(made)
+    with OutputFolder(output) as folder:
+        for name, chunks in made.items():
+            folder.open(name).writelines(chunks())
+    return list(made)
+
+
+def zip_chunks(report: ConsensusReport) -> Iterator[bytes]:
+    """The files as one ZIP, in pieces."""
+    pipe = Pipe()
+    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, chunks in files(report).items():
+            part = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            part.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(part, "w", force_zip64=True) as file:
+                for chunk in chunks():
+                    file.write(chunk)
+                    if data := pipe.taken():
+                        yield data
+    yield pipe.taken()
+
+
+def _flat(row: ConsensusRow) -> Row:
+    others = [(near.answer, near.similarity) for near in row.next]
+    others += [("", None)] * (NEXT - len(others))
+    return (*_begin(row), *(cell for pair in others for cell in pair), *_end(row))
+
+
+def _nested(row: ConsensusRow) -> Row:
+    others = [{"answer": near.answer, "similarity": near.similarity} for near in row.next]
+    return (*_begin(row), others, *_end(row))
+
+
+def _begin(row: ConsensusRow) -> Row:
+    near = row.consensus
+    return (
+        *(row.question, row.text, row.passage, row.category, row.language),
+        *((near.answer, near.similarity) if near else (None, None)),
+        row.reason or None,
+    )
+
+
+def _end(row: ConsensusRow) -> Row:
+    return row.n_answers, row.n_supported, row.dispersion, row.camps, row.camps_reason
+
+
+def _json(value: object) -> bytes:
+    return (json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n").encode()

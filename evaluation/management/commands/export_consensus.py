@@ -1,0 +1,52 @@
+"""The door to the consensus of a run: ``manage.py export_consensus SET --output DIR``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from evaluation.console import BAD_INPUT, ended_by_signal, refused_as_bad_input, tell
+from evaluation.exports import ChoiceError, chosen_run
+from evaluation.exports.choosing import LATEST
+from evaluation.exports.consensus import write
+from evaluation.management.exporting import ExportCommand
+from evaluation.reports import consensus_report
+
+
+class Command(ExportCommand):
+    """Write what the crowd answers, with a datasheet."""
+
+    help = (
+        "Write the consensus of a run of the question set SET as a human benchmark: for each "
+        "question the real answer nearest to the exemplary one, the next nearest, support and "
+        "dispersion, as CSV and JSON Lines, with a datasheet."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, DIR, run."""
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--output", type=Path, required=True, metavar="DIR", help="a folder, or a file.zip"
+        )
+        parser.add_argument(
+            "--run", default=LATEST, metavar="ID|latest", help="whose consensus (%(default)s)"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Choose, write, tell."""
+        try:
+            run = chosen_run(self.version_of(options), options["run"])
+        except ChoiceError as error:
+            raise CommandError(str(error), returncode=BAD_INPUT) from error
+        report = consensus_report(run)
+        with refused_as_bad_input(), ended_by_signal():
+            names = write(report, options["output"])
+        tell(
+            self.stdout,
+            f"consensus on {report.datasheet.n_questions:,} questions of {run.version} written to "
+            f"{options['output']}: {', '.join(names)}",
+        )
+        if not report.datasheet.licence:
+            tell(self.stdout, "No licence is stated: fill it in on the form of the question set.")

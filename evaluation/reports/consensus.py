@@ -1,0 +1,229 @@
+"""What the crowd answers, question by question, with a datasheet: a human benchmark.
+
+The consensus answer is the real answer nearest to the synthetic exemplary answer (SEA) of the
+run. The commands, the admin and the API show this one report; `evaluation.exports.consensus`
+writes it as files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from django.db.models import Count, F, Max, Min, Q
+
+from annotations.exchange.answers import cleaned
+from annotations.models import Response
+from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
+
+from .datasheet import Datasheet, PanelCount
+from .reasons import in_words
+
+NEXT = 3
+"""Other answers told of a question."""
+
+AT_ONCE = 2000
+NO_CAMPS = "not_computed"
+
+LIMITS = (
+    "A consensus is what these people agree on, which may be wrong; a shared mistake looks like "
+    "agreement.",
+    "The consensus answer is one person's words: the answer nearest to the weighted mean of all, "
+    "under the embedding named here. Another embedding or other people may give another one.",
+    "Similarity is computed from an embedding, which may miss a negation, a number or a name.",
+    "A question with few answers, or a high dispersion, has hardly a consensus: read support and "
+    "dispersion with every answer.",
+)
+
+
+@dataclass(frozen=True)
+class NearAnswer:
+    """A real answer and its similarity to the exemplary one."""
+
+    answer: str
+    similarity: float | None
+
+
+@dataclass(frozen=True)
+class ConsensusRow:
+    """What the crowd answers to a question.
+
+    Attributes
+    ----------
+    question : its id in files. text : "" where only the id is known. passage : id, "" without one.
+    consensus : the nearest answer; None if nobody answered, or it was withdrawn (`reason`).
+    next : the next nearest ones that say something else, best first, at most 3.
+    n_answers, n_supported : answers with a text, and how many are of workers with enough answers
+        to be ranked.
+    dispersion : 0 where all say the same, toward 1 where they have nothing in common.
+    camps : None, with `camps_reason`: runs do not store them yet.
+    """
+
+    question: str
+    text: str
+    passage: str
+    category: str
+    language: str
+    consensus: NearAnswer | None
+    reason: str
+    next: list[NearAnswer]
+    n_answers: int
+    n_supported: int
+    dispersion: float | None
+    camps: list[list[str]] | None = None
+    camps_reason: str = NO_CAMPS
+
+    @property
+    def why(self) -> str:
+        """The reason in words; "" where there is a consensus answer."""
+        return in_words(self.reason)
+
+
+@dataclass(frozen=True)
+class ConsensusReport:
+    """The consensus of a run: `datasheet` says how it came about, `rows` reads the questions."""
+
+    run: Run
+    datasheet: Datasheet
+
+    def rows(self) -> Iterator[ConsensusRow]:
+        """Yield all questions of the run in their order, by three queries, a few at a time."""
+        supported = set(
+            WorkerGrade.objects.filter(run=self.run, support=True).values_list(
+                "worker_id", flat=True
+            )
+        )
+        answers = groupby(_answers(self.run), key=itemgetter(0))
+        behind: tuple[int, Any] | None = None
+        for question in _questions(self.run):
+            behind = behind or next(answers, None)
+            of_question: Any = ()
+            if behind is not None and behind[0] == question["question_id"]:
+                of_question, behind = behind[1], None
+            yield _row(question, of_question, supported)
+
+
+def consensus_report(run: Run) -> ConsensusReport:
+    """Return the report of a run that is done, fetched with its version and question set.
+
+    Queries: three for the datasheet, three for the rows.
+    """
+    version = run.version
+    question_set = version.question_set
+    submitted = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
+    times = submitted.aggregate(
+        first=Min("submitted_at"), last=Max("submitted_at"), stored=Max("created_at"),
+        rejected=Count("pk", filter=Q(rejected=True)),
+    )  # fmt: skip
+    grades = WorkerGrade.objects.filter(run=run)
+    panels = [
+        PanelCount(panel, workers)
+        for panel, workers in grades.values_list("worker__panel")
+        .annotate(n=Count("pk"))
+        .order_by("worker__panel")
+    ]
+    summary = run.summary
+    counts = summary.get("counts", {})
+    left_out = 0 if run.parameters.get("include_rejected") else times["rejected"]
+    return ConsensusReport(
+        run,
+        Datasheet(
+            name=question_set.name,
+            description=question_set.description,
+            notice=question_set.notice,
+            version=version.number,
+            licence=question_set.licence,
+            language=question_set.language,
+            published_at=version.published_at,
+            first_answer_at=times["first"],
+            last_answer_at=times["last"],
+            stored_at=times["stored"],
+            panels=panels,
+            n_workers=sum(panel.n_workers for panel in panels),
+            n_supported=grades.filter(support=True).count(),
+            n_questions=counts.get("questions", 0),
+            n_answers=counts.get("answers", 0),
+            n_empty=counts.get("empty_answers", 0),
+            n_rejected=left_out,
+            run=str(run.public_id),
+            graded_at=run.finished_at,
+            method="AQER",
+            signature=run.signature,
+            input_hash=run.input_hash,
+            parameters=dict(run.parameters),
+            embedding=dict(summary.get("embedding", {})),
+            ceiling=dict(summary.get("ceiling") or {}),
+            versions=dict(summary.get("versions", {})),
+            warnings=list(run.warnings),
+            limits=list(LIMITS),
+        ),
+    )
+
+
+def _questions(run: Run) -> Iterator[dict[str, Any]]:
+    rows: Any = (
+        ExemplaryAnswer.objects.filter(run=run)
+        .order_by("question__position", "question_id")
+        .values(
+            *("question_id", "n_answers", "dispersion", "nearest_response_id"),
+            name=F("question__external_id"),
+            text=F("question__text"),
+            passage=F("question__passage__external_id"),
+            category=F("question__category"),
+            language=F("question__language"),
+        )
+    )
+    return iter(rows.iterator(AT_ONCE))
+
+
+def _answers(run: Run) -> Iterator[tuple[Any, ...]]:
+    rows: Any = (
+        AnswerScore.objects.filter(run=run)
+        .order_by(
+            "response__question__position",
+            "response__question_id",
+            F("score").desc(nulls_last=True),
+            "response_id",
+        )
+        .values_list(
+            *("response__question_id", "response_id", "score", "response__text"),
+            "response__submission__worker_id",
+        )
+    )
+    return iter(rows.iterator(AT_ONCE))
+
+
+def _row(
+    question: dict[str, Any], answers: Iterator[tuple[Any, ...]], supported: set[int]
+) -> ConsensusRow:
+    nearest_id = question["nearest_response_id"]
+    nearest: NearAnswer | None = None
+    others: dict[str, NearAnswer] = {}
+    n_supported = 0
+    for _, key, score, text, worker in answers:
+        n_supported += worker in supported
+        if key == nearest_id:
+            nearest = NearAnswer(text, score)
+        elif len(others) <= NEXT:  # one more than is told: it may say the same as the nearest
+            others.setdefault(cleaned(text), NearAnswer(text, score))
+    if nearest is not None:
+        others.pop(cleaned(nearest.answer), None)
+    reason = ""
+    if nearest is None:
+        reason = "withdrawn" if question["n_answers"] else "no_answers"
+    return ConsensusRow(
+        question=question["name"],
+        text=question["text"],
+        passage=question["passage"] or "",
+        category=question["category"],
+        language=question["language"],
+        consensus=nearest,
+        reason=reason,
+        next=list(others.values())[:NEXT],
+        n_answers=question["n_answers"],
+        n_supported=n_supported,
+        dispersion=question["dispersion"],
+    )
