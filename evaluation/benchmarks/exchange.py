@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -189,10 +190,8 @@ def _measure_ours(found: Measured, folder: Path, runs: int) -> None:
     for _ in range(runs):
         _note(found, EXPORT, lambda: exports.answers(version).write(exported, "csv"))
         for kind in ("jsonl", "xlsx"):
-            path = folder / f"exported.{kind}"
-            _note(
-                found, kind, lambda path=path, kind=kind: exports.answers(version).write(path, kind)
-            )  # type: ignore[misc]
+            target = folder / f"exported.{kind}"
+            _note(found, kind, partial(exports.answers(version).write, target, kind))
     found.export_peak = memory.peak()
     found.file_bytes = exported.stat().st_size
     copy = bring(exported, "copy")

@@ -159,6 +159,9 @@ ROUTES: dict[str, Route] = {
     "admin:member-remove": form(MANAGES_TEAM),
     # Runs and results
     "admin:grade": form(EDITS_QUESTIONS),
+    "admin:export": get(QUESTIONS),
+    "admin:export-answers": get(ANSWERS, what=["answers", "model-answers", "consensus"]),
+    "admin:export-items": get(QUESTIONS, what=["questions", "passages"]),
     "admin:runs": get(SIGNED_IN),
     "admin:run": get(ANSWERS),
     "admin:run-status": get(ANSWERS),
