@@ -12,9 +12,10 @@ the page shows the one that fits. Each has a table beside it on its page.
 from .answer_map import map_chart
 from .answers import answers_chart
 from .chart import Chart
+from .comparisons import comparisons_chart, pair_chart
 from .convergence import convergence_chart
 from .estimates import estimates_chart
-from .grades import grades_chart
+from .grades import grades_chart, ranks_chart
 from .lines import Series, lines_chart
 from .placement import placement_chart
 from .questions import questions_chart
@@ -24,12 +25,15 @@ __all__ = [
     "Chart",
     "Series",
     "answers_chart",
+    "comparisons_chart",
     "convergence_chart",
     "estimates_chart",
     "grades_chart",
     "lines_chart",
     "map_chart",
+    "pair_chart",
     "placement_chart",
     "questions_chart",
+    "ranks_chart",
     "worker_chart",
 ]

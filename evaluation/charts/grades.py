@@ -55,6 +55,48 @@ def grades_chart(
     )
 
 
+def ranks_chart(
+    workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
+) -> Chart | None:
+    """Return the picture of the ranks and their intervals; None where no rank has one."""
+    shown = [worker for worker in workers if worker.rank is not None][:MOST]
+    if not any(worker.rank_interval for worker in shown):
+        return None
+    rows = [
+        Row(
+            name=worker.name,
+            value=worker.rank,
+            low=worker.rank_low,
+            high=worker.rank_high,
+            tip=f"{worker.name}\nrank {worker.rank}, interval {worker.rank_interval or 'unknown'}",
+            link=link(worker.worker),
+        )
+        for worker in shown
+    ]
+    last = max(max(row.value or 1, row.high or 1) for row in rows)
+
+    def draw(width: float) -> Drawing:
+        layout = Layout(width, [row.name for row in rows])
+        description = f"{len(rows)} workers, best rank first, with 95% intervals"
+        drawing = Drawing(width, layout.height, "Ranks", description)
+        scale = Scale(1.0, max(2.0, last), layout.left, layout.right)
+        draw_axis(drawing, layout, scale, "rank: 1 is the best")
+        draw_rows(drawing, layout, scale, rows)
+        return drawing
+
+    return Chart(
+        name="ranks",
+        title="How sure the order is",
+        explanation=(
+            "A dot is a worker's rank, the line the ranks the worker would probably have with "
+            "other questions of this kind. Where lines cover each other the order is chance: pay "
+            "or choose by groups of ranks, not by single places."
+        ),
+        draw=draw,
+        note=_note(len(rows), n_workers),
+    )
+
+
 def _note(n_shown: int, n_workers: int) -> str:
     notes = []
     if n_shown > NAMED:

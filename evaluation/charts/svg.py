@@ -52,6 +52,22 @@ LOOKS: dict[str, dict[str, str]] = {
     "label": {"fill": "#334155"},
     "faint": {"fill": "#64748b"},
     "label-ceiling": {"fill": "#0f766e"},
+    "worst": {
+        "stroke": "#4f46e5",
+        "stroke-width": "1.5",
+        "stroke-dasharray": "6 4",
+        "fill": "none",
+    },
+    "grid-strong": {"stroke": "#94a3b8", "stroke-width": "1", "stroke-dasharray": "2 3"},
+    # From pale to strong, so that it is read without seeing colours.
+    "heat-0": {"fill": "#f1f5f9", "stroke": "#cbd5e1", "stroke-width": "0.5"},
+    "heat-1": {"fill": "#ccfbf1"},
+    "heat-2": {"fill": "#5eead4"},
+    "heat-3": {"fill": "#14b8a6"},
+    "heat-4": {"fill": "#0f766e"},
+    "heat-5": {"fill": "#134e4a"},
+    "missing": {"fill": "#ffffff", "stroke": "#cbd5e1", "stroke-width": "0.5"},
+    "faint-line": {"stroke": "#64748b", "stroke-width": "1"},
     "paper": {"fill": "#ffffff"},
     "frame": {"fill": "none", "stroke": "#e2e8f0", "stroke-width": "1"},
     "path": {"stroke": "#0f766e", "stroke-width": "1.5", "fill": "none"},
@@ -166,11 +182,14 @@ class Drawing:
         look: str = "label",
         anchor: Anchor = "start",
         size: float | None = None,
+        turned: bool = False,
     ) -> None:
-        """Add a line of text; its direction is its own, its place is not."""
+        """Add a line of text, upwards if `turned`; its direction is its own, its place is not."""
         where = {"x": number(x), "y": number(y), "text-anchor": anchor, "unicode-bidi": "isolate"}
         if size is not None:
             where["font-size"] = number(size)
+        if turned:
+            where["transform"] = f"rotate(-90 {number(x)} {number(y)})"
         self._add("text", where, look).text = clean(text)
 
     def mark(self, tip: str, link: str = "", data: Mapping[str, str] | None = None) -> None:

@@ -97,6 +97,37 @@ def error(similarity: ArrayLike, workers: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(np.where(S >= 0, gap, 2 - gap), dtype=np.float64)
 
 
+def similarity_to_truth(left_out: float, others: float) -> float:
+    """S that fits a mean leave-one-out score: how like the unknown truth a worker's answer is.
+
+    If workers err independently, an answer is S times as like the mean of K others as that mean is
+    like the truth, so L = S (1 - error(S, K)) = S^2 sqrt(K) / sqrt((K - 1) S^2 + 1). With u = S^2
+    that is K u^2 - L^2 (K - 1) u - L^2 = 0, of which this is the root that is not negative.
+
+    Parameters
+    ----------
+    left_out : float
+        L, mean similarity of an answer to the mean of the others to its question, 0..1.
+    others : float
+        K, how many others there are on average, at least 1.
+
+    Returns
+    -------
+    S in 0..1: the square root of L for one other, towards L for many.
+
+    Raises
+    ------
+    ValueError : an argument is out of range.
+    """
+    L, K = float(left_out), float(others)
+    if not 0 <= L <= 1:
+        raise ValueError("left_out must lie in 0..1")
+    if not (K >= 1 and math.isfinite(K)):
+        raise ValueError("others must be at least 1")
+    half = L**2 * (K - 1)
+    return min(1.0, math.sqrt((half + math.sqrt(half**2 + 4 * K * L**2)) / (2 * K)))
+
+
 def deviation(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
     """Hoeffding's t = sqrt(ln(2/delta) / (2M)): how far a mean of M may be from its expectation.
 

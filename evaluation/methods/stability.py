@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from evaluation.methods.cells import Floats, Integers
@@ -62,3 +62,13 @@ def draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]) -> Flo
         if len(a) > 1 and np.ptp(a) > 0 and np.ptp(b) > 0:
             out[draw] = np.corrcoef(a, b)[0, 1]
     return out
+
+
+def rank_correlation(a: ArrayLike, b: ArrayLike) -> float | None:
+    """Spearman correlation of two lists of numbers, ties by mean ranks; -1 to 1.
+
+    None where a list has fewer than 2 numbers or no spread.
+    """
+    first, second = (np.asarray(part, dtype=np.float64) for part in (a, b))
+    found = draw_agreement(first, second[:, None], np.ones(len(first), dtype=bool))[0]
+    return None if np.isnan(found) else float(found)

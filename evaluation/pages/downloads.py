@@ -5,40 +5,65 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    QueryDict,
+    StreamingHttpResponse,
+)
 from django.views.generic import View
 
 from evaluation.charts import Chart, convergence_chart, placement_chart
 from evaluation.charts.answer_map import captions
+from evaluation.charts.planner import planner_chart
 from evaluation.models import Run
 from evaluation.reports import answer_map, models_report, run_report
+from evaluation.reports.planner import planner_report
 from evaluation.reports.spreadsheet import csv_lines
 from evaluation.reports.tables import (
     Table,
+    against_table,
+    comparisons_table,
     convergence_table,
+    differences_table,
+    heat_map_table,
     map_table,
     models_table,
+    planner_table,
     question_table,
     questions_table,
     worker_table,
     workers_table,
 )
 
-from . import question, worker
+from . import against, comparisons, heat_map, question, worker
 from .base import visible_run
-from .run import disagreement, grades
+from .run import disagreement, grades, ranks
 
-CHARTS: dict[str, Callable[[Run], Chart | None]] = {
-    "grades": lambda run: grades(run, run_report(run).n_graded),
-    "questions": lambda run: disagreement(run, run.summary.get("counts", {}).get("questions", 0)),
-    "convergence": lambda run: convergence_chart(run.summary.get("trace", [])),
-    "placement": lambda run: placement_chart(models_report(run)),
+# What is asked for stands in the rest of the address, such as a model.
+CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
+    "grades": lambda run, _: grades(run, run_report(run).n_graded),
+    "ranks": lambda run, _: ranks(run, run_report(run).n_graded),
+    "questions": lambda run, _: disagreement(run, _n_questions(run)),
+    "convergence": lambda run, _: convergence_chart(run.summary.get("trace", [])),
+    "placement": lambda run, _: placement_chart(models_report(run)),
+    "comparison": comparisons.comparison_picture,
+    "differences": comparisons.differences_picture,
+    "heat-map": lambda run, _: heat_map.overview_picture(run),
+    "heat-block": lambda run, asked: heat_map.block_picture(run, heat_map.asked_block(run, asked)),
+    "planner": lambda run, _: planner_chart(planner_report(run)),
 }
-TABLES: dict[str, Callable[[Run], Table]] = {
-    "workers": workers_table,
-    "questions": questions_table,
-    "models": models_table,
-    "convergence": convergence_table,
+TABLES: dict[str, Callable[[Run, QueryDict], Table]] = {
+    "workers": lambda run, _: workers_table(run),
+    "questions": lambda run, _: questions_table(run),
+    "models": lambda run, _: models_table(run),
+    "convergence": lambda run, _: convergence_table(run),
+    "heat-map": lambda run, _: heat_map_table(run),
+    "planner": lambda run, _: planner_table(run),
+    "comparison": lambda run, _: comparisons_table(run),
+    "differences": lambda run, asked: differences_table(run, *comparisons.two_models(run, asked)),
 }
 
 
@@ -62,8 +87,10 @@ class ChartFile(ResultsFile):
 
     def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
         """Return the picture of that name."""
+        if kwargs["name"] == "against":
+            return _picture(run, against.picture(against.compared(self.request, run), run))
         make = CHARTS.get(kwargs["name"])
-        return _picture(run, make(run) if make else None)
+        return _picture(run, make(run, self.request.GET) if make else None)
 
 
 class WorkerChartFile(ResultsFile):
@@ -117,10 +144,12 @@ class TableFile(ResultsFile):
     def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
         """Return the table of that name."""
         name = kwargs["name"]
+        if name == "against":
+            return _table(run, name, against_table(against.compared(self.request, run)))
         make = TABLES.get(name)
         if make is None:
             raise Http404("there is no such table")
-        return _table(run, name, make(run))
+        return _table(run, name, make(run, self.request.GET))
 
 
 class WorkerTableFile(ResultsFile):
@@ -139,6 +168,10 @@ class QuestionTableFile(ResultsFile):
         """Return the table."""
         question.found(run, kwargs["question"])
         return _table(run, "question", question_table(run, kwargs["question"]))
+
+
+def _n_questions(run: Run) -> int:
+    return int(run.summary.get("counts", {}).get("questions", 0))
 
 
 def _picture(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
 from django.http import Http404
 
-from evaluation.charts import Chart, convergence_chart, grades_chart, questions_chart
+from evaluation.charts import Chart, convergence_chart, grades_chart, questions_chart, ranks_chart
 from evaluation.charts.grades import MOST as MOST_WORKERS
 from evaluation.charts.questions import MOST as MOST_QUESTIONS
 from evaluation.charts.scales import three_digits
 from evaluation.models import Run
 from evaluation.reports import inputs_are_the_same, question_rows, run_report, worker_rows
-from evaluation.reports.questions import By
+from evaluation.reports.questions import ORDERS, By
 from evaluation.steps.checkpoints import RunInputError
 
 from .base import ResultsPage
@@ -37,9 +38,9 @@ class RunPage(ResultsPage):
         run, asked = self.results_of, self.request.GET
         report = run_report(run)
         search = asked.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
-        by: By = "dispersion" if asked.get("by") == "dispersion" else "position"
-        if asked.get("by", by) != by:
-            raise Http404("questions have no such order")
+        by = _order(asked.get("by", "position"))
+        best = worker_rows(run, size=MOST_WORKERS).rows if report.n_graded else []
+        link = _of_worker(run)
         return super().get_context_data(
             title=f"Results of {report.about.name}",
             report=report,
@@ -52,7 +53,8 @@ class RunPage(ResultsPage):
                 for at, change in enumerate(report.trace[:ITERATIONS_SHOWN], 1)
             ],
             charts={
-                "grades": grades(run, report.n_graded) if report.n_graded else None,
+                "grades": grades_chart(best, report.n_graded, link) if best else None,
+                "ranks": ranks_chart(best, report.n_graded, link),
                 "questions": disagreement(run, report.counts.get("questions", 0)),
                 "convergence": convergence_chart(report.trace) if report.trace else None,
             },
@@ -61,13 +63,28 @@ class RunPage(ResultsPage):
         )
 
 
+def _order(asked: str) -> By:
+    for known in ORDERS:
+        if asked == known:
+            return known
+    raise Http404("questions have no such order")
+
+
 def grades(run: Run, n_workers: int) -> Chart:
     """Return the picture of the best workers' grades."""
+    return grades_chart(worker_rows(run, size=MOST_WORKERS).rows, n_workers, _of_worker(run))
 
+
+def ranks(run: Run, n_workers: int) -> Chart | None:
+    """Return the picture of the best workers' ranks; None where they have no intervals."""
+    return ranks_chart(worker_rows(run, size=MOST_WORKERS).rows, n_workers, _of_worker(run))
+
+
+def _of_worker(run: Run) -> Callable[[UUID], str]:
     def link(worker: UUID) -> str:
         return worker_link(run, worker)
 
-    return grades_chart(worker_rows(run, size=MOST_WORKERS).rows, n_workers, link)
+    return link
 
 
 def disagreement(run: Run, n_questions: int) -> Chart | None:

@@ -2,6 +2,8 @@
 
 from django.urls import path
 
+from .against import AgainstPage
+from .comparisons import ComparisonsPage
 from .downloads import (
     ChartFile,
     MapFile,
@@ -12,9 +14,12 @@ from .downloads import (
     WorkerChartFile,
     WorkerTableFile,
 )
+from .heat_map import HeatMapPage
 from .models import ModelsPage
+from .planner import PlannerPage
 from .question import QuestionPage
 from .run import RunPage
+from .summary import SummaryPage
 from .trust import TrustPage
 from .worker import WorkerPage
 
@@ -24,8 +29,13 @@ QUESTION = f"{RUN}questions/<uuid:question>/"
 
 urlpatterns = [
     path(RUN, RunPage.as_view(), name="results-run"),
+    path(f"{RUN}models/comparison/", ComparisonsPage.as_view(), name="results-comparison"),
     path(f"{RUN}models/", ModelsPage.as_view(), name="results-models"),
     path(f"{RUN}trust/", TrustPage.as_view(), name="results-trust"),
+    path(f"{RUN}heat-map/", HeatMapPage.as_view(), name="results-heat-map"),
+    path(f"{RUN}against/", AgainstPage.as_view(), name="results-against"),
+    path(f"{RUN}summary/", SummaryPage.as_view(), name="results-summary"),
+    path(f"{RUN}planner/", PlannerPage.as_view(), name="results-planner"),
     path(WORKER, WorkerPage.as_view(), name="results-worker"),
     path(QUESTION, QuestionPage.as_view(), name="results-question"),
     path(f"{RUN}charts/<slug:name>.svg", ChartFile.as_view(), name="results-chart"),

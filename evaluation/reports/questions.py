@@ -14,10 +14,12 @@ from evaluation.models import ExemplaryAnswer, Run
 from .paging import PAGE, Order, Page
 from .texts import beginning, shortened
 
-By = Literal["position", "dispersion"]
+By = Literal["position", "dispersion", "difficulty"]
 ORDERS: dict[By, Order] = {
     "position": Order("question__position", "question__public_id", descending=False),
     "dispersion": Order("dispersion", "question__public_id"),
+    # The lower the mean score, the harder.
+    "difficulty": Order("mean_score", "question__public_id", descending=False),
 }
 
 
@@ -29,6 +31,8 @@ class QuestionRow:
     ----------
     name : its id in files. text, nearest : beginnings of the question and of the nearest answer.
     dispersion : 0 where all answers say the same, toward 1 where they have nothing in common.
+    difficulty : how far the answers are from the consensus of the others on average: 1 less their
+        mean leave-one-out score, or their mean distance; None where nobody else answered.
     nearest_worker : who gave the nearest answer; "" if it was withdrawn or nobody answered.
     """
 
@@ -37,6 +41,7 @@ class QuestionRow:
     text: str
     n_answers: int
     dispersion: float | None
+    difficulty: float | None
     nearest: str
     nearest_worker: str
 
@@ -45,7 +50,12 @@ def question_rows(
     run: Run, after: str = "", by: By = "position", size: int = PAGE
 ) -> Page[QuestionRow]:
     """Return questions in their own order, or with the most disagreement first."""
-    return ORDERS[by].take(_values(run), _row, after, size)
+    best = 0.0 if run.parameters.get("similarity") == "euclidean" else 1.0
+
+    def row(values: dict[str, Any]) -> QuestionRow:
+        return _row(values, best)
+
+    return ORDERS[by].take(_values(run), row, after, size)
 
 
 def all_question_rows(run: Run) -> Iterator[QuestionRow]:
@@ -67,6 +77,7 @@ def _values(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
             "question__position",
             "n_answers",
             "dispersion",
+            "mean_score",
             "nearest_response__submission__worker__external_id",
             text_shown=beginning("question__text"),
             nearest_shown=beginning("nearest_response__text"),
@@ -74,13 +85,15 @@ def _values(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
     )
 
 
-def _row(row: dict[str, Any]) -> QuestionRow:
+def _row(row: dict[str, Any], best: float) -> QuestionRow:
+    mean = row["mean_score"]
     return QuestionRow(
         question=row["question__public_id"],
         name=row["question__external_id"],
         text=shortened(row["text_shown"]),
         n_answers=row["n_answers"],
         dispersion=row["dispersion"],
+        difficulty=None if mean is None else best - mean,
         nearest=shortened(row["nearest_shown"]),
         nearest_worker=row["nearest_response__submission__worker__external_id"] or "",
     )

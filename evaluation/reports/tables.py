@@ -12,8 +12,12 @@ from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
 from annotations.models import Response
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 
+from .against import AgainstReport
 from .answer_map import floats
+from .comparisons import all_pairs, question_differences
+from .heat_map import heat_rows
 from .models import ModelRow, model_rows
+from .planner import planner_report
 from .questions import ORDERS
 from .workers import all_worker_rows
 
@@ -32,14 +36,14 @@ class Table:
 def workers_table(run: Run) -> Table:
     """Return all workers, best grade first."""
     header = (
-        *("rank", "worker", "panel", "grade", "grade_low", "grade_high"),
+        *("rank", "rank_low", "rank_high", "worker", "panel", "grade", "grade_low", "grade_high"),
         *("raw", "raw_low", "raw_high", "leave_one_out", "weight", "support", "n_answers"),
     )
     return Table(
         header,
         (
             (
-                *(row.rank, row.name, row.panel),
+                *(row.rank, row.rank_low, row.rank_high, row.name, row.panel),
                 *(row.grade.value, row.grade.low, row.grade.high),
                 *(row.raw.value, row.raw.low, row.raw.high, row.leave_one_out, row.weight),
                 *("ok" if row.supported else "too_few", row.n_answers),
@@ -60,11 +64,15 @@ def questions_table(run: Run) -> Table:
             "question__text",
             "n_answers",
             "dispersion",
+            "mean_score",
             "nearest_response__submission__worker__external_id",
             "nearest_response__text",
         )
     )
-    header = ("question", "text", "n_answers", "dispersion", "nearest_worker", "nearest_answer")
+    header = (
+        *("question", "text", "n_answers", "dispersion", "mean_score_leave_one_out"),
+        *("nearest_worker", "nearest_answer"),
+    )
     return Table(header, rows.iterator(AT_ONCE))
 
 
@@ -90,6 +98,70 @@ def _model(row: ModelRow) -> Row:
     return (
         *(row.rank, row.name, row.details, score.value, score.low, score.high),
         *(row.score_answered, row.n, row.n_answered, row.percentile, row.reason),
+    )
+
+
+def comparisons_table(run: Run) -> Table:
+    """Return every pair of models."""
+    header = (
+        *("model_a", "model_b", "difference", "low", "high", "p_value", "adjusted_p_value"),
+        *("smallest_detectable", "n", "test", "reason"),
+    )
+    return Table(
+        header,
+        (
+            (
+                *(pair.first_name, pair.second_name),
+                *(pair.difference.value, pair.difference.low, pair.difference.high),
+                *(pair.p_value, pair.adjusted_p_value, pair.smallest_detectable),
+                *(pair.n, pair.test, pair.reason),
+            )
+            for pair in all_pairs(run)
+        ),
+    )
+
+
+def differences_table(run: Run, first: UUID, second: UUID) -> Table:
+    """Return the questions on which two models were scored, greatest difference first."""
+    rows = question_differences(run, first, second).order_by("-gap", "pk")
+    return Table(
+        ("question", "text", "score_a", "score_b", "difference"),
+        rows.values_list("name", "question_text", "score", "other_score", "gap").iterator(AT_ONCE),
+    )
+
+
+def heat_map_table(run: Run) -> Table:
+    """Return the leave-one-out scores: workers by grade, questions easiest first."""
+    questions, rows = heat_rows(run)
+    return Table(("worker", "grade", *questions), rows)
+
+
+def planner_table(run: Run) -> Table:
+    """Return the expected error by the number of answers a question; empty without a plan."""
+    report = planner_report(run)
+    header = ("answers", "similarity", "average_error", "worst_error", "delta")
+    rows = [
+        (plan.workers, plan.mu, plan.average_error, plan.worst_error, plan.delta)
+        for plan in report.curve
+    ]
+    return Table(header, rows)
+
+
+def against_table(report: AgainstReport) -> Table:
+    """Return the workers of both runs, greatest move first."""
+    header = (
+        *("worker", "rank_before", "rank_after", "ranks_gained"),
+        *("grade_before", "grade_after"),
+    )
+    return Table(
+        header,
+        (
+            (
+                *(row.name, row.rank_before, row.rank_after, row.moved),
+                *(row.grade_before, row.grade_after),
+            )
+            for row in report.workers
+        ),
     )
 
 

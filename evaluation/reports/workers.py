@@ -28,6 +28,8 @@ COLUMNS = (
     "leave_one_out",
     "weight",
     "rank",
+    "rank_low",
+    "rank_high",
     "support",
     "n_answers",
 )
@@ -42,6 +44,7 @@ class WorkerRow:
     name, panel : the id a panel gave the worker, and the panel ("" if nobody said).
     grade : 0 (the worst of the run) to 1 (the best).
     raw : mean similarity to the exemplary answers. leave_one_out : the same to those of the others.
+    rank_low, rank_high : 95% interval of the rank; None where there is none.
     supported : whether there are enough answers for a rank.
     """
 
@@ -53,8 +56,19 @@ class WorkerRow:
     leave_one_out: float | None
     weight: float | None
     rank: int | None
+    rank_low: int | None
+    rank_high: int | None
     supported: bool
     n_answers: int
+
+    @property
+    def rank_interval(self) -> str:
+        """The ranks the worker might have; "" where nobody knows."""
+        if self.rank_low is None or self.rank_high is None:
+            return ""
+        if self.rank_low == self.rank_high:
+            return str(self.rank_low)
+        return f"{self.rank_low} to {self.rank_high}"
 
 
 def worker_rows(run: Run, after: str = "", search: str = "", size: int = PAGE) -> Page[WorkerRow]:
@@ -94,6 +108,8 @@ def _row(row: dict[str, Any]) -> WorkerRow:
         leave_one_out=row["leave_one_out"],
         weight=row["weight"],
         rank=row["rank"],
+        rank_low=row["rank_low"],
+        rank_high=row["rank_high"],
         supported=row["support"],
         n_answers=row["n_answers"],
     )

@@ -170,10 +170,17 @@ ROUTES: dict[str, Route] = {
     "admin:results-run": get(ANSWERS),
     "admin:results-models": get(ANSWERS),
     "admin:results-trust": get(ANSWERS),
+    "admin:results-comparison": get(ANSWERS),
+    "admin:results-heat-map": get(ANSWERS),
+    "admin:results-planner": get(ANSWERS),
+    "admin:results-summary": get(ANSWERS),
+    "admin:results-against": get(ANSWERS),
     "admin:results-worker": get(ANSWERS),
     "admin:results-question": get(ANSWERS),
     "admin:results-chart": get(ANSWERS, name=["grades", "convergence"]),
-    "admin:results-table": get(ANSWERS, name=["workers", "questions", "models"]),
+    "admin:results-table": get(
+        ANSWERS, name=["workers", "questions", "models", "comparison", "heat-map", "planner"]
+    ),
     "admin:results-worker-chart": get(ANSWERS),
     "admin:results-worker-table": get(ANSWERS),
     "admin:results-question-chart": get(ANSWERS),

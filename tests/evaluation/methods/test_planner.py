@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.methods.planner import deviation, error, plan, workers_needed
+from evaluation.methods.planner import (
+    deviation,
+    error,
+    plan,
+    similarity_to_truth,
+    workers_needed,
+)
 
 similarities = st.floats(0.05, 1.0)
 crowds = st.integers(1, 500)
@@ -156,3 +162,39 @@ def test_values_out_of_range_are_refused(call):
 def test_a_fraction_of_a_worker_is_refused():
     with pytest.raises(TypeError):
         plan(0.5, 2.5)
+
+
+@pytest.mark.parametrize("similarity", [0.05, 0.3, 0.7, 0.99, 1.0])
+@pytest.mark.parametrize("others", [1, 2, 9, 28])
+def test_the_similarity_to_the_truth_is_found_again_from_the_leave_one_out_score(
+    similarity, others
+):
+    left_out = similarity * (1 - float(error(similarity, others)))
+    assert similarity_to_truth(left_out, others) == pytest.approx(similarity)
+
+
+def test_one_other_answer_is_like_the_square_of_the_similarity_to_the_truth():
+    assert similarity_to_truth(0.49, 1) == pytest.approx(0.7)
+    assert similarity_to_truth(0.49, 10**9) == pytest.approx(0.49)
+    assert similarity_to_truth(0.0, 5) == 0.0
+
+
+@pytest.mark.parametrize(("left_out", "others"), [(-0.1, 3), (1.1, 3), (0.5, 0.5), (0.5, math.inf)])
+def test_scores_outside_their_range_are_refused(left_out, others):
+    with pytest.raises(ValueError, match="must"):
+        similarity_to_truth(left_out, others)
+
+
+def test_independent_simulated_workers_give_their_similarity_back():
+    rng = np.random.default_rng(0)
+    truth = np.zeros(4000)
+    truth[0] = 1
+    # Unit vectors of likeness .6 to the truth, with errors in random directions.
+    errors = rng.standard_normal((40, 4000))
+    errors[:, 0] = 0
+    errors /= np.linalg.norm(errors, axis=1)[:, None]
+    x = 0.6 * truth + 0.8 * errors
+    mean = x.sum(axis=0)
+    rest = mean - x
+    left_out = float((np.einsum("id,id->i", x, rest) / np.linalg.norm(rest, axis=1)).mean())
+    assert similarity_to_truth(left_out, 39) == pytest.approx(0.6, abs=0.01)

@@ -42,6 +42,8 @@ def worker(name="ada", grade=0.5, low=0.25, high=1.0, supported=True):
         leave_one_out=grade,
         weight=1.0,
         rank=1 if supported else None,
+        rank_low=1 if supported else None,
+        rank_high=3 if supported else None,
         supported=supported,
         n_answers=6,
     )
@@ -92,7 +94,7 @@ def test_texts_are_only_text(width):
         is_nearest=False,
     )
     answer = QuestionAnswer(uuid.uuid4(), HOSTILE, 0.5, HOSTILE, 0.5, 0.5, True)
-    question = QuestionRow(uuid.uuid4(), HOSTILE, HOSTILE, 3, 0.5, HOSTILE, HOSTILE)
+    question = QuestionRow(uuid.uuid4(), HOSTILE, HOSTILE, 3, 0.5, 0.4, HOSTILE, HOSTILE)
     for chart in (
         grades_chart([worker(HOSTILE)], 1),
         worker_chart([row], 0.5),

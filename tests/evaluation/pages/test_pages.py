@@ -38,9 +38,10 @@ def every_address(run):
         page("results-models", run),
         page("results-worker", run, **worker),
         page("results-question", run, **question),
+        page("results-comparison", run),
         *(
             page("results-chart", run, name=name)
-            for name in ("grades", "questions", "convergence", "placement")
+            for name in ("grades", "ranks", "questions", "convergence", "placement", "comparison")
         ),
         *(
             page("results-table", run, name=name)
@@ -283,7 +284,7 @@ def test_numbers_below_zero_are_no_formulas(site, rana):
 
 def test_files_are_sent_as_attachments(site, rana):
     run = world.finished(owner=rana)
-    for address in every_address(run)[4:]:
+    for address in every_address(run)[5:]:
         response = site.get(address)
         assert response["Content-Disposition"].startswith('attachment; filename="crowdgrade-')
         assert response["X-Content-Type-Options"] == "nosniff"

@@ -2,6 +2,7 @@
 
 import struct
 from datetime import timedelta
+from itertools import combinations
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -12,6 +13,7 @@ from evaluation.models import (
     ExemplaryAnswer,
     LanguageModel,
     LLMAnswerScore,
+    LLMComparison,
     LLMResponse,
     LLMScore,
     Run,
@@ -108,6 +110,8 @@ def finished(
             n_answers=n_questions,
             support=i < n_workers - 1,
             rank=i + 1 if i < n_workers - 1 else None,
+            rank_low=max(1, i) if i < n_workers - 1 else None,
+            rank_high=i + 2 if i < n_workers - 1 else None,
             weights=packed(0.25, 0.5 if i == 0 else 0.1, float(i == 0)),
             grades=packed(float("nan"), grade, grade),
         )
@@ -166,6 +170,22 @@ def finished(
             rank=1,
         )
         for i, model in enumerate(models)
+    )
+    LLMComparison.objects.bulk_create(
+        LLMComparison(
+            run=run,
+            model_a=one,
+            model_b=other,
+            difference=0.01 * (at_other - at_one),
+            low=-0.2,
+            high=0.3,
+            p_value=0.2,
+            adjusted_p_value=0.4,
+            smallest_detectable=0.3,
+            n=n_questions,
+            test="sign-flip-exact",
+        )
+        for (at_one, one), (at_other, other) in combinations(enumerate(models[:8]), 2)
     )
     LLMAnswerScore.objects.bulk_create(
         LLMAnswerScore(

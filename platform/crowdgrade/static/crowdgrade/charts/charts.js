@@ -71,6 +71,7 @@
     if (!marks.length) continue;
     svg.tabIndex = 0;
     svg.setAttribute("aria-label", `${svg.getAttribute("aria-label")}. Arrow keys read its parts.`);
+    const below = Number(svg.dataset.columns) || 1; // in a table, the mark of the next row
     let at = -1;
     const leave = () => {
       marks[at]?.classList.remove("chart-here");
@@ -89,9 +90,9 @@
     };
     const steps = {
       ArrowRight: () => go(at + 1),
-      ArrowDown: () => go(at + 1),
+      ArrowDown: () => go(at + below),
       ArrowLeft: () => go(at - 1),
-      ArrowUp: () => go(at - 1),
+      ArrowUp: () => go(at - below),
       Home: () => go(0),
       End: () => go(marks.length - 1),
       Escape: leave,

@@ -1,0 +1,83 @@
+"""How the error of the consensus falls with the number of answers (the paper's figure 1)."""
+
+from __future__ import annotations
+
+from evaluation.methods.planner import Plan
+from evaluation.reports.planner import PlannerReport
+
+from .chart import Chart
+from .scales import Scale, three_digits, tick_label
+from .svg import Drawing
+
+HEIGHT = 330.0
+LEFT, RIGHT, TOP, BOTTOM = 54.0, 16.0, 40.0, 46.0
+
+
+def planner_chart(report: PlannerReport) -> Chart | None:
+    """Return the picture; None where there is no plan."""
+    now, more = report.now, report.more
+    if now is None or more is None:
+        return None
+    last = report.curve[-1].workers
+    highest = min(1.0, max(plan.average_error for plan in report.curve) * 1.25)
+
+    def draw(width: float) -> Drawing:
+        description = (
+            f"Expected error of the consensus for 1 to {last} answers a question; "
+            f"{now.workers} answers: {three_digits(now.average_error)}"
+        )
+        drawing = Drawing(width, HEIGHT, "Planner", description)
+        bottom = HEIGHT - BOTTOM
+        x = Scale(1, last, LEFT, width - RIGHT)
+        y = Scale(0.0, highest, bottom, TOP)
+        for tick in y.ticks(5):
+            drawing.line(LEFT, y(tick), width - RIGHT, y(tick), "grid")
+            drawing.text(LEFT - 8, y(tick) + 4, tick_label(tick), "faint", "end")
+        for tick in x.ticks(8 if width > 600 else 5):
+            drawing.text(x(tick), bottom + 17, tick_label(tick), "faint", "middle")
+        drawing.line(LEFT, bottom, width - RIGHT, bottom, "axis")
+        drawing.text(
+            (LEFT + width - RIGHT) / 2, bottom + 36, "answers a question", "faint", "middle"
+        )
+        drawing.text(8, 12, "error of the consensus: 1 less its likeness to the truth", "faint")
+        shown = [plan for plan in report.curve if plan.worst_error is not None]
+        worst = [(x(plan.workers), y(plan.worst_error or 0)) for plan in shown]
+        # Beyond the upper edge there is nothing to see.
+        drawing.path([place for place in worst if place[1] > TOP], "worst")
+        drawing.path([(x(plan.workers), y(plan.average_error)) for plan in report.curve], "line")
+        for plan, words in ((now, "now"), (more, "10 more")):
+            place = x(plan.workers)
+            drawing.line(place, TOP, place, bottom, "median" if plan is now else "grid-strong")
+            at_end = plan is now
+            drawing.text(
+                place + (-5 if at_end else 5), TOP - 6, words, "label", "end" if at_end else "start"
+            )
+        for plan in report.curve:
+            if plan.workers in (now.workers, more.workers) or len(report.curve) <= 120:
+                drawing.mark(_tip(plan))
+                drawing.rectangle(x(plan.workers) - 3, TOP, 6, bottom - TOP, "hit")
+                if plan in (now, more):
+                    drawing.dot(x(plan.workers), y(plan.average_error), "dot", 5)
+                    if plan.worst_error is not None and plan.worst_error <= highest:
+                        drawing.dot(x(plan.workers), y(plan.worst_error), "dot-weak", 5)
+                drawing.end_mark()
+        return drawing
+
+    return Chart(
+        name="planner",
+        title="What more answers would buy",
+        explanation=(
+            "The solid line is the error to expect of the consensus of so many answers, the "
+            "dashed one what it stays below in 95 of 100 cases. Both fall steeply at first and "
+            "then hardly: that is where more workers stop being worth their pay."
+        ),
+        draw=draw,
+        note="Rests on workers who err independently: those who copy each other add nothing.",
+    )
+
+
+def _tip(plan: Plan) -> str:
+    return (
+        f"{plan.workers} answers a question\nexpected error {three_digits(plan.average_error)}\n"
+        f"with 95% certainty below {three_digits(plan.worst_error, 'unknown: too few')}"
+    )

@@ -1,0 +1,352 @@
+"""A run against another one of the same set: what came out differently, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, F, OuterRef
+
+from annotations.models import Response
+from evaluation.methods.stability import rank_correlation
+from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
+from evaluation.parameters import AqerParameters
+
+from .about import RunAbout, about
+from .texts import EXCERPT_SHOWN, beginning, shortened
+
+MOVERS_SHOWN = 20
+EXEMPLARS_SHOWN = 12
+RUNS_OFFERED = 50
+# Dispersions that differ by less are of the same exemplary answers, but for rounding.
+SAME = 1e-9
+EMBEDDING = ("model", "revision", "precision", "dimension", "max_length", "prefix")
+
+
+@dataclass(frozen=True)
+class OtherRun:
+    """A run that can be compared with."""
+
+    run: UUID
+    version: int
+    state: str
+    created_at: datetime
+    embedder: str
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it has results."""
+        return self.state == Run.State.DONE
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something that is not the same in both runs."""
+
+    what: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True)
+class DataChanges:
+    """What went into the two runs.
+
+    Attributes
+    ----------
+    same_texts : both read exactly the same texts of people and models, by their hash.
+    same_version : of the question set; answers of another version are other answers, so the
+        counts of added and removed ones are None then.
+    counts : answers, workers and questions of both.
+    removed, added : answers that only the earlier, only the later run read; `withdrawn` of the
+        removed were deleted. edited : answers of both, saved anew since the earlier run began.
+    """
+
+    same_texts: bool
+    same_version: bool
+    counts: list[Change]
+    removed: int | None
+    added: int | None
+    withdrawn: int
+    edited: int | None
+
+
+@dataclass(frozen=True)
+class WorkerChange:
+    """A worker in both runs; None where one of them gave no grade or rank."""
+
+    worker: UUID
+    name: str
+    grade_before: float | None
+    grade_after: float | None
+    rank_before: int | None
+    rank_after: int | None
+
+    @property
+    def moved(self) -> int | None:
+        """Ranks gained (positive) or lost; None without two ranks."""
+        if self.rank_before is None or self.rank_after is None:
+            return None
+        return self.rank_before - self.rank_after
+
+    @property
+    def grade_change(self) -> float:
+        """Grade after less grade before; 0 where one is missing."""
+        if self.grade_before is None or self.grade_after is None:
+            return 0.0
+        return self.grade_after - self.grade_before
+
+
+@dataclass(frozen=True)
+class ModelChange:
+    """A model in both runs."""
+
+    name: str
+    score_before: float | None
+    score_after: float | None
+    rank_before: int | None
+    rank_after: int | None
+
+
+@dataclass(frozen=True)
+class ExemplarChange:
+    """A question whose nearest answer is another one."""
+
+    question: UUID
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class AgainstReport:
+    """Two runs of a set, the earlier one first.
+
+    Attributes
+    ----------
+    parameters, embedding : what differs of them.
+    workers : those of both runs, greatest move first. only_before, only_after : workers of one.
+    spearman : rank correlation of the grades of common workers.
+    same_exemplars : whether models were compared with the same exemplary answers; only then do
+        their scores say something about the models alone.
+    n_common_questions : questions of both, by their ids; n_other_nearest : those of them whose
+        nearest answer is another. exemplars : some of these.
+    """
+
+    before: RunAbout
+    after: RunAbout
+    data: DataChanges
+    parameters: list[Change]
+    embedding: list[Change]
+    workers: list[WorkerChange]
+    only_before: int
+    only_after: int
+    spearman: float | None
+    models: list[ModelChange]
+    same_exemplars: bool
+    n_common_questions: int
+    n_other_nearest: int
+    exemplars: list[ExemplarChange]
+
+    @property
+    def movers(self) -> list[WorkerChange]:
+        """The workers that moved most."""
+        return [worker for worker in self.workers if worker.moved or worker.grade_change][
+            :MOVERS_SHOWN
+        ]
+
+
+def other_runs(run: Run) -> list[OtherRun]:
+    """Return the newest 50 other runs of the set, by one query."""
+    rows = (
+        Run.objects.filter(version__question_set=run.version.question_set_id)
+        .exclude(pk=run.pk)
+        .order_by("-pk")
+        .values_list("public_id", "version__number", "state", "created_at", "parameters__embedder")
+    )
+    return [
+        OtherRun(public_id, version, state, created, embedder or AqerParameters().embedder)
+        for public_id, version, state, created, embedder in rows[:RUNS_OFFERED]
+    ]
+
+
+def against_report(run: Run, other: Run) -> AgainstReport:
+    """Compare two runs that are done, by thirteen queries at most; the earlier one stands first."""
+    before, after = (run, other) if run.pk < other.pk else (other, run)
+    embedding = _embedding(before, after)
+    workers, only_before, only_after = _workers(before, after)
+    both = [
+        (worker.grade_before, worker.grade_after)
+        for worker in workers
+        if worker.grade_before is not None and worker.grade_after is not None
+    ]
+    questions = _questions(before), _questions(after)
+    common = questions[0].keys() & questions[1].keys()
+    other_nearest = [name for name in common if _is_other(questions, name, before, after)]
+    alike = questions[0].keys() == questions[1].keys() and all(
+        _close(questions[0][name]["dispersion"], questions[1][name]["dispersion"])
+        for name in common
+    )
+    return AgainstReport(
+        before=about(before),
+        after=about(after),
+        data=_data(before, after),
+        parameters=_parameters(before, after),
+        embedding=embedding,
+        workers=workers,
+        only_before=only_before,
+        only_after=only_after,
+        spearman=rank_correlation([a for a, _ in both], [b for _, b in both]) if both else None,
+        models=_models(before, after),
+        same_exemplars=alike and not other_nearest and not embedding,
+        n_common_questions=len(common),
+        n_other_nearest=len(other_nearest),
+        exemplars=_exemplars(questions, sorted(other_nearest)[:EXEMPLARS_SHOWN]),
+    )
+
+
+def _data(before: Run, after: Run) -> DataChanges:
+    counts = [run.summary.get("counts", {}) for run in (before, after)]
+    same_version = before.version_id == after.version_id
+    kept = [AnswerScore.objects.filter(run=run).count() for run in (before, after)]
+    same_texts = bool(before.input_hash) and before.input_hash == after.input_hash
+    removed = added = edited = None
+    withdrawn = max(0, counts[0].get("answers", 0) - kept[0])
+    if same_texts:
+        removed = added = edited = 0
+    elif same_version:
+        in_before = AnswerScore.objects.filter(run=before, response=OuterRef("response"))
+        common = AnswerScore.objects.filter(Exists(in_before), run=after)
+        n_common = common.count()
+        removed, added = kept[0] - n_common + withdrawn, kept[1] - n_common
+        edited = Response.objects.filter(
+            pk__in=common.values("response"), updated_at__gt=before.started_at
+        ).count()
+    return DataChanges(
+        same_texts=same_texts,
+        same_version=same_version,
+        counts=[
+            Change(what, counts[0].get(key, 0), counts[1].get(key, 0))
+            for what, key in (
+                ("answers of people", "answers"),
+                ("workers", "workers"),
+                ("questions", "questions"),
+                ("language models", "models"),
+                ("answers of models", "model_answers"),
+            )
+        ],
+        removed=removed,
+        added=added,
+        withdrawn=withdrawn,
+        edited=edited,
+    )
+
+
+def _parameters(before: Run, after: Run) -> list[Change]:
+    """What a run does not name has its default."""
+    one, other = (AqerParameters().as_dict() | dict(run.parameters) for run in (before, after))
+    return _changes(one, other, list(dict.fromkeys([*one, *other])))
+
+
+def _embedding(before: Run, after: Run) -> list[Change]:
+    one, other = (run.summary.get("embedding", {}) for run in (before, after))
+    return _changes(one, other, EMBEDDING)
+
+
+def _changes(one: Mapping[str, Any], other: Mapping[str, Any], names: Any) -> list[Change]:
+    return [
+        Change(name, one.get(name), other.get(name))
+        for name in names
+        if one.get(name) != other.get(name)
+    ]
+
+
+def _workers(before: Run, after: Run) -> tuple[list[WorkerChange], int, int]:
+    one, other = (
+        {
+            row[0]: row
+            for row in WorkerGrade.objects.filter(run=run).values_list(
+                "worker__public_id", "worker__external_id", "grade", "rank"
+            )
+        }
+        for run in (before, after)
+    )
+    found = [
+        WorkerChange(
+            worker=worker,
+            name=name,
+            grade_before=one[worker][2],
+            grade_after=grade,
+            rank_before=one[worker][3],
+            rank_after=rank,
+        )
+        for worker, name, grade, rank in other.values()
+        if worker in one
+    ]
+    found.sort(key=lambda row: (-abs(row.moved or 0), -abs(row.grade_change), row.name))
+    return found, len(one.keys() - other.keys()), len(other.keys() - one.keys())
+
+
+def _models(before: Run, after: Run) -> list[ModelChange]:
+    one, other = (
+        {
+            row[0]: row
+            for row in LLMScore.objects.filter(run=run)
+            .order_by(F("score").desc(nulls_last=True), "model__name")
+            .values_list("model_id", "model__name", "score", "rank")
+        }
+        for run in (before, after)
+    )
+    return [
+        ModelChange(row[1], one[model][2], row[2], one[model][3], row[3])
+        for model, row in other.items()
+        if model in one
+    ]
+
+
+def _questions(run: Run) -> dict[str, dict[str, Any]]:
+    rows = ExemplaryAnswer.objects.filter(run=run).values(
+        "pk",
+        "dispersion",
+        "nearest_response_id",
+        name=F("question__external_id"),
+        public=F("question__public_id"),
+        worker=F("nearest_response__submission__worker_id"),
+    )
+    return {row["name"]: dict(row) for row in rows}
+
+
+def _is_other(questions: tuple[dict[str, Any], dict[str, Any]], name: str, *runs: Run) -> bool:
+    """Whether the nearest answer is another; in another version, that of another worker."""
+    key = "nearest_response_id" if runs[0].version_id == runs[1].version_id else "worker"
+    return bool(questions[0][name][key] != questions[1][name][key])
+
+
+def _close(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return abs(one - other) <= SAME
+
+
+def _exemplars(
+    questions: tuple[dict[str, Any], dict[str, Any]], names: list[str]
+) -> list[ExemplarChange]:
+    wanted = [part[name]["pk"] for part in questions for name in names]
+    texts = dict(
+        ExemplaryAnswer.objects.filter(pk__in=wanted).values_list(
+            "pk", beginning("nearest_response__text", EXCERPT_SHOWN)
+        )
+    )
+    one, other = questions
+    return [
+        ExemplarChange(
+            question=other[name]["public"],
+            name=name,
+            before=shortened(texts.get(one[name]["pk"])),
+            after=shortened(texts.get(other[name]["pk"])),
+        )
+        for name in names
+    ]

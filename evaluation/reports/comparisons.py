@@ -1,0 +1,280 @@
+"""The language models of a run against each other: every pair, and where two of them differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+
+from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMScore, Run
+
+from .about import RunAbout, about
+from .reasons import in_words
+from .texts import ANSWER_SHOWN, beginning, shortened
+from .values import Estimate
+
+# Pairs on a page; of more models, those with one of them.
+PAIRS_SHOWN = 60
+MODELS_OFFERED = 200
+QUESTIONS_SHOWN = 8
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class ModelName:
+    """A model of the run, with its mean score."""
+
+    model: UUID
+    name: str
+    score: float | None
+    notice: str
+
+
+@dataclass(frozen=True)
+class ModelPair:
+    """Two models on the questions both were scored on.
+
+    Attributes
+    ----------
+    difference : mean of the first one's scores less the second one's, with its 95% interval.
+    p_value : of a permutation test; adjusted_p_value : the same after Holm's correction for all
+        pairs of the run. smallest_detectable : what so many questions could have shown.
+    """
+
+    first: UUID
+    first_name: str
+    second: UUID
+    second_name: str
+    difference: Estimate
+    p_value: float | None
+    adjusted_p_value: float | None
+    smallest_detectable: float | None
+    n: int
+    test: str
+    reason: str
+
+    @property
+    def better(self) -> str:
+        """The name of the model that is better by more than chance; "" if neither is."""
+        p, value = self.adjusted_p_value, self.difference.value
+        if p is None or value is None or p >= SIGNIFICANT:
+            return ""
+        return self.first_name if value > 0 else self.second_name
+
+    @property
+    def why(self) -> str:
+        """Why a number is missing, in words."""
+        return in_words(self.reason)
+
+    def turned(self) -> ModelPair:
+        """The same with the second model first."""
+        old = self.difference
+        value = None if old.value is None else -old.value
+        low = None if old.high is None else -old.high
+        high = None if old.low is None else -old.low
+        return replace(
+            self,
+            first=self.second,
+            first_name=self.second_name,
+            second=self.first,
+            second_name=self.first_name,
+            difference=Estimate(value, low, high),
+        )
+
+
+@dataclass(frozen=True)
+class ComparisonsReport:
+    """All pairs of a run's models, or those with one of them.
+
+    Attributes
+    ----------
+    models : by score, at most 200. n_pairs : in the run. of : the model all pairs begin with,
+        None where every pair is shown.
+    """
+
+    about: RunAbout
+    models: list[ModelName]
+    pairs: list[ModelPair]
+    n_pairs: int
+    of: ModelName | None
+
+    @property
+    def notices(self) -> list[str]:
+        """The models' notices, each once."""
+        return list(dict.fromkeys(model.notice for model in self.models if model.notice))
+
+
+@dataclass(frozen=True)
+class QuestionDifference:
+    """A question on which two models were scored; the texts are cut."""
+
+    question: UUID
+    name: str
+    text: str
+    first_score: float
+    first_text: str
+    second_score: float
+    second_text: str
+    nearest: str
+
+    @property
+    def difference(self) -> float:
+        """The first one's score less the second one's."""
+        return self.first_score - self.second_score
+
+
+@dataclass(frozen=True)
+class PairReport:
+    """Where two models differ: the questions with the greatest differences either way."""
+
+    pair: ModelPair
+    first_better: list[QuestionDifference]
+    second_better: list[QuestionDifference]
+
+
+def comparisons_report(run: Run, model: UUID | None = None) -> ComparisonsReport | None:
+    """Return the pairs of a run that is done, by three queries; None for an unknown model.
+
+    Without a model all pairs, if they are at most 60; otherwise those with the best model.
+    """
+    models = _models(run)
+    n_pairs = LLMComparison.objects.filter(run=run).count()
+    of = next((entry for entry in models if entry.model == model), None)
+    if model is not None and of is None:
+        return None
+    if of is None and n_pairs > PAIRS_SHOWN:
+        of = models[0]
+    rows = _pairs(run)
+    if of is not None:
+        rows = rows.filter(Q(model_a__public_id=of.model) | Q(model_b__public_id=of.model))
+    pairs = [_pair(row) for row in rows]
+    if of is None:
+        pairs = [_positive(pair) for pair in pairs]
+    else:
+        pairs = [pair if pair.first == of.model else pair.turned() for pair in pairs]
+    pairs.sort(key=lambda pair: -abs(pair.difference.value or 0.0))
+    return ComparisonsReport(about(run), models, pairs, n_pairs, of)
+
+
+def all_pairs(run: Run) -> Iterator[ModelPair]:
+    """Yield every pair of a run, for a file."""
+    for row in _pairs(run).iterator(2000):
+        yield _pair(row)
+
+
+def pair_report(
+    run: Run, first: UUID, second: UUID, size: int = QUESTIONS_SHOWN
+) -> PairReport | None:
+    """Return where two models of a run differ, by six queries; None if they were not compared."""
+    row = _pairs(run).filter(model_a__public_id=first, model_b__public_id=second).first()
+    turned = row is None
+    if turned:
+        row = _pairs(run).filter(model_a__public_id=second, model_b__public_id=first).first()
+    if row is None:
+        return None
+    pair = _pair(row).turned() if turned else _pair(row)
+    rows = question_differences(run, first, second)
+    best = list(rows.filter(gap__gt=0).order_by("-gap", "pk")[:size])
+    worst = list(rows.filter(gap__lt=0).order_by("gap", "pk")[:size])
+    questions = [row["question_id"] for row in (*best, *worst)]
+    of_second = {
+        row["pk"]: row["text"]
+        for row in LLMAnswerScore.objects.filter(
+            pk__in=[row["other"] for row in (*best, *worst)]
+        ).values("pk", text=beginning("llm_response__text", ANSWER_SHOWN))
+    }
+    nearest = {
+        row["question_id"]: row["text"]
+        for row in ExemplaryAnswer.objects.filter(run=run, question__in=questions).values(
+            "question_id", text=beginning("nearest_response__text", ANSWER_SHOWN)
+        )
+    }
+
+    def found(row: dict[str, Any]) -> QuestionDifference:
+        return QuestionDifference(
+            question=row["question"],
+            name=row["name"],
+            text=shortened(row["question_text"]),
+            first_score=row["score"],
+            first_text=shortened(row["text"], ANSWER_SHOWN),
+            second_score=row["other_score"],
+            second_text=shortened(of_second.get(row["other"]), ANSWER_SHOWN),
+            nearest=shortened(nearest.get(row["question_id"]), ANSWER_SHOWN),
+        )
+
+    return PairReport(pair, [found(row) for row in best], [found(row) for row in worst])
+
+
+def question_differences(run: Run, first: UUID, second: UUID) -> QuerySet[Any, Any]:
+    """Return the questions on which both models were scored; `gap` is the difference."""
+    other = LLMAnswerScore.objects.filter(
+        run=run,
+        llm_response__model__public_id=second,
+        llm_response__question=OuterRef("llm_response__question"),
+    ).order_by("pk")
+    return (
+        LLMAnswerScore.objects.filter(
+            run=run, llm_response__model__public_id=first, score__isnull=False
+        )
+        .annotate(
+            other=Subquery(other.values("pk")[:1]),
+            other_score=Subquery(other.values("score")[:1]),
+            gap=F("score") - F("other_score"),
+        )
+        .filter(other_score__isnull=False)
+        .values(
+            "score",
+            "other",
+            "other_score",
+            "gap",
+            question=F("llm_response__question__public_id"),
+            question_id=F("llm_response__question_id"),
+            name=F("llm_response__question__external_id"),
+            question_text=beginning("llm_response__question__text"),
+            text=beginning("llm_response__text", ANSWER_SHOWN),
+        )
+    )
+
+
+def _models(run: Run) -> list[ModelName]:
+    rows = (
+        LLMScore.objects.filter(run=run)
+        .order_by(F("score").desc(nulls_last=True), "model__name")
+        .values_list("model__public_id", "model__name", "score", "model__notice")
+    )
+    return [ModelName(*row) for row in rows[:MODELS_OFFERED]]
+
+
+def _pairs(run: Run) -> QuerySet[LLMComparison, Any]:
+    return (
+        LLMComparison.objects.filter(run=run)
+        .order_by("pk")
+        .values(
+            "difference",
+            "low",
+            "high",
+            "p_value",
+            "adjusted_p_value",
+            "smallest_detectable",
+            "n",
+            "test",
+            "reason",
+            first=F("model_a__public_id"),
+            first_name=F("model_a__name"),
+            second=F("model_b__public_id"),
+            second_name=F("model_b__name"),
+        )
+    )
+
+
+def _pair(row: dict[str, Any]) -> ModelPair:
+    values = dict(row)
+    difference = Estimate(values.pop("difference"), values.pop("low"), values.pop("high"))
+    return ModelPair(difference=difference, **values)
+
+
+def _positive(pair: ModelPair) -> ModelPair:
+    return pair.turned() if (pair.difference.value or 0.0) < 0 else pair

@@ -1,0 +1,119 @@
+"""How many answers a question needs: the paper's bounds with the run's own numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Avg, F, Max, Min, Sum
+
+from evaluation.methods.planner import (
+    Plan,
+    Requirement,
+    plan,
+    similarity_to_truth,
+    workers_needed,
+)
+from evaluation.models import ExemplaryAnswer, Run
+
+from .about import RunAbout, about
+
+DELTA = 0.05
+MORE = 10
+TARGETS = (0.1, 0.05, 0.02, 0.01)
+TABLE = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 100)
+
+
+@dataclass(frozen=True)
+class PlannerReport:
+    """What more workers would buy.
+
+    Attributes
+    ----------
+    left_out : mean leave-one-out score of the answers. answers : mean number of answers to a
+        question with two or more, `fewest` to `most`.
+    similarity : S, the similarity of an answer to the truth that fits these two; None, with a
+        `reason` in words, where the formulas do not hold.
+    now, more : what to expect of as many answers as there are, and of ten more.
+    curve : for the picture; table : some numbers of workers, the run's own among them.
+    needed : answers that bring the error down to round numbers.
+    """
+
+    about: RunAbout
+    left_out: float | None
+    answers: float
+    fewest: int
+    most: int
+    similarity: float | None
+    reason: str
+    now: Plan | None
+    more: Plan | None
+    curve: list[Plan]
+    table: list[Plan]
+    needed: list[Requirement]
+
+    @property
+    def saved(self) -> float | None:
+        """Part of the average error that ten more workers take away."""
+        if self.now is None or self.more is None or self.now.average_error <= 0:
+            return None
+        return 1 - self.more.average_error / self.now.average_error
+
+
+def planner_report(run: Run) -> PlannerReport:
+    """Return the plan of a run that is done, by one query."""
+    found = ExemplaryAnswer.objects.filter(
+        run=run, n_answers__gte=2, mean_score__isnull=False
+    ).aggregate(
+        total=Sum(F("n_answers") * F("mean_score")),
+        answers=Sum("n_answers"),
+        mean=Avg("n_answers"),
+        fewest=Min("n_answers"),
+        most=Max("n_answers"),
+    )
+    left_out = found["total"] / found["answers"] if found["answers"] else None
+    mean = found["mean"] or 0.0
+    reason = _reason(run, left_out)
+    similarity = None
+    if not reason and left_out is not None:
+        similarity = similarity_to_truth(left_out, mean - 1)
+    curve: list[Plan] = []
+    table: list[Plan] = []
+    needed: list[Requirement] = []
+    now = more = None
+    if similarity is not None:
+        count = round(mean)
+        now, more = plan(similarity, count, DELTA), plan(similarity, count + MORE, DELTA)
+        last = max(40, 2 * count + MORE)
+        step = max(1, last // 200)
+        shown = sorted({*range(1, last + 1, step), count, count + MORE})
+        curve = [plan(similarity, workers, DELTA) for workers in shown]
+        rows = sorted({*TABLE, count, count + MORE})
+        table = [plan(similarity, workers, DELTA) for workers in rows]
+        needed = [workers_needed(similarity, target, DELTA) for target in TARGETS]
+    return PlannerReport(
+        about=about(run),
+        left_out=left_out,
+        answers=mean,
+        fewest=found["fewest"] or 0,
+        most=found["most"] or 0,
+        similarity=similarity,
+        reason=reason,
+        now=now,
+        more=more,
+        curve=curve,
+        table=table,
+        needed=needed,
+    )
+
+
+def _reason(run: Run, left_out: float | None) -> str:
+    if run.parameters.get("similarity", "cosine") != "cosine":
+        return "The formulas are for similarities from 0 to 1; this run compares by distance."
+    if left_out is None:
+        return (
+            "It needs questions with at least two answers, and a run that recorded their mean "
+            "scores: grade again if this one is older."
+        )
+    if left_out <= 0:
+        return "The answers have nothing in common, so more of them would not help."
+    return ""
