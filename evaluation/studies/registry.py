@@ -5,6 +5,7 @@ from __future__ import annotations
 from evaluation.studies.crowdwsa import reproduce_crowdwsa
 from evaluation.studies.minimal_pairs import reproduce_minimal_pairs
 from evaluation.studies.planner import reproduce_planner
+from evaluation.studies.remedies import reproduce_remedies
 from evaluation.studies.request import Study
 from evaluation.studies.simulation import reproduce_simulation
 from evaluation.studies.worker_grading import reproduce_worker_grading
@@ -15,4 +16,5 @@ STUDIES: dict[str, Study] = {
     "planner": reproduce_planner,
     "crowdwsa": reproduce_crowdwsa,
     "minimal-pairs": reproduce_minimal_pairs,
+    "remedies": reproduce_remedies,
 }

@@ -196,3 +196,34 @@ def test_the_overview_lists_the_latest_runs(signed_in, world):
     text = signed_in.get(reverse("admin:index")).content.decode()
     assert "Latest runs" in text
     assert reverse("admin:run", args=[world.run.public_id]) in text
+
+
+def test_the_form_takes_every_remedy(world):
+    data = {name: field.initial for name, field in GradeForm(world.rana).fields.items()}
+    data = {name: value for name, value in data.items() if value is not None}
+    form = GradeForm(
+        world.rana,
+        {
+            **data,
+            "exclude_workers": "one\r\n two\n",
+            "collapse_copies": "on",
+            "group_vote": "0.5",
+            "weight_cap": "0.2",
+            "camps": "on",
+            "unit_length": "on",
+            "spelling": "de",
+        },
+    )
+    assert form.is_valid(), form.errors
+    assert form.parameters() == AqerParameters(
+        exclude_workers=("one", "two"),
+        collapse_copies=True,
+        group_vote=0.5,
+        weight_cap=0.2,
+        camps=True,
+        unit_length=True,
+        spelling="de",
+    )
+    form = GradeForm(world.rana, {**data, "camps": "on", "anchors": "on"})
+    assert not form.is_valid()
+    assert "“Several right answers”" in str(form.non_field_errors())
