@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter
 
 from evaluation.benchmarks import (
+    coverage,
     embedding,
     exchange,
     grading,
@@ -42,6 +43,7 @@ Case = Callable[[Options], Findings]
 CASES: dict[str, Case] = {
     "peers": lambda _: grading.against_peers(),
     "intervals": lambda _: grading.cost_of_intervals(),
+    "coverage": lambda _: coverage.of_intervals(),
     "million": lambda _: large.million(),
     "ten-million": lambda _: large.ten_million(),
     "exchange": lambda _: exchange.moved(),

@@ -21,18 +21,22 @@ class FailedError(Exception):
 
 @dataclass(frozen=True)
 class Claim:
-    """A bound that a number has to keep."""
+    """A bound that a number has to keep, or two with "between"."""
 
-    side: Literal["at least", "at most"]
+    side: Literal["at least", "at most", "between"]
     bound: float
     unit: str = ""
+    upper: float | None = None
 
     def met_by(self, value: float) -> bool:
         """Whether the number keeps the bound."""
-        return value >= self.bound if self.side == "at least" else value <= self.bound
+        if self.side == "at most":
+            return value <= self.bound
+        return value >= self.bound and (self.upper is None or value <= self.upper)
 
     def __str__(self) -> str:
-        return f"{self.side} {self.bound:g} {self.unit}".rstrip()
+        bounds = f"{self.bound:g}" if self.upper is None else f"{self.bound:g} and {self.upper:g}"
+        return f"{self.side} {bounds} {self.unit}".rstrip()
 
 
 @dataclass(frozen=True)

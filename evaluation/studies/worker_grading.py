@@ -24,23 +24,17 @@ from evaluation.charts import Chart
 from evaluation.methods import AQER
 from evaluation.methods.cells import Booleans
 from evaluation.methods.grams import Vectors
-from evaluation.signatures import combined_hash, file_hash, versions
 from evaluation.steps.embed import Progress
 from evaluation.studies.corpora import (
-    MOHLER,
-    MOHLER_QUESTIONS,
     GradedAnswers,
-    load_mohler,
-    load_mohler_questions,
 )
-from evaluation.studies.corpus import corpus_of
 from evaluation.studies.evidence import (
     Agreement,
     EvidenceRow,
-    EvidenceVectors,
     as_table,
     write_evidence,
 )
+from evaluation.studies.graded import GradedCorpus
 from evaluation.studies.heldout import Choice, choose, choosing_half, write_choice
 from evaluation.studies.methods_chart import methods_charts
 from evaluation.studies.methods_table import Trial, best_baseline, compare
@@ -62,12 +56,16 @@ class Dealt:
     workers: NDArray[np.int64]
 
     def truth(self, grades: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (20,) the mean expert grade of what each worker was dealt."""
+        """Return (M,) the mean expert grade of what each worker was dealt."""
         return np.bincount(self.workers, weights=grades[self.rows]) / np.bincount(self.workers)
 
 
-def deal(corpus: GradedAnswers, tier: int, seed: int, noise: float = 0.0) -> Dealt:
-    """Deal every question's 20 best answers to 20 workers in tiers of `tier`.
+def deal(
+    corpus: GradedAnswers, tier: int, seed: int, noise: float = 0.0, crowd: int = CROWD
+) -> Dealt:
+    """Deal every question's best answers to a crowd of workers, in tiers of `tier`.
+
+    Each gets one; questions with fewer answers than workers are left out.
 
     `noise` is the standard deviation of what is added to the grades for the dealing.
     """
@@ -79,8 +77,10 @@ def deal(corpus: GradedAnswers, tier: int, seed: int, noise: float = 0.0) -> Dea
     for question in dict.fromkeys(corpus.questions.tolist()):
         answers = np.flatnonzero(corpus.questions == question)
         ties = rng.random(len(answers))
-        best = answers[np.lexsort((ties, -grades[answers]))][:CROWD]
-        for first in range(0, CROWD, tier):
+        best = answers[np.lexsort((ties, -grades[answers]))][:crowd]
+        if len(best) < crowd:
+            continue
+        for first in range(0, crowd, tier):
             rows.append(rng.permutation(best[first : first + tier]))
             workers.append(np.arange(first, first + tier))
     return Dealt(np.concatenate(rows), np.concatenate(workers))
@@ -102,45 +102,18 @@ def agreement(
 
 def reproduce_worker_grading(request: Request, progress: Progress | None = None) -> Table:
     """Write and return the table. Raises `InputError` and `EmbedderError`."""
-    seeds = request.seeds
     with OutputFolder(request.output) as folder:
-        graded, asked = load_mohler(request.data), load_mohler_questions(request.data)
-        questions = list(dict.fromkeys(graded.questions.tolist()))
-        references = [asked[name].reference for name in questions if name in asked]
-        complete = len(references) == len(questions)
-        vectors = EvidenceVectors(graded.texts, progress, references if complete else None)
-        corpus, judged = corpus_of(
-            graded.texts,
-            graded.questions,
-            vectors,
-            request,
-            progress,
-            asked={name: found.question for name, found in asked.items()},
-            references=complete,
-        )
-        rows, choice = _rows(_Deals(graded, corpus, seeds), request, progress)
+        data = GradedCorpus.load(request, progress)
+        deals = _Deals(data.graded, data.corpus, request.seeds)
+        rows, choice = _rows(deals, request, progress)
         write_evidence(
             folder,
             rows,
             {
-                "study": "worker-grading",
-                "answers": len(graded.texts),
-                "questions": len(questions),
-                "repetitions": request.repetitions,
-                "seeds": [seeds.start, seeds.stop - 1],
-                "embedders": vectors.described(),
-                "judge": judged,
+                **data.summary("worker-grading", request),
                 "noise": {NOISY: NOISE},
                 "best_baseline": best_baseline(rows),
                 "heldout": choice.described(),
-                "input_hash": combined_hash(
-                    [
-                        file_hash(request.data / name)
-                        for name in (MOHLER, MOHLER_QUESTIONS)
-                        if (request.data / name).exists()
-                    ]
-                ),
-                "versions": versions(),
             },
             _charts(rows),
         )
