@@ -38,7 +38,7 @@ class ItemViewSet(BulkViewSet):
         """List them in their order, with the beginnings of their texts."""
         question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
         version = version_shown(request, question_set)
-        rows = self.rows().filter(version=version)
+        rows = self.rows().select_related(None).filter(version=version)
         found, cursor = POSITION.take(rows.defer("text", "metadata"), request)
         return Response(page_body(request, self.row_serializer(found, many=True).data, cursor))
 

@@ -73,6 +73,9 @@ class ParametersSerializer(StrictSerializer):
         help_text="Draws of questions for the 95% intervals; 0 for none.",
     )
     bootstrap_workers = _switch("bootstrap_workers", "Draw workers too.")
+    include_rejected = _switch(
+        "include_rejected", "Answers that were refused where they were collected go in as well."
+    )
     seed = serializers.IntegerField(
         default=DEFAULTS.seed, min_value=0, max_value=2**32 - 1, help_text="Of all random numbers."
     )

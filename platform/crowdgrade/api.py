@@ -10,6 +10,7 @@ from annotations.viewsets.passages import PassageViewSet
 from annotations.viewsets.question_sets import QuestionSetViewSet
 from annotations.viewsets.questions import QuestionViewSet
 from crowdgrade.rest.views import DocsView, NowhereView, ProblemView, RootView, SchemaView
+from evaluation.viewsets.exports import ExportViewSet
 from evaluation.viewsets.language_models import LanguageModelViewSet
 from evaluation.viewsets.model_answers import ModelAnswerViewSet
 from evaluation.viewsets.results import ResultViewSet
@@ -36,6 +37,8 @@ RESULTS = (
     ("models/", "models", "results-models"),
 )
 
+EXPORTS = ("answers", "model-answers", "questions", "passages")
+
 version_1 = [
     path("", RootView.as_view(), name="root"),
     path("schema/", SchemaView.as_view(), name="schema"),
@@ -44,6 +47,14 @@ version_1 = [
     *(
         path(f"runs/<uuid:run_id>/results/{end}", ResultViewSet.as_view({"get": action}), name=name)
         for end, action, name in RESULTS
+    ),
+    *(
+        path(
+            f"{OF_SET}/exports/{what}/",
+            ExportViewSet.as_view({"get": what.replace("-", "_")}),
+            name=f"export-{what}",
+        )
+        for what in EXPORTS
     ),
     *router.urls,
 ]

@@ -24,7 +24,8 @@ class PolicyMiddleware(CSPMiddleware):
         match = getattr(request, "resolver_match", None)
         if match is not None and "admin" in match.app_names:
             parts.update = {**(parts.update or {}), "script-src": [UNSAFE_EVAL]}
-        if match is not None and "api" in match.app_names and match.url_name != "docs":
+        data = match is not None and "api" in match.app_names and match.url_name != "docs"
+        if data and not report_only:
             # Data is no page: were it shown as one, it could load and run nothing at all.
             parts.config = DATA_ONLY
         return parts

@@ -315,6 +315,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "language models", "description": "Models and what they answered."},
         {"name": "runs", "description": "Gradings in the background."},
         {"name": "results", "description": "What a run found; the same as pages and files show."},
+        {"name": "exports", "description": "Files to take away, which can be sent back in."},
     ],
 }
 

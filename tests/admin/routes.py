@@ -220,6 +220,10 @@ ROUTES: dict[str, Route] = {
     "api:results-questions": get(ANSWERS),
     "api:results-question": get(ANSWERS),
     "api:results-models": get(ANSWERS),
+    "api:export-answers": get(ANSWERS),
+    "api:export-model-answers": get(ANSWERS),
+    "api:export-questions": get(QUESTIONS),
+    "api:export-passages": get(QUESTIONS),
 }
 
 

@@ -131,5 +131,6 @@ def test_what_belongs_to_somebody_is_kept_by_nobody_on_the_way(api, rana):
     response = api(rana).get("runs/")
     assert response.headers["Cache-Control"] == "no-store"
     assert "Access-Control-Allow-Origin" not in response.headers
+    assert "Content-Security-Policy-Report-Only" not in response.headers
     policy = response.headers["Content-Security-Policy"]
     assert sorted(policy.split("; ")) == ["default-src 'none'", "frame-ancestors 'none'"]

@@ -179,6 +179,9 @@ def test_from_the_login_to_the_leaderboard(site, chromium, width, scheme):
         page.locator("table").get_by_text("SmolLM2-135M, passage, t=0").first.wait_for()
         assert walker.complaints == []
 
+        page.goto(f"{site}/api/v1/docs/")
+        page.get_by_text("List question sets, newest first").wait_for()
+        assert walker.complaints == []
         for address in ("/admin/", "/admin/runs/", "/admin/models/", "/admin/auth/user/"):
             page.goto(site + address)
             page.get_by_role("heading", level=1).first.wait_for()

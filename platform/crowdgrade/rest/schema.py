@@ -10,8 +10,8 @@ from annotations.viewsets.problems import KINDS
 from crowdgrade.rest.errors import MEDIA_TYPE
 
 METHODS = ("get", "post", "patch")
-# Any request may end so; the others depend on what it is.
-ALWAYS = (401, 406, 429, 500)
+# Any request may end so (403 for an account without a role); the others depend on what it is.
+ALWAYS = (401, 403, 406, 429, 500)
 
 
 class FaultSerializer(serializers.Serializer[Any]):
@@ -59,11 +59,11 @@ def add_problems(result: dict[str, Any], generator: Any, request: Any, public: b
     for path, operations in result["paths"].items():
         for method in METHODS:
             if method in operations:
-                complete(operations[method], path)
+                complete(operations[method], path, method)
     return result
 
 
-def complete(operation: dict[str, Any], path: str) -> None:
+def complete(operation: dict[str, Any], path: str, method: str) -> None:
     """Add the problems of one operation."""
     statuses = set(ALWAYS)
     if "{" in path:
@@ -72,10 +72,9 @@ def complete(operation: dict[str, Any], path: str) -> None:
         statuses.add(400)
     if "requestBody" in operation:
         statuses |= {400, 413, 415}
-    changes = operation["operationId"].rpartition("_")[2] not in ("list", "retrieve")
-    if changes and not operation["operationId"].startswith("results"):
-        statuses |= {403, 409, 503}
-    if operation["operationId"].startswith("results"):
+    if method != "get":
+        statuses |= {409, 503}
+    if operation["tags"][0] in ("results", "exports"):
         statuses.add(409)
     if any(parameter["name"] == "Idempotency-Key" for parameter in operation.get("parameters", ())):
         statuses |= {400, 422}

@@ -1,0 +1,125 @@
+"""Runs over the API: started, watched, cancelled, done again; their results are the reports'."""
+
+from dataclasses import asdict
+
+import pytest
+
+from evaluation.admin.grade_form import GradeForm
+from evaluation.background import runs as lifecycle
+from evaluation.background.leases import claim_oldest
+from evaluation.background.work import work_one_turn
+from evaluation.models import Run
+from evaluation.parameters import AqerParameters
+from evaluation.reports import question_report, run_report, worker_rows
+from evaluation.viewsets.parameters import ParametersSerializer
+
+from .conftest import problem
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_run_is_started_watched_and_read(api, world):
+    asking = api(world.rana)
+    parameters = {"embedder": "tfidf-word", "bootstrap": 0}
+    body = {"question_set": str(world.set.public_id), "parameters": parameters}
+    started = asking.post("runs/", body)
+    assert started.status_code == 202
+    assert started.json()["state"] == "queued"
+    assert started.json()["progress"]["waiting"] is True  # no worker is running
+    watched = asking.get(started.headers["Location"])
+    assert watched.headers["Retry-After"] == "2"
+    problem(asking.get(f"{started.headers['Location']}results/"), 409, "no-results")
+    claim_oldest("worker")
+    Run.objects.filter(state="running").update(stage="embedding", done=3, total=6)
+    progress = asking.get(started.headers["Location"]).json()["progress"]
+    assert (progress["stage"], progress["done"], progress["total"]) == ("embedding", 3, 6)
+    assert progress["percent"] == 50
+    Run.objects.filter(state="running").update(state="queued", stage="", done=0, total=None)
+    assert work_one_turn()
+    done = asking.get(started.headers["Location"])
+    assert "Retry-After" not in done.headers
+    assert done.json()["parameters"] == {**AqerParameters().as_dict(), **parameters}
+    results = asking.get(done.json()["results"]).json()
+    assert results["counts"]["answers"] == 6
+
+
+def test_a_run_is_cancelled_once_and_done_again(api, world):
+    asking = api(world.rana)
+    waiting = lifecycle.queue(world.version, world.rana.pk, AqerParameters(embedder="bow"))
+    for _ in range(2):
+        assert asking.post(f"runs/{waiting.public_id}/cancel/").json()["state"] == "cancelled"
+    problem(asking.post(f"runs/{world.run.public_id}/cancel/"), 409, "conflict")
+    again = asking.post(f"runs/{waiting.public_id}/again/")
+    assert again.status_code == 202
+    assert again.json()["parameters"]["embedder"] == "bow"
+    assert again.json()["id"] != str(waiting.public_id)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "at"),
+    [
+        ({"tolerance": 2}, "tolerance"),
+        ({"init": "entailment"}, "init"),
+        ({"nli": "model"}, "nli"),
+        ({"aggregation": "majority"}, "aggregation"),
+        ({"embedder": "nothing"}, "embedder"),
+        ({"embedder": "precomputed:/etc/passwd"}, "embedder"),
+        ({"embedder": "openai:m@http://10.0.0.1/v1"}, "embedder"),
+        ({"bootstrap": -1}, "bootstrap"),
+        ({"bootstraps": 1}, "bootstraps"),
+    ],
+)
+def test_parameters_that_will_not_do_are_named(api, world, parameters, at):
+    body = {"question_set": str(world.set.public_id), "parameters": parameters}
+    found = problem(api(world.rana).post("runs/", body), 400, "invalid")
+    assert [error["pointer"] for error in found["errors"]] == [f"#/parameters/{at}"]
+    assert "--" not in found["errors"][0]["detail"]
+    assert Run.objects.count() == 1
+
+
+def test_operators_may_name_a_server(api, world):
+    body = {
+        "question_set": str(world.set.public_id),
+        "parameters": {"embedder": "openai:m@http://127.0.0.1:9/v1"},
+    }
+    assert api(world.ida).post("runs/", body).status_code == 202
+
+
+def test_the_bounds_are_those_of_the_page():
+    form, fields = GradeForm.base_fields, ParametersSerializer().fields
+    assert fields.keys() == AqerParameters.__dataclass_fields__.keys()
+    for name, field in fields.items():
+        assert field.default == getattr(AqerParameters(), name), name
+        for bound in ("min_value", "max_value"):
+            assert getattr(field, bound, None) == getattr(form[name], bound, None), name
+        if hasattr(field, "choices"):
+            assert list(field.choices) == [value for value, _ in form[name].choices], name
+
+
+def test_a_set_without_answers_or_of_somebody_else_is_not_graded(api, world):
+    asking = api(world.otto)
+    empty = asking.post("question-sets/", {"name": "Empty"}).json()["id"]
+    for set_id in (empty, str(world.set.public_id)):
+        found = problem(asking.post("runs/", {"question_set": set_id}), 400, "invalid")
+        assert found["errors"][0]["pointer"] == "#/question_set"
+    assert "xyzzy" not in str(found)
+
+
+def test_results_are_those_of_the_reports(api, world):
+    asking, results = api(world.rana), f"runs/{world.run.public_id}/results/"
+    run = Run.objects.select_related("version__question_set").get(pk=world.run.pk)
+    sent = asking.get(results).json()
+    report = asdict(run_report(run))
+    for name in ("counts", "trace", "iterations", "converged", "n_workers", "changed", "ceiling"):
+        assert sent[name] == report[name], name
+    sent = asking.get(f"{results}workers/").json()["results"]
+    rows = worker_rows(run).rows
+    assert [row["grade"]["value"] for row in sent] == [row.grade.value for row in rows]
+    question = asking.get(f"{results}questions/?by=dispersion").json()["results"][0]["question"]
+    sent = asking.get(f"{results}questions/{question}/").json()
+    expected = question_report(run, question)
+    texts = [answer.text for answer in expected.answers.rows]
+    assert [answer["text"] for answer in sent["answers"]["results"]] == texts
+    assert sent["models"][0]["score"] == expected.models[0].score
+    assert len(asking.get(f"{results}models/").json()["results"]) == 1
+    problem(asking.get(f"{results}questions/?by=luck"), 400, "invalid")

@@ -1,0 +1,218 @@
+"""Many rows at once: all or none, every bad row by its index, the same again changes nothing."""
+
+import json
+
+import pytest
+
+from annotations.exchange.importing import import_answers
+from annotations.models import Question, QuestionSet, Response
+from evaluation.models import LLMResponse
+
+from .conftest import problem
+
+pytestmark = pytest.mark.django_db
+QUESTIONS = [{"question": f"q{i}", "text": f"Where is river {i}?"} for i in (1, 2)]
+ANSWERS = [
+    {"worker": worker, "question": f"q{i}", "answer": f"{worker} on {i}", "seconds": 1.50}
+    for worker in ("ada", "ben")
+    for i in (1, 2)
+]
+
+
+@pytest.fixture
+def asking(api, rana):
+    return api(rana)
+
+
+@pytest.fixture
+def address(asking):
+    """Of a new set with two questions."""
+    made = asking.post("question-sets/", {"name": "Rivers"})
+    assert made.status_code == 201
+    set_id = made.json()["id"]
+    assert made.headers["Location"].endswith(f"/api/v1/question-sets/{set_id}/")
+    sent = asking.post(f"question-sets/{set_id}/questions/", {"rows": QUESTIONS})
+    assert sent.json()["n_new"] == 2
+    return f"question-sets/{set_id}/"
+
+
+def test_the_same_body_again_changes_nothing_and_says_so(asking, address):
+    first = asking.post(f"{address}answers/", {"rows": ANSWERS}).json()
+    assert (first["n_new"], first["n_unchanged"], first["changed"]) == (4, 0, True)
+    assert first["created"] == {"workers": 2, "questions": 0}
+    again = asking.post(f"{address}answers/", {"rows": ANSWERS}).json()
+    assert (again["n_new"], again["n_unchanged"], again["changed"]) == (0, 4, False)
+    assert Response.objects.count() == 4
+
+
+def test_rows_and_lines_and_files_say_the_same(asking, address, tmp_path, rana):
+    lines = "\n".join(map(json.dumps, ANSWERS))
+    kind = "application/x-ndjson"
+    sent = asking.post(f"{address}answers/", lines, kind=kind).json()
+    assert sent["n_new"] == 4
+    assert asking.post(f"{address}answers/", {"rows": ANSWERS}).json()["changed"] is False
+    path = tmp_path / "answers.jsonl"
+    path.write_text(lines)
+    assert import_answers(QuestionSet.objects.get(), path).changed is False
+    # A number stays as it was typed, in a body as in a file.
+    assert {r.extra["seconds"] for r in Response.objects.all()} == {"1.5"}
+    typed = lines.replace("ada", "eve").replace("1.5", "1.50")
+    body = '{"rows": [' + typed.replace("\n", ",") + "]}"
+    asking.post(f"{address}answers/", body)
+    eves = Response.objects.filter(submission__worker__external_id="eve")
+    assert {r.extra["seconds"] for r in eves} == {"1.50"}
+
+
+def test_every_bad_row_is_named_and_nothing_is_stored(asking, address):
+    rows = [
+        ANSWERS[0],
+        {"worker": "", "question": "q1", "answer": "x"},
+        {"worker": "cy"},
+        7,
+        {**ANSWERS[0], "answer": "something else"},
+    ]
+    body = problem(asking.post(f"{address}answers/", {"rows": rows}), 400, "bad-rows")
+    assert [(e["index"], e["pointer"]) for e in body["errors"]] == [
+        (1, "#/rows/1/worker"),
+        (2, "#/rows/2/question"),
+        (2, "#/rows/2/answer"),
+        (3, "#/rows/3"),
+        (4, "#/rows/4"),
+    ]
+    assert body["total"] == 5
+    assert all(error["detail"] and error["remedy"] for error in body["errors"])
+    assert not Response.objects.exists()
+
+
+def test_bad_lines_are_named_by_their_lines(asking, address):
+    lines = json.dumps(ANSWERS[0]) + '\n\n{"worker": "cy", "question": "q9", "answer": "x"}\n'
+    response = asking.post(f"{address}answers/", lines, kind="application/x-ndjson")
+    (error,) = problem(response, 400, "bad-rows")["errors"]
+    assert error["line"] == 3
+    assert "pointer" not in error
+    assert "q9" in error["detail"]
+    assert not Response.objects.exists()
+
+
+def test_an_answer_that_is_there_is_not_overwritten(asking, address):
+    asking.post(f"{address}answers/", {"rows": ANSWERS})
+    changed = [*ANSWERS[:3], {**ANSWERS[3], "answer": "another"}]
+    body = problem(asking.post(f"{address}answers/", {"rows": changed}), 400, "bad-rows")
+    assert [error["index"] for error in body["errors"]] == [3]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [({}, "#/rows"), ({"rows": []}, "#/rows"), ({"rows": 1}, "#/rows"), ({"row": []}, "#/row")],
+)
+def test_a_body_without_rows_is_refused(asking, address, body, pointer):
+    found = problem(asking.post(f"{address}answers/", body), 400, "invalid")
+    assert found["errors"][0]["pointer"] == pointer
+
+
+def test_options_stand_in_the_address(asking, address):
+    bad = asking.post(f"{address}answers/?dry_run=perhaps&panle=P", {"rows": ANSWERS})
+    errors = problem(bad, 400, "invalid")["errors"]
+    assert {error["parameter"] for error in errors} == {"dry_run", "panle"}
+    dry = asking.post(f"{address}answers/?dry_run=true", {"rows": ANSWERS}).json()
+    assert (dry["n_new"], dry["dry_run"]) == (4, True)
+    assert not Response.objects.exists()
+    more = [{**row, "question": "q3"} for row in ANSWERS[:1]]
+    sent = asking.post(f"{address}answers/?panel=P&create_questions=true", {"rows": more}).json()
+    assert sent["created"] == {"workers": 1, "questions": 1}
+    assert asking.get(f"{address}answers/").json()["results"][0]["panel"] == "P"
+
+
+def test_a_key_makes_any_request_one_that_may_be_sent_twice(asking, address, rana, api):
+    body = {"question_set": address.split("/")[1], "parameters": {"embedder": "bow"}}
+    asking.post(f"{address}answers/", {"rows": ANSWERS})
+    first = asking.post("runs/", body, idempotency_key="k1")
+    again = asking.post("runs/", body, idempotency_key="k1")
+    assert first.status_code == again.status_code == 202
+    assert first.json() == again.json()
+    assert first.headers["Location"] == again.headers["Location"]
+    assert again.headers["Idempotency-Replayed"] == "true"
+    problem(asking.post("runs/", {**body, "version": 1}, idempotency_key="k1"), 422, "key-reused")
+    # Without a key, or with another, it is another run.
+    others = [asking.post("runs/", body), asking.post("runs/", body, idempotency_key="k2")]
+    assert len({first.json()["id"], *(other.json()["id"] for other in others)}) == 3
+    problem(asking.post("runs/", body, idempotency_key="x" * 256), 400, "invalid")
+
+
+def test_what_failed_leaves_no_key(asking, address):
+    problem(asking.post("question-sets/", {"name": ""}, idempotency_key="k"), 400, "invalid")
+    made = asking.post("question-sets/", {"name": "Towns"}, idempotency_key="k")
+    assert made.status_code == 201
+    # JSON Lines have a key as well.
+    lines = json.dumps(ANSWERS[0])
+    for _ in range(2):
+        sent = asking.post(
+            f"{address}answers/", lines, kind="application/x-ndjson", idempotency_key="l"
+        )
+        assert sent.json()["n_new"] == 1
+
+
+def test_a_draft_is_changed_and_a_published_version_is_not(asking, address):
+    listed = asking.get(f"{address}questions/").json()["results"]
+    one = f"{address}questions/{listed[0]['id']}/"
+    changed = asking.patch(one, {"text": "Where?", "kind": "choice", "choices": ["a", "b"]}).json()
+    assert (changed["text"], changed["choices"]) == ("Where?", ["a", "b"])
+    assert Question.objects.get(external_id="q1").text == "Where?"
+    body = problem(asking.patch(one, {"choices": []}), 400, "invalid")
+    assert body["errors"][0]["pointer"] == "#/choices"
+    problem(asking.patch(one, {"passage": "p9"}), 400, "invalid")
+    problem(asking.patch(one, {"txet": "?"}), 400, "invalid")
+    assert asking.post(f"{address}publish/").json()["published_at"]
+    problem(asking.patch(one, {"text": "Whither?"}), 409, "conflict")
+    # New questions open the next version.
+    more = [{"question": "q3", "text": "And then?"}]
+    assert asking.post(f"{address}questions/", {"rows": more}).json()["version"] == 2
+    numbers = [row["number"] for row in asking.get(f"{address}versions/").json()["results"]]
+    assert numbers == [2, 1]
+
+
+def test_passages_are_sent_and_changed(asking, address):
+    rows = [{"passage": "p1", "title": "The Wye", "text": "A river."}]
+    for changed in (True, False):
+        sent = asking.post(f"{address}passages/", {"rows": rows}).json()
+        assert sent["changed"] is changed
+    (row,) = asking.get(f"{address}passages/").json()["results"]
+    one = f"{address}passages/{row['id']}/"
+    assert asking.patch(one, {"text": "A long river."}).json()["text"] == "A long river."
+    problem(asking.patch(one, {"text": ""}), 400, "invalid")
+
+
+def test_answers_of_models_are_sent_twice_and_stored_once(asking, address):
+    rows = [
+        {"model": "small", "question": "q1", "answer": "in Wales"},
+        {"model": "small", "question": "q2", "answer": "", "status": "refused"},
+    ]
+    for new in (2, 0):
+        assert asking.post(f"{address}model-answers/", {"rows": rows}).json()["n_new"] == new
+    assert LLMResponse.objects.count() == 2
+    (model,) = asking.get("language-models/").json()["results"]
+    one = f"language-models/{model['id']}/"
+    assert asking.patch(one, {"size": "135M"}).json()["size"] == "135M"
+    wrong = [{**rows[0], "status": "odd"}]
+    body = problem(asking.post(f"{address}model-answers/", {"rows": wrong}), 400, "bad-rows")
+    assert body["errors"][0]["pointer"] == "#/rows/0/status"
+
+
+def test_a_name_is_taken_once(asking, address):
+    body = problem(asking.post("question-sets/", {"name": "Rivers"}), 409, "conflict")
+    assert body["errors"][0]["pointer"] == "#/name"
+    problem(asking.post("question-sets/SET/answers/".replace("SET", "7"), {}), 404, "not-found")
+
+
+def test_what_is_taken_away_can_be_sent_in_again(asking, address):
+    asking.post(f"{address}answers/", {"rows": ANSWERS})
+    file = asking.get(f"{address}exports/answers/")
+    assert file.headers["Content-Type"] == "application/x-ndjson"
+    assert 'filename="crowdgrade-answers-' in file.headers["Content-Disposition"]
+    lines = b"".join(file.streaming_content)
+    sent = asking.post(f"{address}answers/", lines, kind="application/x-ndjson").json()
+    assert (sent["n_rows"], sent["changed"]) == (4, False)
+    csv = asking.get(f"{address}exports/questions/?format=csv", accept="text/csv")
+    assert b"Where is river 1?" in b"".join(csv.streaming_content)
+    problem(asking.get(f"{address}exports/answers/?format=pdf"), 400, "invalid")
+    problem(asking.get(f"{address}exports/answers/?run=latest"), 400, "invalid")
