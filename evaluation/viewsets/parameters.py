@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from uuid import UUID
 
 from rest_framework import serializers
 
 from annotations.viewsets.base import StrictSerializer
 from evaluation.admin.grade_form import FOR_OPERATORS
 from evaluation.backends import EmbedderError, parse_spec
+from evaluation.backends.spelling import LANGUAGES
 from evaluation.parameters import (
     AGGREGATIONS,
     INITIALIZATIONS,
@@ -19,6 +21,11 @@ from evaluation.parameters import (
 )
 
 DEFAULTS = AqerParameters()
+
+
+def _as_key(switch: re.Match[str]) -> str:
+    """Return a switch of the command line as the key that it is here."""
+    return switch[1].replace("-", "_")
 
 
 def _choice(name: str, values: Any, help_text: str) -> serializers.ChoiceField:
@@ -79,6 +86,47 @@ class ParametersSerializer(StrictSerializer):
     seed = serializers.IntegerField(
         default=DEFAULTS.seed, min_value=0, max_value=2**32 - 1, help_text="Of all random numbers."
     )
+    exclude_workers = serializers.ListField(
+        child=serializers.UUIDField(),
+        default=list,
+        max_length=2_000,
+        help_text="Ids of workers who have no vote, no grade and no rank.",
+    )
+    collapse_copies = _switch("collapse_copies", "Let each group of workers who copy vote as one.")
+    group_vote = serializers.FloatField(
+        default=DEFAULTS.group_vote,
+        min_value=1e-6,
+        max_value=1.0,
+        help_text="Vote of such a group, beside 1 of a worker; only with collapse_copies.",
+    )
+    weight_cap = serializers.FloatField(
+        default=None,
+        allow_null=True,
+        min_value=1e-6,
+        max_value=1.0,
+        help_text="Most weight of a worker, a part of all votes; null for no cap.",
+    )
+    anchors = _switch(
+        "anchors", "Of two camps, take the ranking that agrees best with the grades of experts."
+    )
+    suggest_anchors = serializers.IntegerField(
+        default=DEFAULTS.suggest_anchors,
+        min_value=0,
+        max_value=1000,
+        help_text="Name so many answers for experts to grade; 0 for none.",
+    )
+    camps = _switch("camps", "Two right answers to a question whose answers fall in two camps.")
+    unit_length = _switch("unit_length", "Vectors of unit length.")
+    spelling = serializers.ChoiceField(
+        choices=list(LANGUAGES),
+        default=None,
+        allow_null=True,
+        help_text="Language whose spelling is corrected before texts become vectors.",
+    )
+
+    def validate_exclude_workers(self, ids: list[UUID]) -> list[str]:
+        """Return the ids as they are stored, each once."""
+        return list(dict.fromkeys(map(str, ids)))
 
     def validate_embedder(self, spec: str) -> str:
         """Refuse what cannot be read, and what opens a file or calls a server for requesters."""
@@ -99,8 +147,8 @@ class ParametersSerializer(StrictSerializer):
         for problem in AqerParameters(**values).problems():
             named = re.search(r"--([a-z_-]+)", problem)
             field = named[1].replace("-", "_") if named else "embedder"
-            words = re.sub(r"--([a-z]+) ([A-Z]{2,})\b", r"\1", problem)
-            reasons.setdefault(field, []).append(re.sub(r"--([a-z])", r"\1", words))
+            words = re.sub(r"(--[a-z-]+) [A-Z]{2,}\b", r"\1", problem)
+            reasons.setdefault(field, []).append(re.sub(r"--([a-z-]+)", _as_key, words))
         if reasons:
             raise serializers.ValidationError(reasons)
         return values
