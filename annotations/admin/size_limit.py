@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 
-LARGEST = 100 * 1024 * 1024
+LARGEST: int = settings.UPLOAD_BYTES
 """Bytes of the largest file that a browser may send; the command line takes any size."""
 
 

@@ -39,7 +39,7 @@ class Export:
     @property
     def about_bytes(self) -> int:
         """About how many bytes a CSV file will have: texts of a byte a character, short cells."""
-        return self.n_characters + self.n_rows * 10 * len(self.header)
+        return self.n_characters + self.n_rows * 6 * len(self.header)
 
     def chunks(self, kind: str) -> Iterator[bytes]:
         """The file in one of `FORMATS`, in pieces."""

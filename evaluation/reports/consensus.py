@@ -18,6 +18,7 @@ from django.db.models import Count, F, Max, Min, Q
 from annotations.exchange.answers import cleaned
 from annotations.models import Response
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
+from evaluation.parameters import AqerParameters
 
 from .datasheet import Datasheet, PanelCount
 from .reasons import in_words
@@ -153,7 +154,7 @@ def consensus_report(run: Run) -> ConsensusReport:
             method="AQER",
             signature=run.signature,
             input_hash=run.input_hash,
-            parameters=dict(run.parameters),
+            parameters=AqerParameters().as_dict() | run.parameters,
             embedding=dict(summary.get("embedding", {})),
             ceiling=dict(summary.get("ceiling") or {}),
             versions=dict(summary.get("versions", {})),

@@ -13,6 +13,7 @@ that is kept there, so the commands that work on files alone leave none behind.
     ALLOWED_HOSTS         names parted by commas (default: this machine only)
     CELERY_BROKER_URL     redis://... or amqp://... (default: files in CROWDGRADE_HOME)
     CELERY_QUEUE          name of the queue (default: crowdgrade)
+    UPLOAD_MB             MB (MiB) of the largest file that a browser may send (default: 100)
     LEASE_SECONDS         seconds after which the run of a dead worker is taken over (default: 60)
     CSRF_TRUSTED_ORIGINS  origins with their scheme, parted by commas
     CACHE_URL             redis://... (default: memory of the process), where requests are counted
@@ -321,6 +322,7 @@ SPECTACULAR_SETTINGS = {
 
 STATIC_URL = "static/"
 STATIC_ROOT = HOME / "static"
+UPLOAD_BYTES = _number("UPLOAD_MB", 100) * 1024**2
 FILE_UPLOAD_HANDLERS = [
     "annotations.admin.size_limit.SizeLimit",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",

@@ -88,6 +88,8 @@ def test_the_files_say_the_same_and_name_no_worker(run, tmp_path):
     assert sheet["panels"] == [{"panel": "Prolific", "n_workers": 5}]
     assert (sheet["licence"], sheet["n_workers"], sheet["n_supported"]) == ("CC-BY-4.0", 5, 4)
     assert sheet["limits"]
+    # A run stores what was chosen; what was not stands here too.
+    assert (sheet["parameters"]["similarity"], sheet["parameters"]["bootstrap"]) == ("cosine", 400)
     page = (tmp_path / "out" / "datasheet.md").read_text()
     assert "- Licence: CC-BY-4.0" in page
     assert "- Workers: 5, of whom 4 have enough answers to be ranked" in page
