@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from django.http import Http404
+from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -16,6 +16,7 @@ from annotations.viewsets.paging import bad_cursor, cursor_of, limit_of, page_bo
 from annotations.viewsets.problems import ApiProblem, bad_parameter
 from annotations.viewsets.reports import serializer_of
 from annotations.viewsets.scope import visible_or_404
+from evaluation.exports.consensus import zip_chunks
 from evaluation.models import Run
 from evaluation.reports import (
     BadCursorError,
@@ -30,6 +31,7 @@ from evaluation.reports import (
     WorkerAnswer,
     WorkerReport,
     WorkerRow,
+    consensus_report,
     question_report,
     question_rows,
     run_report,
@@ -183,6 +185,23 @@ class ResultViewSet(ApiViewSet):
         page, cursor = paged(request, "score", lambda after, size: model_rows(run, after, size))
         rows = ModelRowSerializer(page.rows, many=True).data
         return Response(page_body(request, rows, cursor))
+
+    @extend_schema(
+        operation_id="exports_consensus",
+        tags=["exports"],
+        summary="Take away the consensus as a benchmark",
+        description="A ZIP with CSV, JSON Lines and a datasheet; it names no workers.",
+        responses={(200, "application/zip"): {"type": "string", "format": "binary"}},
+    )
+    def consensus(self, request: Request, run_id: Any) -> StreamingHttpResponse:
+        """Return what the crowd answers to each question, with support and dispersion."""
+        run = self._done(request, run_id)
+        name = f"crowdgrade-consensus-{run.public_id.hex[-8:]}.zip"
+        return StreamingHttpResponse(
+            zip_chunks(consensus_report(run)),
+            content_type="application/zip",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
 
     def _done(self, request: Request, run_id: Any) -> Run:
         runs = Run.objects.select_related("version__question_set")

@@ -35,6 +35,7 @@ RESULTS = (
     ("questions/", "questions", "results-questions"),
     ("questions/<uuid:question>/", "question", "results-question"),
     ("models/", "models", "results-models"),
+    ("consensus/", "consensus", "results-consensus"),
 )
 
 EXPORTS = ("answers", "model-answers", "questions", "passages")

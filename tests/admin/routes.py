@@ -220,6 +220,7 @@ ROUTES: dict[str, Route] = {
     "api:results-questions": get(ANSWERS),
     "api:results-question": get(ANSWERS),
     "api:results-models": get(ANSWERS),
+    "api:results-consensus": get(ANSWERS),
     "api:export-answers": get(ANSWERS),
     "api:export-model-answers": get(ANSWERS),
     "api:export-questions": get(QUESTIONS),

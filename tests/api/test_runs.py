@@ -1,5 +1,7 @@
 """Runs over the API: started, watched, cancelled, done again; their results are the reports'."""
 
+import io
+import zipfile
 from dataclasses import asdict
 
 import pytest
@@ -128,3 +130,6 @@ def test_results_are_those_of_the_reports(api, world):
     assert sent["models"][0]["score"] == expected.models[0].score
     assert len(asking.get(f"{results}models/").json()["results"]) == 1
     problem(asking.get(f"{results}questions/?by=luck"), 400, "invalid")
+    packed = b"".join(asking.get(f"{results}consensus/").streaming_content)
+    names = zipfile.ZipFile(io.BytesIO(packed)).namelist()
+    assert any(name.endswith("consensus.jsonl") for name in names)

@@ -14,7 +14,7 @@ document.addEventListener("DOMContentLoaded", () => {
   window.SwaggerUIBundle({
     url: main.dataset.schema,
     domNode: document.getElementById("api-view"),
-    deepLinking: true,
+    deepLinking: false,
     docExpansion: "list",
     defaultModelsExpandDepth: 0,
     // Nothing is sent to a validator elsewhere.
