@@ -19,7 +19,8 @@ def planner_chart(report: PlannerReport) -> Chart | None:
     if now is None or more is None:
         return None
     last = report.curve[-1].workers
-    highest = min(1.0, max(plan.average_error for plan in report.curve) * 1.25)
+    # Answers that are all the same leave no error to draw.
+    highest = min(1.0, max(0.01, *(plan.average_error * 1.25 for plan in report.curve)))
 
     def draw(width: float) -> Drawing:
         description = (

@@ -75,7 +75,8 @@ def planner_report(run: Run) -> PlannerReport:
     reason = _reason(run, left_out)
     similarity = None
     if not reason and left_out is not None:
-        similarity = similarity_to_truth(left_out, mean - 1)
+        # Equal answers have a likeness of 1 and a rounding.
+        similarity = similarity_to_truth(min(left_out, 1.0), mean - 1)
     curve: list[Plan] = []
     table: list[Plan] = []
     needed: list[Requirement] = []

@@ -67,3 +67,13 @@ def test_distances_have_no_plan(site, rana):
     run = world.finished(owner=rana)
     Run.objects.filter(pk=run.pk).update(parameters={"similarity": "euclidean"})
     assert "compares by distance" in body(site.get(page("results-planner", run)))
+
+
+@pytest.mark.parametrize("mean", [1.0, 1.0 + 1e-12])
+def test_answers_that_are_all_the_same_leave_no_error(site, rana, mean):
+    run = world.finished(owner=rana)
+    ExemplaryAnswer.objects.filter(run=run).update(mean_score=mean)
+    report = planner_report(run)
+    assert (report.similarity, report.now.average_error, report.saved) == (1.0, 0.0, None)
+    for name in ("results-planner", "results-summary"):
+        assert site.get(page(name, run)).status_code == 200
