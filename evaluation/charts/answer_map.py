@@ -18,6 +18,8 @@ TIP = 300
 EQUAL, GREATEST, LEAST = 7.0, 17.0, 2.2
 GRADES = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1")
 LEGEND = 40.0
+# Below this share of the differences a map hardly says anything.
+LITTLE = 0.05
 MARGIN = 22.0
 
 
@@ -89,18 +91,23 @@ def notes(answers: AnswerMap) -> list[str]:
         found = ["All answers to this question have the same vector."]
     else:
         found = [
-            f"A map cannot show everything: these two directions hold {answers.share:.0%} of the "
-            "differences between the answers to this question"
+            f"A map cannot show everything: these two directions hold {_percent(answers.share)} of "
+            "the differences between the answers to this question"
             + (
                 ", and are the same for every question of the run."
                 if answers.axes == "run"
                 else ", the most that two directions can, and are this question's own."
             )
         ]
+        found.append(
+            "What lies far apart is unlike; what lies close may still differ in what is not shown."
+        )
+        if answers.axes == "run" and answers.share < LITTLE:
+            found.append("That is little: choose the directions of this question alone above.")
     if answers.similarity == "euclidean":
         found.append("The run compares by distance, of which the distances here are shadows.")
     elif answers.unit_length:
-        found.append("All vectors have the same length, so near and far mean what the score means.")
+        found.append("All vectors have the same length, as if on a sphere, and this is its shadow.")
     else:
         found.append(
             "Vectors differ in length, which moves them on the map, but the score looks at their "
@@ -120,6 +127,10 @@ def notes(answers: AnswerMap) -> list[str]:
     if answers.n_models > len(answers.models):
         found.append(f"The {len(answers.models)} best of {answers.n_models} models are shown.")
     return found
+
+
+def _percent(share: float) -> str:
+    return "less than 1%" if share < 0.01 else f"{share:.0%}"
 
 
 def captions(answers: AnswerMap) -> list[str]:

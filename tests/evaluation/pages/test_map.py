@@ -138,3 +138,13 @@ def test_a_run_from_before_there_were_maps_says_so(site, rana):
     assert "The map was not recorded" in text
     assert site.get(page("results-question-map", run, **question)).status_code == 404
     assert rows_of(site.get(page("results-question-map-table", run, **question))) == []
+
+
+def test_a_map_that_shows_hardly_anything_says_so(rana):
+    run = world.finished(owner=rana)
+    ExemplaryAnswer.objects.filter(run=run).update(run_share=0.001)
+    note = map_chart(answer_map(run, question_of(run))).note
+    assert "less than 1% of the differences" in note
+    assert "choose the directions of this question alone" in note
+    own = map_chart(answer_map(run, question_of(run), "question")).note
+    assert "That is little" not in own
