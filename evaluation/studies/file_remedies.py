@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from annotations.exchange import (
     AnswerFile,
     AnswerRecord,
     ColumnNames,
+    InputError,
     WorkerList,
     read_anchors,
     read_workers,
@@ -75,6 +77,23 @@ def outside_information(
     problems.raise_if_any()
     grades = [anchor.grade for anchor in anchors.records]
     return replace(outside, anchor_rows=rows, anchor_grades=grades)
+
+
+def refuse_to_replace_grades(anchors: Path) -> None:
+    """Raise `InputError` if suggestions would be written over a file that an expert filled in."""
+    try:
+        with anchors.open(encoding="utf-8-sig", newline="") as file:
+            graded = any((row.get("grade") or "").strip() for row in csv.DictReader(file))
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, csv.Error):
+        graded = True  # not as it was written: somebody's work, or somebody's file
+    if graded:
+        raise InputError.single(
+            anchors.name,
+            f"{anchors} holds grades, which new suggestions would replace",
+            "Choose another --output, or move the file away.",
+        )
 
 
 def graded_answers(path: Path | None, columns: ColumnNames) -> AnchorFile | None:

@@ -38,9 +38,10 @@ from evaluation.studies.file_remedies import (
     excluded_workers,
     graded_answers,
     outside_information,
+    refuse_to_replace_grades,
 )
 from evaluation.studies.file_vectors import read_vectors
-from evaluation.studies.grading_tables import files_of, write_tables
+from evaluation.studies.grading_tables import ANCHORS, files_of, write_tables
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
         The answers cannot be embedded; nothing was written.
     """
     _refuse_to_replace_inputs(request)
+    if request.parameters.suggest_anchors:
+        refuse_to_replace_grades(request.output / ANCHORS)
     with OutputFolder(request.output) as folder:
         grading = _grading(request, progress)
         write_tables(folder, grading)

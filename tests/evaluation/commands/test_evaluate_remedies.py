@@ -147,6 +147,23 @@ def test_suggested_anchors_graded_by_an_expert_turn_an_inverted_ranking(output, 
     assert correlations[chosen] == max(correlations)
 
 
+def test_new_suggestions_do_not_replace_what_an_expert_filled_in(output, tmp_path):
+    answers, vectors, _, _ = in_camps(tmp_path)
+    command = (
+        answers, "--embedder", f"precomputed:{vectors}", "--bootstrap=0", "--suggest-anchors=6",
+        "--output", output,
+    )  # fmt: skip
+    evaluate(*command)
+    assert evaluate(*command).code == 0  # nobody graded yet
+    anchors = output / "anchors.csv"
+    filled = anchors.read_text("utf-8").rstrip() + "4\n"
+    anchors.write_text(filled, "utf-8")
+    refused = evaluate(*command)
+    assert refused.code == 2
+    assert "holds grades, which new suggestions would replace" in refused.err
+    assert anchors.read_text("utf-8") == filled
+
+
 def test_equal_grades_keep_the_default_and_ask_for_more(output, tmp_path):
     answers, vectors, _, _ = in_camps(tmp_path)
     lines = ["worker,question,grade", "w0,q0,3", "w11,q1,3"]
