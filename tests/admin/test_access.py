@@ -140,7 +140,7 @@ def ask(circle, role, method, name, address):
         )
         said = b"".join(response.streaming_content) if response.streaming else response.content
         transaction.set_rollback(True)
-    return became(name, response), said.decode()
+    return became(name, response), said.decode(errors="replace")  # a ZIP is no text
 
 
 def became(name, response):
