@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter
 
 from evaluation.benchmarks import (
+    alarms,
     coverage,
     embedding,
     exchange,
@@ -49,6 +50,7 @@ CASES: dict[str, Case] = {
     "exchange": lambda _: exchange.moved(),
     "install": lambda options: installation.installed(options.root, fresh=options.install),
     "pages": lambda options: pages.every_page(options.root),
+    "alarms": lambda options: alarms.cost_of_alarms(options.data),
     "embedding": lambda options: embedding.against_bare_encode(options.data),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evaluation.studies.alarm_rates import reproduce_alarms
 from evaluation.studies.crowdwsa import reproduce_crowdwsa
 from evaluation.studies.minimal_pairs import reproduce_minimal_pairs
 from evaluation.studies.model_scoring import reproduce_model_scoring
@@ -21,4 +22,5 @@ STUDIES: dict[str, Study] = {
     "crowdwsa": reproduce_crowdwsa,
     "minimal-pairs": reproduce_minimal_pairs,
     "remedies": reproduce_remedies,
+    "alarms": reproduce_alarms,
 }
