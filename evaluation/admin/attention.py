@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from annotations.admin.words import with_code
 from annotations.models import QuestionSet, Response
+from evaluation.admin.runs import alarms_of
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.models import LLMResponse, Run
 from evaluation.models.runs import UNFINISHED
@@ -42,7 +43,7 @@ class Item:
 def attention(user: AbstractBaseUser | AnonymousUser) -> list[Item]:
     """Return what needs attention in the sets that the user may change, worst first.
 
-    That are runs which failed, wait, or are out of date.
+    That are runs which failed, wait, are out of date, or in which alarms ring.
     """
     order = {"bad": 0, "warn": 1, "busy": 2}
     listens = somebody_listens()
@@ -61,11 +62,12 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
             run_started=Subquery(last.values("started_at")[:1]),
             run_error=Subquery(last.values("error")[:1]),
             run_warnings=Subquery(last.values("warnings")[:1]),
+            run_alarms=Subquery(last.annotate(n=alarms_of(OuterRef("pk"))).values("n")[:1]),
         )
         .order_by("-id")
         .values(
             *("id", "public_id", "name", "run", "run_state", "run_started"),
-            *("run_error", "run_warnings"),
+            *("run_error", "run_warnings", "run_alarms"),
         )[:SETS_LOOKED_AT]
     )
     ids = [row["id"] for row in rows]
@@ -126,6 +128,13 @@ def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
         yield Item("busy", name, f"A run is {state}.", of_run, "Watch it")
     if state != Run.State.DONE:
         return
+    if n := row["run_alarms"]:
+        text = (
+            f"{n} alarm{' rings' if n == 1 else 's ring'} in the last run: read the evidence "
+            "before you pay, reject or publish anything."
+        )
+        to_alarms = reverse("admin:results-alarms", args=[row["run"]])
+        yield Item("bad", name, text, to_alarms, "Look at the evidence")
     if row["newer"]:
         text = "Answers were added or changed since the last run began."
         yield Item("warn", name, text, grade, "Grade again")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -13,6 +14,7 @@ from evaluation.backends.spelling import LANGUAGES
 from evaluation.parameters import (
     AGGREGATIONS,
     INITIALIZATIONS,
+    REMEDIES,
     SIMILARITIES,
     STOPPING_RULES,
     AqerParameters,
@@ -43,6 +45,7 @@ LABELS = {
     "spelling": "Correct the spelling",
 }
 BASIC = ("embedder", "bootstrap")
+OF_REMEDIES = (*REMEDIES, "group_vote")
 # What only operators may name: it makes the worker open a file or call another machine.
 FOR_OPERATORS = ("precomputed", "openai")
 
@@ -188,13 +191,14 @@ class GradeForm(forms.Form):
         required=False,
         max_length=100_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Ids of the platform, one on each line, as in the address of a worker's page. "
-        "They have no vote, no grade and no rank.",
+        help_text="To see how it is without them: ids of the platform, one on each line, as in the "
+        "address of a worker's page. They get no vote, no grade and no rank; nobody is rejected.",
     )
     collapse_copies = forms.BooleanField(
         label="Collapse copies",
         required=False,
-        help_text="Let each group of workers who copy vote as one.",
+        help_text="Let each group of workers who copy from each other vote as one. A group that "
+        "may be a camp of its own is left alone: experts' grades settle that.",
     )
     group_vote = forms.FloatField(
         label=LABELS["group-vote"],
@@ -211,7 +215,8 @@ class GradeForm(forms.Form):
         min_value=1e-6,
         max_value=1.0,
         widget=forms.TextInput(attrs={"inputmode": "decimal"}),
-        help_text="A part of all votes, at least one by the number of workers; empty for no cap.",
+        help_text="A part of all votes, such as .1, so that nobody decides alone; empty for no cap."
+        " It cannot be less than one divided by the number of workers.",
     )
     anchors = forms.BooleanField(
         label=LABELS["anchors"],
@@ -230,13 +235,14 @@ class GradeForm(forms.Form):
     camps = forms.BooleanField(
         label=LABELS["camps"],
         required=False,
-        help_text="Where the answers to a question fall in two camps, each is compared with the "
-        "nearest.",
+        help_text="For questions with more than one right answer: where answers fall in two camps, "
+        "each is compared with the nearer one. A common error then counts as right, too.",
     )
     unit_length = forms.BooleanField(
         label="Vectors of unit length",
         required=False,
-        help_text="So that no long vector outvotes others.",
+        help_text="So that no answer counts more because its vector is long. It mends noise, and "
+        "makes a group that errs together stronger.",
     )
     spelling = forms.ChoiceField(
         label="Correct the spelling",
@@ -246,7 +252,17 @@ class GradeForm(forms.Form):
         "“spelling”.",
     )
 
-    def __init__(self, user: AbstractBaseUser | AnonymousUser, *args: Any, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        user: AbstractBaseUser | AnonymousUser,
+        *args: Any,
+        like: AqerParameters = DEFAULTS,
+        preset: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Begin with the parameters of `like`; `preset` are fields that an address set on top."""
+        self.preset = {name: value for name, value in (preset or {}).items() if name in OF_FORM}
+        kwargs["initial"] = {**initial_of(like), **self.preset}
         super().__init__(*args, **kwargs)
         self._operator = bool(getattr(user, "is_superuser", False))
 
@@ -293,12 +309,39 @@ class GradeForm(forms.Form):
         return [self[name] for name in BASIC]
 
     def advanced(self) -> list[forms.BoundField]:
-        """Return the others."""
-        return [self[name] for name in self.fields if name not in BASIC]
+        """Return the others, but for the remedies."""
+        return [self[name] for name in self.fields if name not in (*BASIC, *OF_REMEDIES)]
+
+    def remedies(self) -> list[forms.BoundField]:
+        """Return the fields against groups that copy and camps that err."""
+        return [self[name] for name in self.fields if name in OF_REMEDIES]
 
     def advanced_is_open(self) -> bool:
         """Whether something in the folded part needs to be seen."""
-        return bool(self.non_field_errors()) or any(field.errors for field in self.advanced())
+        return bool(self.non_field_errors()) or self._is_open(self.advanced())
+
+    def remedies_are_open(self) -> bool:
+        """Whether something among the remedies needs to be seen."""
+        return bool(self.non_field_errors()) or self._is_open(self.remedies())
+
+    def _is_open(self, fields: list[forms.BoundField]) -> bool:
+        return any(field.errors or field.name in self.preset for field in fields)
+
+    def preset_labels(self) -> list[str]:
+        """Return the labels of what an address set beforehand."""
+        return [str(self[name].label) for name in self.preset]
+
+
+OF_FORM = tuple(AqerParameters.__dataclass_fields__)
+
+
+def initial_of(parameters: AqerParameters) -> dict[str, Any]:
+    """Return parameters as the form shows them."""
+    values = parameters.as_dict()
+    values["exclude_workers"] = "\n".join(parameters.exclude_workers)
+    if parameters.embedder not in dict(EMBEDDERS):
+        values |= {"embedder": OTHER, "other_embedder": parameters.embedder}
+    return values
 
 
 def in_words_of_the_form(problem: str) -> str:

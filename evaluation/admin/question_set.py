@@ -11,11 +11,12 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from annotations.admin.questions import questions_page
-from annotations.admin.scope import visible, visible_or_404
+from annotations.admin.scope import user_id, visible, visible_or_404
 from annotations.admin.words import with_code
 from annotations.models import QuestionSet, QuestionSetVersion, Response, Submission, rights
 from evaluation.admin.runs import in_short
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.judging import progress
 from evaluation.models import LanguageModel, Run
 
 RUNS_SHOWN = 10
@@ -41,6 +42,7 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "notice": shown.notice,
         "question_set": shown,
         "rights": rights(request.user, shown),
+        "to_judge": progress(shown, user_id(request)),
         "versions": versions,
         "version": version,
         "runs": runs,

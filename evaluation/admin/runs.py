@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KT
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -20,7 +22,7 @@ from annotations.admin.words import with_code
 from annotations.models import rights
 from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
-from evaluation.models import Run
+from evaluation.models import Alarm, Run
 from evaluation.parameters import AqerParameters
 from evaluation.reports.progress import duration, progress_of
 
@@ -38,8 +40,17 @@ def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
 
 
 def in_short(rows: QuerySet[Run]) -> QuerySet[Run]:
-    """Return runs as a list shows them: without what is long, with the embedder."""
-    return rows.defer(*LONG).annotate(embedder=KT("parameters__embedder"))
+    """Return runs as a list shows them: without what is long, with embedder and alarms."""
+    return rows.defer(*LONG).annotate(
+        embedder=KT("parameters__embedder"), n_alarms=alarms_of(OuterRef("pk"))
+    )
+
+
+def alarms_of(run: Any) -> Coalesce:
+    """Return the expression for how many alarms ring in a run."""
+    ringing = Alarm.objects.filter(run=run, severity=Alarm.Severity.ALARM).order_by()
+    counted = ringing.values("run").annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
 def runs(request: HttpRequest) -> HttpResponse:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation.admin import exporting, grading, models, question_set, runs
+from evaluation.admin import exporting, grading, judging, models, question_set, runs
 
 SET = "question-sets/<uuid:set_id>/"
 RUN = "runs/<uuid:run_id>/"
@@ -10,6 +10,8 @@ RUN = "runs/<uuid:run_id>/"
 urlpatterns = [
     path(SET, question_set.question_set, name="question-set"),
     path(f"{SET}grade/", grading.grade, name="grade"),
+    path(f"{SET}judging/", judging.judging, name="judging"),
+    path(f"{SET}judging/<uuid:task_id>/", judging.judge, name="judge"),
     path(f"{SET}export/", exporting.export, name="export"),
     path(f"{SET}export/answers/<slug:what>/", exporting.export_answers, name="export-answers"),
     path(f"{SET}export/questions/<slug:what>/", exporting.export_items, name="export-items"),

@@ -97,11 +97,16 @@ def _remarks(asked: Iterable[Asked], skipped: list[str]) -> Iterator[str]:
 
 def values_of(run: Any) -> dict[str, Any]:
     """Return a value for every name that stands in an address."""
-    from evaluation.models import LLMScore, Run
+    from evaluation.models import JudgementRequest, LLMScore, Run
 
     version = run.version
     grade = run.worker_grades.order_by("rank").first()
     question = version.questions.order_by("position").first().public_id
+    asked, _ = JudgementRequest.objects.get_or_create(
+        response=grade.worker.submissions.get(version=version).responses.order_by("pk")[0],
+        expert=run.owner,
+        defaults={"place": 0, "run": run},
+    )
     model = LLMScore.objects.filter(run=run).order_by("pk")[0].model
     return {
         "set_id": version.question_set.public_id,
@@ -116,6 +121,8 @@ def values_of(run: Any) -> dict[str, Any]:
         "model": model.public_id,
         "model_id": model.public_id,
         "kind": "answers",
+        "place": 0,
+        "task_id": asked.public_id,
     }
 
 
@@ -156,7 +163,7 @@ def addresses(values: dict[str, Any]) -> tuple[list[tuple[str, str]], list[str]]
 # What stands in an address as `name`, by route.
 NAMES = {
     "admin:results-chart": ["grades", "convergence", "questions", "models"],
-    "admin:results-table": ["workers", "questions", "models"],
+    "admin:results-table": ["workers", "questions", "models", "alarms"],
 }
 
 

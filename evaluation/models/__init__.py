@@ -9,7 +9,7 @@ from .background import BackgroundWorker
 from .checkpoints import DrawPart
 from .embeddings import EmbedderVersion, Embedding, text_hash
 from .grades import AnswerScore, ExemplaryAnswer, WorkerGrade
-from .judgements import HumanJudgement
+from .judgements import HumanJudgement, JudgementRequest
 from .language_models import LanguageModel, LLMResponse, request_hash
 from .model_scores import LLMAnswerScore, LLMComparison, LLMScore
 from .pictures import RunPicture
@@ -24,6 +24,7 @@ __all__ = [
     "Embedding",
     "ExemplaryAnswer",
     "HumanJudgement",
+    "JudgementRequest",
     "LLMAnswerScore",
     "LLMComparison",
     "LLMResponse",

@@ -1,4 +1,4 @@
-"""What experts think of answers."""
+"""What experts are asked to judge, and what they think of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from django.db import models
 from django.db.models import Q
 
 from annotations.models import VIEWERS, Access, Record, Response
+
+from .runs import Run
 
 LOWEST, HIGHEST = 0.0, 5.0
 
@@ -45,3 +47,41 @@ class HumanJudgement(Record):
 
     def __str__(self) -> str:
         return f"judgement {self.public_id}"
+
+
+class JudgementRequest(Record):
+    """An answer that an expert is asked to judge; it is done once there is a `HumanJudgement`.
+
+    `place` orders an expert's answers at random, so that the order tells nothing about camps or
+    scores. `run` is the one that suggested the answer, None once that is gone.
+    """
+
+    access = Access(
+        question_set="response__submission__version__question_set",
+        people="expert",
+        readers=VIEWERS,
+    )
+
+    response = models.ForeignKey(
+        Response, on_delete=models.CASCADE, related_name="judgement_requests"
+    )
+    expert = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="judgement_requests",
+        db_index=False,
+    )
+    run = models.ForeignKey(
+        Run, on_delete=models.SET_NULL, null=True, related_name="judgement_requests"
+    )
+    place = models.PositiveIntegerField(help_text="Random; ties go to the older request.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["expert", "response"], name="judgement_request_once_per_expert"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"request {self.public_id}"

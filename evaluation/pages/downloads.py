@@ -25,6 +25,7 @@ from evaluation.reports.spreadsheet import csv_lines
 from evaluation.reports.tables import (
     Table,
     against_table,
+    alarms_table,
     comparisons_table,
     convergence_table,
     differences_table,
@@ -64,6 +65,7 @@ TABLES: dict[str, Callable[[Run, QueryDict], Table]] = {
     "planner": lambda run, _: planner_table(run),
     "comparison": lambda run, _: comparisons_table(run),
     "differences": lambda run, asked: differences_table(run, *comparisons.two_models(run, asked)),
+    "alarms": lambda run, _: alarms_table(run),
 }
 
 

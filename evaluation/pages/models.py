@@ -7,6 +7,7 @@ from typing import Any
 from evaluation.charts import placement_chart
 from evaluation.charts.placement import crowd_table
 from evaluation.reports import models_report
+from evaluation.reports.alarms import alarms_report
 
 from .base import ResultsPage
 
@@ -23,6 +24,7 @@ class ModelsPage(ResultsPage):
         return super().get_context_data(
             title=f"Language models on {report.about.name}",
             report=report,
+            alarms=alarms_report(self.results_of),
             chart=placement_chart(report) if report.models.rows else None,
             crowd=crowd_table(report.crowd),
             **kwargs,

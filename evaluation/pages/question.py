@@ -14,6 +14,7 @@ from evaluation.charts.answer_map import captions
 from evaluation.charts.answers import MOST
 from evaluation.models import Run
 from evaluation.reports import AnswerMap, QuestionReport, answer_map, question_report
+from evaluation.reports.alarms import alarms_report
 from evaluation.reports.answer_map import Axes
 from evaluation.reports.question import answer_rows
 
@@ -35,6 +36,7 @@ class QuestionPage(ResultsPage):
         return super().get_context_data(
             title=f"Question {report.name}",
             report=report,
+            alarms=alarms_report(run, question=report.question),
             chart=answers(run, kwargs["question"], report),
             map=MapCard.of(run, places) if places else None,
             axes=axes,

@@ -14,6 +14,7 @@ from evaluation.charts.questions import MOST as MOST_QUESTIONS
 from evaluation.charts.scales import three_digits
 from evaluation.models import Run
 from evaluation.reports import inputs_are_the_same, question_rows, run_report, worker_rows
+from evaluation.reports.alarms import alarms_report
 from evaluation.reports.questions import ORDERS, By
 from evaluation.steps.checkpoints import RunInputError
 
@@ -44,6 +45,7 @@ class RunPage(ResultsPage):
         return super().get_context_data(
             title=f"Results of {report.about.name}",
             report=report,
+            alarms=alarms_report(run),
             search=search,
             workers=worker_rows(run, asked.get("workers", ""), search),
             by=by,

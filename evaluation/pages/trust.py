@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.urls import reverse
+
 from evaluation.reports.trust import NOT_SEEN, PROVEN, trust_report
 
 from .base import ResultsPage
@@ -23,5 +25,9 @@ class TrustPage(ResultsPage):
             report=report,
             proven=PROVEN,
             not_seen=NOT_SEEN,
+            experts_link=reverse("admin:results-anchors", kwargs={"run": self.results_of.public_id})
+            if self.results_of.summary.get("remedies", {}).get("suggested_anchors")
+            else "",
+            alarms_link=reverse("admin:results-alarms", kwargs={"run": self.results_of.public_id}),
             **kwargs,
         )

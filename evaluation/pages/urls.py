@@ -3,6 +3,8 @@
 from django.urls import path
 
 from .against import AgainstPage
+from .alarms import AlarmPage, AlarmsPage
+from .anchors import AnchorsPage
 from .comparisons import ComparisonsPage
 from .downloads import (
     ChartFile,
@@ -31,6 +33,9 @@ urlpatterns = [
     path(RUN, RunPage.as_view(), name="results-run"),
     path(f"{RUN}models/comparison/", ComparisonsPage.as_view(), name="results-comparison"),
     path(f"{RUN}models/", ModelsPage.as_view(), name="results-models"),
+    path(f"{RUN}alarms/", AlarmsPage.as_view(), name="results-alarms"),
+    path(f"{RUN}alarms/no-<int:place>/", AlarmPage.as_view(), name="results-alarm"),
+    path(f"{RUN}anchors/", AnchorsPage.as_view(), name="results-anchors"),
     path(f"{RUN}trust/", TrustPage.as_view(), name="results-trust"),
     path(f"{RUN}heat-map/", HeatMapPage.as_view(), name="results-heat-map"),
     path(f"{RUN}against/", AgainstPage.as_view(), name="results-against"),

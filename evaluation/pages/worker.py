@@ -10,6 +10,7 @@ from django.http import Http404
 from evaluation.charts import Chart, worker_chart
 from evaluation.models import Run
 from evaluation.reports import WorkerReport, worker_report
+from evaluation.reports.alarms import alarms_report
 
 from .base import ResultsPage
 from .links import question_link
@@ -27,6 +28,7 @@ class WorkerPage(ResultsPage):
         return super().get_context_data(
             title=f"Worker {report.worker.name}",
             report=report,
+            alarms=alarms_report(run, worker=report.worker.worker),
             chart=scores(run, report),
             **kwargs,
         )

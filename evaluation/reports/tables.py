@@ -13,6 +13,7 @@ from annotations.models import Response
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 
 from .against import AgainstReport
+from .alarms import all_alarms
 from .answer_map import floats
 from .comparisons import all_pairs, question_differences
 from .heat_map import heat_rows
@@ -49,6 +50,21 @@ def workers_table(run: Run) -> Table:
                 *("ok" if row.supported else "too_few", row.n_answers),
             )
             for row in all_worker_rows(run)
+        ),
+    )
+
+
+def alarms_table(run: Run) -> Table:
+    """Return the alarms, worst first, as in alarms.csv; lists are separated by ";"."""
+    header = ("kind", "severity", "statistic", "threshold", "workers", "questions", "message")
+    return Table(
+        header,
+        (
+            (
+                *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
+                *(";".join(workers), ";".join(questions), alarm.message),
+            )
+            for alarm, workers, questions in all_alarms(run)
         ),
     )
 

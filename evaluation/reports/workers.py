@@ -71,9 +71,16 @@ class WorkerRow:
         return f"{self.rank_low} to {self.rank_high}"
 
 
-def worker_rows(run: Run, after: str = "", search: str = "", size: int = PAGE) -> Page[WorkerRow]:
-    """Return workers by grade, ungraded ones last; `search` is a part of their ids."""
+def worker_rows(
+    run: Run, after: str = "", search: str = "", size: int = PAGE, alarm: int | None = None
+) -> Page[WorkerRow]:
+    """Return workers by grade, ungraded ones last.
+
+    `search` is a part of their ids, `alarm` the key of an alarm that names them.
+    """
     rows = _values(run)
+    if alarm is not None:
+        rows = rows.filter(worker__alarms=alarm)
     if search:
         rows = rows.filter(worker__external_id__icontains=search)
     return ORDER.take(rows, _row, after, size)

@@ -24,7 +24,7 @@ from typing import Any
 
 from annotations.admin import staging
 from crowdgrade.models.tokens import make_token
-from evaluation.models import LanguageModel
+from evaluation.models import Alarm, JudgementRequest, LanguageModel
 
 IN, NO, GONE, LOGIN = "in", "403", "404", "login"
 ROLES = ("nobody", "walter", "vera", "ed", "tara", "otto", "rana", "ida")
@@ -71,6 +71,8 @@ EDITS_QUESTIONS = Rule(NO, NO, IN, GONE, IN, IN)
 """Changing something that experts see."""
 EDITS_ANSWERS = Rule(NO, GONE, IN, GONE, IN, IN)
 """Changing something that experts do not see."""
+JUDGES = Rule(GONE, IN, GONE, GONE, GONE, GONE)
+"""Reading and grading an answer that the expert of the set was asked to judge."""
 MANAGES = Rule(NO, NO, NO, GONE, IN, IN)
 """Deleting and sharing a set."""
 STAGED = Rule(NO, NO, GONE, GONE, IN, GONE)
@@ -147,6 +149,8 @@ ROUTES: dict[str, Route] = {
     "admin:upload-discard": post(STAGED),
     "admin:model-answers": get(ANSWERS),
     "admin:models": get(SIGNED_IN),
+    "admin:judging": get(QUESTIONS),
+    "admin:judge": form(JUDGES),
     # Teams and sharing
     "admin:sharing": form(MANAGES),
     "admin:sharing-team": post(MANAGES),
@@ -170,6 +174,9 @@ ROUTES: dict[str, Route] = {
     "admin:results-run": get(ANSWERS),
     "admin:results-models": get(ANSWERS),
     "admin:results-trust": get(ANSWERS),
+    "admin:results-anchors": get(ANSWERS) | post(EDITS_ANSWERS),
+    "admin:results-alarms": get(ANSWERS),
+    "admin:results-alarm": get(ANSWERS),
     "admin:results-comparison": get(ANSWERS),
     "admin:results-heat-map": get(ANSWERS),
     "admin:results-planner": get(ANSWERS),
@@ -179,7 +186,8 @@ ROUTES: dict[str, Route] = {
     "admin:results-question": get(ANSWERS),
     "admin:results-chart": get(ANSWERS, name=["grades", "convergence"]),
     "admin:results-table": get(
-        ANSWERS, name=["workers", "questions", "models", "comparison", "heat-map", "planner"]
+        ANSWERS,
+        name=["workers", "questions", "models", "comparison", "heat-map", "planner", "alarms"],
     ),
     "admin:results-worker-chart": get(ANSWERS),
     "admin:results-worker-table": get(ANSWERS),
@@ -228,6 +236,21 @@ ROUTES: dict[str, Route] = {
 }
 
 
+def _alarm_place(of: Any) -> int:
+    if not Alarm.objects.filter(run=of.run, place=0).exists():
+        Alarm.objects.create(run=of.run, place=0, kind="leverage", severity="alarm", message="!")
+    return 0
+
+
+def _judgement_task(of: Any) -> Any:
+    expert = of.set.shares.order_by("role").first().user  # of Otto's set, which has none: a viewer
+    response = of.version.questions.first().responses.first()
+    asked, _ = JudgementRequest.objects.get_or_create(
+        response=response, expert=expert, defaults={"place": 0, "run": of.run}
+    )
+    return asked.public_id
+
+
 def _staged(of: Any) -> str:
     staged = staging.stage(
         [b"worker,question,answer\nada,q1,hills"],
@@ -263,9 +286,11 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "id": lambda of: of.owner.pk,
     "object_id": lambda of: of.owner.pk,
     # Of no one
+    "task_id": _judgement_task,
     "kind": lambda of: "answers",
+    "place": _alarm_place,
 }
-OF_NO_ONE = {"kind", "name", "id", "object_id", "content_type_id", "app_label", "url"}
+OF_NO_ONE = {"kind", "place", "name", "id", "object_id", "content_type_id", "app_label", "url"}
 
 
 def headers(name: str, user: Any) -> dict[str, str]:

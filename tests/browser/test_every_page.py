@@ -48,6 +48,7 @@ def world(transactional_db, settings, tmp_path, monkeypatch):
         pass
     done = Run.objects.latest("pk")
     assert done.state == "done", done.error
+    assert done.alarms.exists()
     now = timezone.now()
     common = {"owner": owner, "version": version, "parameters": parameters.as_dict()}
     begun = {"attempt": 1, "started_at": now - timedelta(minutes=3), "stage": "embedding"}

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import StatisticsError, correlation
 
-from django.db.models import Count
+from django.db.models import Avg, Count, Max
 
 from evaluation.backends.languages import ENGLISH_ONLY, NOT_CHECKED
-from evaluation.models import ExemplaryAnswer, Run
+from evaluation.models import ExemplaryAnswer, HumanJudgement, Run
 from evaluation.reports.about import RunAbout, about
+from evaluation.reports.alarms import alarm_counts
 from evaluation.reports.run import RunReport, run_report
 from evaluation.steps.embed import CUT
 from evaluation.steps.short_answers import MOSTLY_SHORT
@@ -40,7 +41,7 @@ def trust_report(run: Run) -> TrustReport:
 
 def _facts(run: Run, report: RunReport) -> Iterator[Fact]:
     n_workers = report.counts.get("workers", 0)
-    yield facts.of_alarms(_alarms(run))
+    yield facts.of_alarms(alarm_counts(run))
     yield facts.of_workers(n_workers, bool(run.parameters.get("leave_one_out")))
     yield facts.of_answers(_answers_of_questions(run))
     yield facts.of_support(n_workers, report.n_supported)
@@ -59,10 +60,6 @@ def _facts(run: Run, report: RunReport) -> Iterator[Fact]:
             yield fact
 
 
-def _alarms(run: Run) -> dict[str, int] | None:
-    return None
-
-
 def _answers_of_questions(run: Run) -> dict[int, int]:
     """Return how many questions have so many answers."""
     rows = ExemplaryAnswer.objects.filter(run=run).order_by().values("n_answers")
@@ -72,8 +69,9 @@ def _answers_of_questions(run: Run) -> dict[int, int]:
 def _language(run: Run, report: RunReport) -> Fact:
     spec = str(run.parameters.get("embedder", ""))
     known = spec in OF_WORDS or bool(report.embedding.get("languages"))
+    by_words = "a comparison of words or letters, which works in any language but knows no synonyms"
     return facts.of_language(
-        str(report.embedding.get("model", spec)),
+        by_words if spec in OF_WORDS else str(report.embedding.get("model", spec)),
         _warning(report, ENGLISH_ONLY),
         _warning(report, NOT_CHECKED),
         known,
@@ -87,7 +85,15 @@ def _warning(report: RunReport, words: str) -> str:
 
 def _judged(run: Run) -> list[tuple[float, float]]:
     """Return the score of each answer that experts graded, and the mean of their grades."""
-    return []
+    rows = (
+        HumanJudgement.objects.filter(
+            response__scores__run=run, response__scores__score_leave_one_out__isnull=False
+        )
+        .order_by()
+        .values("response_id")
+        .annotate(mean=Avg("grade"), score=Max("response__scores__score_leave_one_out"))
+    )
+    return list(rows.values_list("score", "mean"))
 
 
 def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:

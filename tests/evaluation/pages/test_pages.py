@@ -312,6 +312,6 @@ def test_pages_take_a_constant_number_of_queries(
 ):
     run = world.finished(n_workers=n_workers, n_models=n_workers // 10, owner=rana)
     addresses = every_address(run)[:4]
-    for address, most in zip(addresses, (14, 8, 10, 17), strict=True):
+    for address, most in zip(addresses, (17, 11, 13, 20), strict=True):
         with django_assert_max_num_queries(most):
             assert site.get(address).status_code == 200

@@ -1,0 +1,22 @@
+"""The alarms of a run: what rang, on whom, with which evidence. An alarm rejects nobody.
+
+- `report`: alarms worst first, of a run, of one worker or of one question in it.
+- `evidence`: one alarm with texts side by side.
+- `wording`: titles, and a statistic against its threshold, in words.
+"""
+
+from .evidence import AlarmEvidence, Exhibit, Shown, alarm_evidence
+from .report import AlarmEntry, AlarmsReport, Check, alarm_counts, alarms_report, all_alarms
+
+__all__ = [
+    "AlarmEntry",
+    "AlarmEvidence",
+    "AlarmsReport",
+    "Check",
+    "Exhibit",
+    "Shown",
+    "alarm_counts",
+    "alarm_evidence",
+    "alarms_report",
+    "all_alarms",
+]

@@ -1,0 +1,245 @@
+"""Which alarms rang in a run, worst first, and what was looked at without ringing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, F, IntegerField, OuterRef, QuerySet, Subquery, Window
+from django.db.models.functions import Coalesce, RowNumber
+
+from evaluation.models import Alarm, Run
+
+from ..about import RunAbout, about
+from .wording import SEVERITIES, case_of, measured, title_of, why_not_checked
+
+# Alarms that one page lists, and names that an alarm in a list spells out.
+MOST = 50
+NAMED = 6
+# A key of the run's summary; a run without it never looked.
+CHECKS = "alarm_checks"
+
+
+@dataclass(frozen=True)
+class Named:
+    """Somebody or something that an alarm is about."""
+
+    id: UUID
+    name: str
+
+
+@dataclass(frozen=True)
+class AlarmEntry:
+    """An alarm in a list.
+
+    Attributes
+    ----------
+    place : its number within the run, from 0. kind, severity : codes. case : which wording fits.
+    measured : the statistic against its threshold, in words; "" without a number.
+    message : evidence, meaning and what to do; it names nobody.
+    n_workers, n_questions : whom and what it is about, 0 for the whole crowd; `workers` and
+        `questions` are the first of them.
+    """
+
+    place: int
+    kind: str
+    severity: str
+    case: str
+    statistic: float | None
+    threshold: float | None
+    message: str
+    n_workers: int
+    n_questions: int
+    workers: tuple[Named, ...] = ()
+    questions: tuple[Named, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        return title_of(self.case)
+
+    @property
+    def word(self) -> str:
+        """The severity in a word."""
+        return SEVERITIES.get(self.severity, self.severity)
+
+    @property
+    def measured(self) -> str:
+        """The statistic against its threshold, in words."""
+        return measured(self.case, self.statistic, self.threshold)
+
+    @property
+    def more_workers(self) -> int:
+        """How many workers are not named here."""
+        return self.n_workers - len(self.workers)
+
+    @property
+    def more_questions(self) -> int:
+        """How many questions are not named here."""
+        return self.n_questions - len(self.questions)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A statistic that was looked at; None with a reason where it is undefined."""
+
+    name: str
+    statistic: float | None
+    threshold: float | None
+    rings: bool
+    reason: str | None
+
+    @property
+    def title(self) -> str:
+        """What it looks for."""
+        return title_of(self.name)
+
+    @property
+    def measured(self) -> str:
+        """The statistic against its threshold, in words."""
+        return measured(self.name, self.statistic, self.threshold)
+
+    @property
+    def why(self) -> str:
+        """Why it is undefined; "" if it is not."""
+        return why_not_checked(self.reason)
+
+
+@dataclass(frozen=True)
+class AlarmsReport:
+    """The alarms of a run (or those that name one worker or question), worst first.
+
+    Attributes
+    ----------
+    looked : whether the run looked for alarms at all; older ones did not.
+    counts : alarms by severity, those that are not listed too.
+    """
+
+    about: RunAbout
+    looked: bool
+    alarms: list[AlarmEntry]
+    counts: dict[str, int]
+    checks: list[Check]
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return sum(self.counts.values())
+
+    @property
+    def n_ringing(self) -> int:
+        """How many of them are of severity alarm."""
+        return self.counts.get("alarm", 0)
+
+    @property
+    def camps_ring(self) -> bool:
+        """Whether the crowd falls into camps, so that an expert should say which is right."""
+        return any(alarm.case == "two_camps" for alarm in self.alarms)
+
+
+def alarm_counts(run: Run) -> dict[str, int] | None:
+    """Return how many alarms of each severity a run has, by one query; None if it never looked."""
+    if CHECKS not in run.summary:
+        return None
+    rows = Alarm.objects.filter(run=run).order_by().values("severity").annotate(n=Count("pk"))
+    return dict(rows.values_list("severity", "n"))
+
+
+def alarms_report(
+    run: Run, worker: UUID | None = None, question: UUID | None = None, most: int = MOST
+) -> AlarmsReport:
+    """Return the alarms of a run, or those that name a worker or a question, by three queries."""
+    rows = Alarm.objects.filter(run=run)
+    if worker is not None:
+        rows = rows.filter(workers__public_id=worker)
+    if question is not None:
+        rows = rows.filter(questions__public_id=question)
+    found = list(_entries(rows))
+    counts: dict[str, int] = {}
+    for entry in found:
+        counts[entry.severity] = counts.get(entry.severity, 0) + 1
+    workers, questions = _named(rows, "worker"), _named(rows, "question")
+    listed = [
+        _with_names(entry, workers.get(entry.place, ()), questions.get(entry.place, ()))
+        for entry in found[:most]
+    ]
+    return AlarmsReport(
+        about=about(run),
+        looked=CHECKS in run.summary,
+        alarms=listed,
+        counts=counts,
+        checks=[
+            Check(
+                name=check["check"],
+                statistic=check["statistic"],
+                threshold=check["threshold"],
+                rings=check["rings"],
+                reason=check.get("reason"),
+            )
+            for check in run.summary.get(CHECKS, [])
+        ],
+    )
+
+
+def all_alarms(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]]:
+    """Yield every alarm with the names of all its workers and questions, for a file."""
+    for alarm in Alarm.objects.filter(run=run).order_by("place"):
+        workers = list(alarm.workers.order_by("pk").values_list("external_id", flat=True))
+        questions = list(alarm.questions.order_by("pk").values_list("external_id", flat=True))
+        yield entry_of(alarm, len(workers), len(questions)), workers, questions
+
+
+def entry_of(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
+    """Return an alarm as an entry without names."""
+    return AlarmEntry(
+        place=alarm.place,
+        kind=alarm.kind,
+        severity=alarm.severity,
+        case=case_of(alarm.kind, alarm.severity, bool(n_workers)),
+        statistic=alarm.statistic,
+        threshold=alarm.threshold,
+        message=alarm.message,
+        n_workers=n_workers,
+        n_questions=n_questions,
+    )
+
+
+def _entries(rows: QuerySet[Alarm]) -> Iterator[AlarmEntry]:
+    # Each counted by a query of its own inside the one: joined, both would multiply each other.
+    counted = rows.defer("evidence").annotate(
+        n_workers=_count(Alarm.workers.through), n_questions=_count(Alarm.questions.through)
+    )
+    for alarm in counted.order_by("place"):
+        yield entry_of(alarm, alarm.n_workers, alarm.n_questions)
+
+
+def _count(through: Any) -> Coalesce:
+    rows = through.objects.filter(alarm=OuterRef("pk")).order_by().values("alarm")
+    counted = Subquery(rows.annotate(n=Count("pk")).values("n"), output_field=IntegerField())
+    return Coalesce(counted, 0)
+
+
+def _named(rows: QuerySet[Alarm], what: str) -> dict[int, tuple[Named, ...]]:
+    """Return the first few workers or questions of each alarm, by its place."""
+    through: Any = (Alarm.workers if what == "worker" else Alarm.questions).through
+    found: dict[int, tuple[Named, ...]] = {}
+    first = (
+        through.objects.filter(alarm__in=rows.order_by().values("pk"))
+        .annotate(
+            at=Window(RowNumber(), partition_by=F("alarm"), order_by=F(what).asc()),
+        )
+        .filter(at__lte=NAMED)
+        .order_by("alarm__place", "at")
+        .values_list("alarm__place", f"{what}__public_id", f"{what}__external_id")
+    )
+    for place, public_id, name in first:
+        found[place] = (*found.get(place, ()), Named(public_id, name))
+    return found
+
+
+def _with_names(
+    entry: AlarmEntry, workers: tuple[Named, ...], questions: tuple[Named, ...]
+) -> AlarmEntry:
+    return AlarmEntry(**{**vars(entry), "workers": workers, "questions": questions})

@@ -1,0 +1,128 @@
+"""Answers that tell camps apart, who is asked to grade them, and how far that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.models import Share
+from evaluation.models import HumanJudgement, JudgementRequest, Run
+from evaluation.steps.agreement import Agreement, agreements
+from evaluation.steps.outside import suggested_anchors
+
+from .about import RunAbout, about
+
+RECOMMENDED = 6
+FEWEST = 2
+# Experts that the page lists.
+MOST_EXPERTS = 100
+
+
+@dataclass(frozen=True)
+class ExpertProgress:
+    """How far somebody is with the suggested answers."""
+
+    user: int
+    name: str
+    n_asked: int
+    n_graded: int
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left."""
+        return 0 < self.n_asked <= self.n_graded
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """An answer to grade, and the grades it has; it is shown to requesters, not to experts."""
+
+    question: str
+    question_text: str
+    text: str
+    grades: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class AnchorsReport:
+    """What it takes to settle which camp is right.
+
+    Attributes
+    ----------
+    asked : whether the run looked for such answers. reason : code of why there are none.
+    n_graded : suggested answers with a grade. choice : what the anchors of this run chose, as in
+        its summary; None if it used none.
+    """
+
+    about: RunAbout
+    asked: bool
+    reason: str | None
+    suggestions: list[Suggestion]
+    experts: list[ExpertProgress]
+    others: list[tuple[int, str]]
+    agreements: list[Agreement]
+    choice: dict[str, Any] | None
+    candidates: list[dict[str, Any]]
+
+    @property
+    def n_graded(self) -> int:
+        """How many of the suggested answers have a grade."""
+        return sum(bool(suggestion.grades) for suggestion in self.suggestions)
+
+    @property
+    def can_choose(self) -> bool:
+        """Whether grades can choose: two at least, which are not all the same."""
+        known = [sum(s.grades) / len(s.grades) for s in self.suggestions if s.grades]
+        return len(known) >= FEWEST and len(set(known)) > 1
+
+
+def anchors_report(run: Run, myself: int) -> AnchorsReport:
+    """Return the report for a user, by six queries; `myself` is the key of who asks."""
+    answers = suggested_anchors(run)
+    keys = [answer.pk for answer in answers] or [0]
+    of_remedies = run.summary.get("remedies", {})
+    stored = of_remedies.get("suggested_anchors") or {}
+    grades: dict[str, dict[int, float]] = {}
+    of_answer: dict[int, list[float]] = {}
+    for name, key, grade in (
+        HumanJudgement.objects.filter(response__in=keys)
+        .order_by("pk")
+        .values_list("expert__username", "response", "grade")
+    ):
+        grades.setdefault(name, {})[key] = grade
+        of_answer.setdefault(key, []).append(grade)
+    asked: dict[tuple[int, str], int] = {}
+    for user, name in JudgementRequest.objects.filter(response__in=keys).values_list(
+        "expert", "expert__username"
+    ):
+        asked[user, name] = asked.get((user, name), 0) + 1
+    shares = (
+        Share.objects.filter(
+            question_set=run.version.question_set, role=Share.Role.EXPERT, user__is_active=True
+        )
+        .order_by("user__username")
+        .values_list("user", "user__username")[:MOST_EXPERTS]
+    )
+    known = {user for user, _ in asked}
+    return AnchorsReport(
+        about=about(run),
+        asked=bool(stored),
+        reason=stored.get("reason"),
+        suggestions=[
+            Suggestion(
+                question=answer.question.external_id,
+                question_text=answer.question.text,
+                text=answer.text,
+                grades=tuple(of_answer.get(answer.pk, ())),
+            )
+            for answer in answers
+        ],
+        experts=[
+            ExpertProgress(user, name, n, len(grades.get(name, {})))
+            for (user, name), n in sorted(asked.items(), key=lambda item: item[0][1])
+        ],
+        others=[(user, name) for user, name in shares if user not in known],
+        agreements=agreements(grades),
+        choice=of_remedies.get("anchors"),
+        candidates=list((of_remedies.get("candidates") or {}).get("found", [])),
+    )

@@ -1,0 +1,57 @@
+"""How far experts agree with each other, where two graded the same answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+# Grades from 0 to 5 in steps of a half: the categories of kappa.
+STEPS = 2
+CATEGORIES = 5 * STEPS + 1
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Two experts on the answers that both graded.
+
+    Attributes
+    ----------
+    n : how many these are. difference : mean absolute difference of the grades, 0 to 5.
+    kappa : Cohen's with quadratic weights, 1 for full agreement and 0 for that of chance; None
+        where it is undefined, because all grades are the same.
+    """
+
+    one: str
+    other: str
+    n: int
+    difference: float
+    kappa: float | None
+
+
+def agreements(grades: Mapping[str, Mapping[int, float]]) -> list[Agreement]:
+    """Compare every two experts; `grades` are of each, by the answer's key."""
+    found = []
+    for one, other in combinations(sorted(grades), 2):
+        both = sorted(grades[one].keys() & grades[other].keys())
+        if not both:
+            continue
+        a = np.array([grades[one][key] for key in both])
+        b = np.array([grades[other][key] for key in both])
+        found.append(Agreement(one, other, len(both), float(abs(a - b).mean()), _kappa(a, b)))
+    return found
+
+
+def _kappa(a: np.ndarray, b: np.ndarray) -> float | None:
+    """Return Cohen's kappa with quadratic weights (Cohen 1968); None without any spread."""
+    one, other = (np.rint(grades * STEPS).astype(np.int64) for grades in (a, b))
+    weights = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)) ** 2
+    chance = np.outer(
+        np.bincount(one, minlength=CATEGORIES), np.bincount(other, minlength=CATEGORIES)
+    )
+    expected = float((weights * chance).sum()) / len(one)
+    if expected == 0:
+        return None
+    return 1.0 - float(((one - other) ** 2).sum()) / expected
