@@ -12,6 +12,7 @@ from evaluation.charts import Chart
 from evaluation.charts.against import against_chart
 from evaluation.models import Run
 from evaluation.reports.against import AgainstReport, against_report, other_runs
+from evaluation.reports.alarms import alarm_counts
 
 from .base import ResultsPage
 from .comparisons import public_id
@@ -38,6 +39,8 @@ class AgainstPage(ResultsPage):
             other=other,
             other_link=status_link(other) if other else "",
             report=report,
+            alarms_here=alarm_counts(run),
+            alarms_there=alarm_counts(other) if other and report else None,
             chart=picture(report, run) if report else None,
             **kwargs,
         )

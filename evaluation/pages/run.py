@@ -16,6 +16,7 @@ from evaluation.models import Run
 from evaluation.reports import inputs_are_the_same, question_rows, run_report, worker_rows
 from evaluation.reports.alarms import alarms_report
 from evaluation.reports.questions import ORDERS, By
+from evaluation.reports.remedies import remedies_report
 from evaluation.steps.checkpoints import RunInputError
 
 from .base import ResultsPage
@@ -46,6 +47,7 @@ class RunPage(ResultsPage):
             title=f"Results of {report.about.name}",
             report=report,
             alarms=alarms_report(run),
+            remedies=remedies_report(run),
             search=search,
             workers=worker_rows(run, asked.get("workers", ""), search),
             by=by,

@@ -14,6 +14,7 @@ from evaluation.charts import (
 )
 from evaluation.charts.heat_map import block_chart, overview_chart
 from evaluation.charts.planner import planner_chart
+from evaluation.reports.alarms import alarms_report
 from evaluation.reports.heat_map import heat_block, heat_overview
 from evaluation.reports.summary import summary_report
 
@@ -40,6 +41,7 @@ class SummaryPage(ResultsPage):
         return super().get_context_data(
             title=f"Summary of {report.run.about.name}",
             report=report,
+            alarms=alarms_report(run),
             charts={
                 "grades": grades_chart(workers, report.run.n_graded) if workers else None,
                 "ranks": ranks_chart(workers, report.run.n_graded),

@@ -197,3 +197,51 @@ def test_the_trust_page_counts_alarms(site, run):
     alarm(run, workers=["w001"])
     report = site.get(at("results-trust", run)).context_data["report"]
     assert (report.facts[0].name, report.verdict.level) == ("alarms", "bad")
+
+
+def test_alarms_stand_on_paper_and_beside_another_run(site, run):
+    alarm(run, workers=["w001", "w002"])
+    said = get(site, "results-summary", run)
+    assert "Alarm: Copied or nearly copied answers." in said
+    assert "<bdi>w001</bdi>" in said
+    other = Run.objects.get(pk=run.pk)
+    other.pk, other.public_id = None, Run().public_id
+    other._state.adding = True
+    other.save()
+    said = get(site, "results-against", other, f"?with={run.public_id.hex}")
+    assert "none in this run" in said
+    assert "1 in the other one" in said
+
+
+def test_a_run_with_remedies_is_compared_with_the_plain_one(site, run):
+    plain = AqerParameters(embedder="bow")
+    Run.objects.filter(pk=run.pk).update(parameters=plain.as_dict())
+    mover = {
+        "worker": str(worker_of(run, "w003")["worker"]),
+        "plain_grade": 1.0,
+        "plain_rank": 1,
+        "grade": 0.2,
+        "rank": 9,
+        "change": -8,
+    }
+    compared = {"spearman": 0.5, "n": 14, "reason": None, "movers": [mover]}
+    later = Run.objects.get(pk=run.pk)
+    later.pk, later.public_id = None, Run().public_id
+    later._state.adding = True
+    later.parameters = AqerParameters(embedder="bow", collapse_copies=True).as_dict()
+    groups = [{"collapsed": True}, {"collapsed": False}]
+    later.summary = run.summary | {
+        "remedies": {
+            "asked_for": ["collapse_copies"],
+            "groups": groups,
+            "compared_with_plain": compared,
+        }
+    }
+    later.save()
+    said = get(site, "results-run", later)
+    assert "Graded with: copies collapsed" in said
+    assert "agrees by 0.50 with the plain run" in said
+    assert "<bdi>w003</bdi></a> from 1 to 9" in said
+    assert "1 was left alone, because it is a camp" in said
+    assert f"against/?with={run.public_id.hex}" in said
+    assert "Graded with" not in get(site, "results-run", run)
