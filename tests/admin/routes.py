@@ -243,7 +243,8 @@ def _alarm_place(of: Any) -> int:
 
 
 def _judgement_task(of: Any) -> Any:
-    expert = of.set.shares.order_by("role").first().user  # of Otto's set, which has none: a viewer
+    share = of.set.shares.order_by("role").first()  # of Otto's set, which has no expert: a viewer
+    expert = of.owner if share is None else share.user
     response = of.version.questions.first().responses.first()
     asked, _ = JudgementRequest.objects.get_or_create(
         response=response, expert=expert, defaults={"place": 0, "run": of.run}

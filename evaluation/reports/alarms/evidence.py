@@ -17,6 +17,8 @@ from .report import AlarmEntry, entry_of
 
 # Pairs of answers on one page.
 SHOWN = 10
+# No row has this key: a page without texts asks the database as often as one with.
+NOBODY = 0
 
 
 @dataclass(frozen=True)
@@ -94,9 +96,9 @@ def _exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Iterable[Ex
     of_models = _of_models([row["llm_response"] for row in rows])
     questions = {
         row["pk"]: row
-        for row in Question.objects.filter(pk__in=[row["question"] for row in rows]).values(
-            "pk", "public_id", "external_id", text_shown=beginning("text")
-        )
+        for row in Question.objects.filter(
+            pk__in=[NOBODY, *(row["question"] for row in rows)]
+        ).values("pk", "public_id", "external_id", text_shown=beginning("text"))
     }
     for row in rows:
         question = questions.get(row["question"])
@@ -115,7 +117,7 @@ def _exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Iterable[Ex
 
 def _answers(run: Run, alarm: Alarm, keys: list[int | None]) -> dict[int, Shown]:
     rows = list(
-        Response.objects.filter(pk__in=[key or 0 for key in keys]).values(
+        Response.objects.filter(pk__in=[NOBODY, *(key or NOBODY for key in keys)]).values(
             "pk",
             "submission__worker_id",
             "submission__worker__public_id",
@@ -123,7 +125,7 @@ def _answers(run: Run, alarm: Alarm, keys: list[int | None]) -> dict[int, Shown]
             text_shown=beginning("text", ANSWER_SHOWN),
         )
     )
-    workers = [row["submission__worker_id"] for row in rows] or [0]
+    workers = [row["submission__worker_id"] for row in rows] or [NOBODY]
     grades = dict(
         WorkerGrade.objects.filter(run=run, worker__in=workers).values_list("worker_id", "grade")
     )
@@ -141,7 +143,7 @@ def _answers(run: Run, alarm: Alarm, keys: list[int | None]) -> dict[int, Shown]
 
 
 def _of_models(keys: list[int | None]) -> dict[int, Shown]:
-    rows = LLMResponse.objects.filter(pk__in=[key or 0 for key in keys]).values(
+    rows = LLMResponse.objects.filter(pk__in=[NOBODY, *(key or NOBODY for key in keys)]).values(
         "pk", "model__name", text_shown=beginning("text", ANSWER_SHOWN)
     )
     return {
