@@ -44,6 +44,31 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
+class Ranking:
+    """A ranking at which the crowd may rest.
+
+    Attributes
+    ----------
+    name : code. with_experts : Pearson correlation of its scores with the grades, None where
+        undefined. with_plain : Spearman correlation with the plain ranking. chosen : by the grades.
+    """
+
+    name: str
+    with_experts: float | None
+    with_plain: float | None
+    chosen: bool
+
+    @property
+    def words(self) -> str:
+        """What leads to it."""
+        kind, _, camp = self.name.rpartition("_camp_")
+        return {
+            "from": f"started from camp {camp}",
+            "only": f"only camp {camp} votes",
+        }.get(kind, "as graded without experts" if self.name == "default" else self.name)
+
+
+@dataclass(frozen=True)
 class AnchorsReport:
     """What it takes to settle which camp is right.
 
@@ -62,7 +87,12 @@ class AnchorsReport:
     others: list[tuple[int, str]]
     agreements: list[Agreement]
     choice: dict[str, Any] | None
-    candidates: list[dict[str, Any]]
+    rankings: list[Ranking]
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether this run's ranking was chosen by grades."""
+        return self.choice is not None and self.choice["reason"] is None
 
     @property
     def n_graded(self) -> int:
@@ -124,5 +154,18 @@ def anchors_report(run: Run, myself: int) -> AnchorsReport:
         others=[(user, name) for user, name in shares if user not in known],
         agreements=agreements(grades),
         choice=of_remedies.get("anchors"),
-        candidates=list((of_remedies.get("candidates") or {}).get("found", [])),
+        rankings=_rankings(of_remedies),
     )
+
+
+def _rankings(of_remedies: dict[str, Any]) -> list[Ranking]:
+    chosen = (of_remedies.get("anchors") or {}).get("chosen")
+    return [
+        Ranking(
+            name=found["name"],
+            with_experts=found["correlation_with_expert"],
+            with_plain=found["spearman_with_default"],
+            chosen=found["name"] == chosen,
+        )
+        for found in (of_remedies.get("candidates") or {}).get("found", [])
+    ]

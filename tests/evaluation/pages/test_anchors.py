@@ -243,3 +243,20 @@ def test_judgements_count_for_trust_unless_they_chose_the_ranking(site, run, ran
     assert (fact().level, "correlate 1.00" in fact().said) == ("good", True)
     Run.objects.filter(pk=run.pk).update(parameters=AqerParameters(anchors=True).as_dict())
     assert fact().level == "unknown"
+
+
+def test_a_run_whose_ranking_was_chosen_says_by_what(site, run):
+    found = [
+        {"name": name, "correlation_with_expert": r, "spearman_with_default": s}
+        for name, r, s in (("default", -0.9, 1.0), ("only_camp_1", 0.97, -0.3))
+    ]
+    remedies = {
+        "anchors": {"graded": 6, "chosen": "only_camp_1", "reason": None},
+        "candidates": {"found": found},
+    }
+    Run.objects.filter(pk=run.pk).update(summary=run.summary | {"remedies": remedies})
+    said = site.get(anchors(run)).content.decode()
+    assert "6 answers chose among these rankings" in said
+    assert 'only camp 1 votes <span class="cg-badge cg-good">chosen' in said
+    assert "0.97" in said
+    assert "Find the answers that tell the camps apart" not in said
