@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from evaluation.alarm_text import alarms_text
 from evaluation.console import text_table
 from evaluation.models import LLMScore, Run, WorkerGrade
+from evaluation.steps.results import AlarmRow
 
 # Workers shown; the pages and the files hold all of them.
 SHOWN = 40
@@ -34,8 +36,24 @@ def models_table(run: Run) -> str:
     return text_table(("rank", "model", "score", "low", "high", "percentile", "n"), rows)
 
 
+def alarm_rows(run: Run) -> list[AlarmRow]:
+    """Return the alarms of a run with the names of workers and questions."""
+    return [
+        AlarmRow(
+            kind=alarm.kind,
+            severity=alarm.severity,
+            statistic=alarm.statistic,
+            threshold=alarm.threshold,
+            workers=tuple(worker.external_id for worker in alarm.workers.all()),
+            questions=tuple(question.external_id for question in alarm.questions.all()),
+            message=alarm.message,
+        )
+        for alarm in run.alarms.prefetch_related("workers", "questions")
+    ]
+
+
 def report(run: Run) -> str:
-    """Return both tables, the human ceiling and the warnings."""
+    """Return both tables, the human ceiling, the alarms and the warnings."""
     parts = [workers_table(run), models_table(run)]
     ceiling = run.summary.get("ceiling", {})
     if ceiling.get("score") is not None:
@@ -43,5 +61,6 @@ def report(run: Run) -> str:
         if ceiling.get("low") is not None:
             text += f" (95% interval {ceiling['low']:.3f} to {ceiling['high']:.3f})"
         parts.append(text)
+    parts.append(alarms_text(alarm_rows(run), "on the page of the run"))
     parts.append("\n".join(f"Warning: {warning}" for warning in run.warnings))
     return "\n\n".join(part for part in parts if part)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 
 import numpy as np
 
-from evaluation.console import printable, text_table
+from evaluation.alarm_text import alarms_text
+from evaluation.console import text_table
 from evaluation.grade_changes import GradeChanges
 from evaluation.studies.file_grading import FileGrading, changes_of
 from evaluation.studies.grading_summary import warnings_of
@@ -15,9 +15,6 @@ from evaluation.studies.grading_tables import worker_rows
 
 # Workers shown; the file holds all of them.
 SHOWN = 40
-# Characters of a line, and of an id in the middle of one.
-WIDE = 100
-LONGEST_ID = 40
 
 
 def report(grading: FileGrading, output: Path) -> str:
@@ -41,33 +38,12 @@ def report(grading: FileGrading, output: Path) -> str:
         )
         parts.append(f"Human ceiling: {ceiling.score:.3f}{interval}")
     if grading.alarms.rows:
-        parts.append(alarms_text(grading))
+        parts.append(alarms_text(grading.alarms.rows, "in alarms.csv"))
     warnings = warnings_of(grading)
     if warnings:
         parts.append("\n".join(f"Warning: {warning}" for warning in warnings))
     parts.append(f"Tables: {output}")
     return "\n\n".join(parts)
-
-
-def alarms_text(grading: FileGrading) -> str:
-    """Return every alarm with the workers and questions it is about, alarms first."""
-    said = []
-    for row in grading.alarms.rows:
-        said.append(f"{row.severity.upper()} {row.kind}: {row.message}")
-        for what, ids in (("Workers", row.workers), ("Questions", row.questions)):
-            if ids:
-                said.append(f"  {what}: {_named(ids)}")
-    return "\n".join(textwrap.fill(line, WIDE, subsequent_indent="  ") for line in said)
-
-
-def _named(ids: tuple[object, ...]) -> str:
-    more = f" and {len(ids) - SHOWN} more in alarms.csv" if len(ids) > SHOWN else ""
-    return ", ".join(_short(str(one)) for one in ids[:SHOWN]) + more
-
-
-def _short(text: str) -> str:
-    text = printable(text).replace("\n", " ")
-    return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 3]}..."
 
 
 def workers_table(grading: FileGrading) -> str:

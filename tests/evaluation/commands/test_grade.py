@@ -49,6 +49,9 @@ def test_watching_ends_with_the_run_and_its_tables_name_every_worker(tides):
     table = report(run)
     names = {"Amara", "Uma", "Zuri"}
     assert {name for name in names if f"  {name} " in table} == names
+    # Quinn pasted Amara's answers (annotations/demo/README.md).
+    assert "ALARM copies:" in table
+    assert "  Workers: Amara, Quinn" in table
 
 
 def test_options_that_contradict_each_other_queue_nothing(tides):
