@@ -18,9 +18,10 @@ from .table import Row
 HEADER = (
     *("question", "text", "passage", "category", "language", "consensus", "similarity", "reason"),
     *(name for n in range(1, NEXT + 1) for name in (f"next_{n}", f"next_{n}_similarity")),
-    *("n_answers", "n_supported_workers", "dispersion", "camps", "camps_reason"),
+    *("n_answers", "n_supported_workers", "dispersion", "separation"),
+    *("camp_1", "camp_1_size", "camp_2", "camp_2_size", "camps_reason"),
 )
-KEYS = (*HEADER[:8], "next", *HEADER[-5:])
+KEYS = (*HEADER[:8], "next", *HEADER[-9:-5], "camps", "camps_reason")
 
 Files = dict[str, Callable[[], Iterator[bytes]]]
 
@@ -75,12 +76,21 @@ def zip_chunks(report: ConsensusReport) -> Iterator[bytes]:
 def _flat(row: ConsensusRow) -> Row:
     others = [(near.answer, near.similarity) for near in row.next]
     others += [("", None)] * (NEXT - len(others))
-    return (*_begin(row), *(cell for pair in others for cell in pair), *_end(row))
+    camps: list[Row] = [(camp.answer, camp.size) for camp in row.camps]
+    camps = camps or [(None, None)] * 2
+    return (
+        *_begin(row),
+        *(cell for pair in others for cell in pair),
+        *_support(row),
+        *(cell for pair in camps for cell in pair),
+        row.camps_reason or None,
+    )
 
 
 def _nested(row: ConsensusRow) -> Row:
     others = [{"answer": near.answer, "similarity": near.similarity} for near in row.next]
-    return (*_begin(row), others, *_end(row))
+    camps = [{"answer": camp.answer, "size": camp.size} for camp in row.camps]
+    return (*_begin(row), others, *_support(row), camps or None, row.camps_reason or None)
 
 
 def _begin(row: ConsensusRow) -> Row:
@@ -92,8 +102,8 @@ def _begin(row: ConsensusRow) -> Row:
     )
 
 
-def _end(row: ConsensusRow) -> Row:
-    return row.n_answers, row.n_supported, row.dispersion, row.camps, row.camps_reason
+def _support(row: ConsensusRow) -> Row:
+    return row.n_answers, row.n_supported, row.dispersion, row.separation
 
 
 def _json(value: object) -> bytes:

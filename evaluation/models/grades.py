@@ -109,6 +109,9 @@ class ExemplaryAnswer(Result):
     `mean_score` is the mean leave-one-out score of its answers: low for a hard question. `path`
     holds its place on the map (see `AnswerScore`) after each iteration, `own_share` and
     `run_share` how much of the differences between the answers the two pairs of axes show.
+    `separation` is how clearly its answers fall into two camps (see `methods.alarms.questions`),
+    None below 6 answers and in runs that did not look; where it is above the threshold, the camps
+    have their sizes, and the answers nearest to their means (None if withdrawn).
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="exemplary_answers")
@@ -126,6 +129,15 @@ class ExemplaryAnswer(Result):
     path = models.BinaryField(null=True)
     own_share = models.FloatField(null=True)
     run_share = models.FloatField(null=True)
+    separation = models.FloatField(null=True)
+    larger_camp = models.PositiveIntegerField(null=True, help_text="Answers in it.")
+    smaller_camp = models.PositiveIntegerField(null=True)
+    larger_nearest = models.ForeignKey(
+        Response, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    smaller_nearest = models.ForeignKey(
+        Response, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
 
     class Meta:
         constraints = [
@@ -138,6 +150,20 @@ class ExemplaryAnswer(Result):
                     & has_length("vector", F("dimension") * 4)
                 ),
                 name="exemplary_answer_dimension",
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(Q(separation__gte=0, separation__lte=1), "separation"),
+                name="exemplary_answer_separation",
+            ),
+            models.CheckConstraint(
+                condition=Q(larger_camp__isnull=True, smaller_camp__isnull=True)
+                | Q(
+                    larger_camp__isnull=False,
+                    smaller_camp__isnull=False,
+                    smaller_camp__gte=1,
+                    smaller_camp__lte=F("larger_camp"),
+                ),
+                name="exemplary_answer_camps",
             ),
         ]
 

@@ -20,6 +20,7 @@ from annotations.models import Response
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
 from evaluation.parameters import AqerParameters
 
+from .camps import Camp, camps_of, camps_summary, why_no_camps
 from .datasheet import Datasheet, PanelCount
 from .reasons import in_words
 
@@ -27,7 +28,6 @@ NEXT = 3
 """Other answers told of a question."""
 
 AT_ONCE = 2000
-NO_CAMPS = "not_computed"
 
 LIMITS = (
     "A consensus is what these people agree on, which may be wrong; a shared mistake looks like "
@@ -37,6 +37,9 @@ LIMITS = (
     "Similarity is computed from an embedding, which may miss a negation, a number or a name.",
     "A question with few answers, or a high dispersion, has hardly a consensus: read support and "
     "dispersion with every answer.",
+    "Where answers fall into two camps, the consensus answer speaks for one of them at most. Camps "
+    "do not say who is right: two right answers, two ways of writing or a common mistake make "
+    "them.",
 )
 
 
@@ -60,7 +63,9 @@ class ConsensusRow:
     n_answers, n_supported : answers with a text, and how many are of workers with enough answers
         to be ranked.
     dispersion : 0 where all say the same, toward 1 where they have nothing in common.
-    camps : None, with `camps_reason`: runs do not store them yet.
+    separation : how clearly the answers fall into two camps, 0 to 1; None below 6 answers.
+    camps : the larger and the smaller one, where the separation is above .4; else none, with
+        `camps_reason`, which also says where an answer of a camp was withdrawn.
     """
 
     question: str
@@ -74,8 +79,9 @@ class ConsensusRow:
     n_answers: int
     n_supported: int
     dispersion: float | None
-    camps: list[list[str]] | None = None
-    camps_reason: str = NO_CAMPS
+    separation: float | None
+    camps: list[Camp]
+    camps_reason: str
 
     @property
     def why(self) -> str:
@@ -104,7 +110,7 @@ class ConsensusReport:
             of_question: Any = ()
             if behind is not None and behind[0] == question["question_id"]:
                 of_question, behind = behind[1], None
-            yield _row(question, of_question, supported)
+            yield _row(self.run, question, of_question, supported)
 
 
 def consensus_report(run: Run) -> ConsensusReport:
@@ -157,6 +163,7 @@ def consensus_report(run: Run) -> ConsensusReport:
             parameters=AqerParameters().as_dict() | run.parameters,
             embedding=dict(summary.get("embedding", {})),
             ceiling=dict(summary.get("ceiling") or {}),
+            camps=camps_summary(run),
             versions=dict(summary.get("versions", {})),
             warnings=list(run.warnings),
             limits=list(LIMITS),
@@ -170,6 +177,8 @@ def _questions(run: Run) -> Iterator[dict[str, Any]]:
         .order_by("question__position", "question_id")
         .values(
             *("question_id", "n_answers", "dispersion", "nearest_response_id"),
+            *("separation", "larger_camp", "smaller_camp"),
+            *("larger_nearest_id", "smaller_nearest_id"),
             name=F("question__external_id"),
             text=F("question__text"),
             passage=F("question__passage__external_id"),
@@ -198,14 +207,18 @@ def _answers(run: Run) -> Iterator[tuple[Any, ...]]:
 
 
 def _row(
-    question: dict[str, Any], answers: Iterator[tuple[Any, ...]], supported: set[int]
+    run: Run, question: dict[str, Any], answers: Iterator[tuple[Any, ...]], supported: set[int]
 ) -> ConsensusRow:
     nearest_id = question["nearest_response_id"]
     nearest: NearAnswer | None = None
     others: dict[str, NearAnswer] = {}
+    of_camps = [question["larger_nearest_id"], question["smaller_nearest_id"]]
+    said: dict[int, str] = {}
     n_supported = 0
     for _, key, score, text, worker in answers:
         n_supported += worker in supported
+        if key in of_camps:
+            said[key] = text
         if key == nearest_id:
             nearest = NearAnswer(text, score)
         elif len(others) <= NEXT:  # one more than is told: it may say the same as the nearest
@@ -215,6 +228,9 @@ def _row(
     reason = ""
     if nearest is None:
         reason = "withdrawn" if question["n_answers"] else "no_answers"
+    camps = camps_of(
+        (question["larger_camp"], question["smaller_camp"]), [said.get(key) for key in of_camps]
+    )
     return ConsensusRow(
         question=question["name"],
         text=question["text"],
@@ -227,4 +243,7 @@ def _row(
         n_answers=question["n_answers"],
         n_supported=n_supported,
         dispersion=question["dispersion"],
+        separation=question["separation"],
+        camps=camps,
+        camps_reason=why_no_camps(run, question["separation"], camps),
     )

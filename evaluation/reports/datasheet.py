@@ -29,6 +29,9 @@ class Datasheet:
     n_empty, n_rejected : answers without a text, and those left out because they were refused
         where they were collected.
     ceiling : mean leave-one-out score of the best quarter of the workers, as in the run's summary.
+    camps : how many questions were looked at for two camps of answers (`tested`), had them
+        (`listed`) or too few answers (`too_few`), with the thresholds; None if the run did not
+        look.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Datasheet:
     parameters: dict[str, Any]
     embedding: dict[str, Any]
     ceiling: dict[str, Any]
+    camps: dict[str, Any] | None
     versions: dict[str, str]
     warnings: list[str]
     limits: list[str]
@@ -103,6 +107,7 @@ class Datasheet:
                 "Parameters": _pairs(self.parameters),
                 "Embedding": _pairs(self.embedding),
                 "Human ceiling": UNKNOWN if ceiling is None else f"{ceiling:.3f}",
+                "Two camps of answers": _camps(self.camps),
                 "Versions": _pairs(self.versions),
             },
         )
@@ -113,6 +118,17 @@ class Datasheet:
 
 def _section(title: str, facts: dict[str, str]) -> Iterator[str]:
     yield from ("", f"## {title}", "", *(f"- {name}: {fact}" for name, fact in facts.items()))
+
+
+def _camps(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return "not looked for: the run was computed before Crowdgrade did"
+    undivided = found["tested"] - found["listed"]
+    return (
+        f"on {found['listed']:,} of {found['tested']:,} questions with {found['fewest_answers']} "
+        f"answers or more (separation above {found['threshold']}); {undivided:,} undivided; "
+        f"{found['too_few']:,} with fewer answers, not looked at"
+    )
 
 
 def _pairs(values: dict[str, Any]) -> str:

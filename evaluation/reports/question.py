@@ -12,6 +12,7 @@ from annotations.models import Question
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 
 from .about import RunAbout, about
+from .camps import Camp, camps_of, why_no_camps
 from .paging import PAGE, Order, Page
 from .reasons import in_words
 from .texts import ANSWER_SHOWN, beginning, shortened
@@ -60,6 +61,8 @@ class QuestionReport:
     ----------
     name : its id in files. text : "" where only the id is known.
     n_answers : workers who answered. dispersion : 0 (all the same) to 1 (nothing in common).
+    separation : how clearly the answers fall into two camps, 0 to 1; None below 6 answers.
+    camps : the larger and the smaller one; none, with `camps_reason`, up to a separation of .4.
     answers : by score, best first. models : by score, at most 100 of `n_models`.
     """
 
@@ -72,6 +75,9 @@ class QuestionReport:
     passage_text: str
     n_answers: int
     dispersion: float | None
+    separation: float | None
+    camps: list[Camp]
+    camps_reason: str
     answers: Page[QuestionAnswer]
     models: list[ModelAnswer]
     n_models: int
@@ -96,7 +102,17 @@ def question_report(
     )
     if asked is None:
         return None
-    exemplar = ExemplaryAnswer.objects.filter(run=run, question=asked).defer("vector").first()
+    exemplar = (
+        ExemplaryAnswer.objects.filter(run=run, question=asked)
+        .defer("vector")
+        .annotate(
+            larger_text=beginning("larger_nearest__text", ANSWER_SHOWN),
+            smaller_text=beginning("smaller_nearest__text", ANSWER_SHOWN),
+        )
+        .first()
+    )
+    separation = exemplar.separation if exemplar else None
+    camps = _camps(exemplar) if exemplar else []
     models, n_models = _models(run, asked)
     return QuestionReport(
         about=about(run),
@@ -108,6 +124,9 @@ def question_report(
         passage_text=asked.passage.text if asked.passage else "",
         n_answers=exemplar.n_answers if exemplar else 0,
         dispersion=exemplar.dispersion if exemplar else None,
+        separation=separation,
+        camps=camps,
+        camps_reason=why_no_camps(run, separation, camps),
         answers=answer_rows(
             run, question, after, size, exemplar.nearest_response_id if exemplar else None
         ),
@@ -156,6 +175,16 @@ def answer_rows(
         for row in page.rows
     ]
     return Page(answers, page.after, page.next)
+
+
+def _camps(exemplar: Any) -> list[Camp]:
+    return camps_of(
+        (exemplar.larger_camp, exemplar.smaller_camp),
+        [
+            None if text is None else shortened(text, ANSWER_SHOWN)
+            for text in (exemplar.larger_text, exemplar.smaller_text)
+        ],
+    )
 
 
 def _models(run: Run, question: Question) -> tuple[list[ModelAnswer], int]:

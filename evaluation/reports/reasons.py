@@ -30,7 +30,9 @@ WORDS = {
     "refused_prompt": "the question was refused by a content filter",
     "refused_generation": "the answer was stopped by a content filter",
     "withdrawn": "the nearest answer was withdrawn after the run",
-    "not_computed": "this run did not look for them",
+    "not_computed": "the run was computed before Crowdgrade looked for them",
+    "fewer_than_6_answers": "camps are looked for from 6 answers on",
+    "undivided": "the answers do not fall into two camps",
     "error": "the answer could not be fetched",
 }
 

@@ -7,7 +7,7 @@ none, with the reason among the checks.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,15 @@ from annotations.exchange import AnswerStatus
 from evaluation.backends import EmbedderError
 from evaluation.backends.lexical import LexicalEmbedder
 from evaluation.methods import AQER
-from evaluation.methods.alarms import Finding, ModelSpeech, Survey, findings, in_order, survey
+from evaluation.methods.alarms import (
+    Finding,
+    ModelSpeech,
+    QuestionCamps,
+    Survey,
+    findings,
+    in_order,
+    survey,
+)
 from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
 from evaluation.methods.grams import Vectors
 from evaluation.parameters import AqerParameters
@@ -25,6 +33,7 @@ from evaluation.steps.copied_texts import are_copies
 from evaluation.steps.dont_know import says_dont_know
 from evaluation.steps.embed import Progress
 from evaluation.steps.grade import ModelColumns
+from evaluation.steps.question_camps import CampedAnswers, known_separation
 from evaluation.steps.results import AlarmRow
 
 OTHER_GRADER = "tfidf-word"
@@ -76,10 +85,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Alarms:
-    """Everything that was found, alarms before notices before information."""
+    """Everything that was found, alarms before notices before information.
+
+    `camps` has the questions with 6 answers or more, whether an alarm is about them or not.
+    """
 
     found: tuple[Alarm, ...]
     checks: tuple[Check, ...]
+    camps: dict[Any, CampedAnswers] = field(default_factory=dict)
 
     @property
     def rows(self) -> list[AlarmRow]:
@@ -134,7 +147,7 @@ def alarms_of(
     alarms = tuple(_alarm(place, finding, model_names or {}) for finding in in_order(found))
     if progress is not None:
         progress("alarms", 1, 1)
-    return Alarms(alarms, tuple(_checks(seen)))
+    return Alarms(alarms, tuple(_checks(seen)), _camps(place, seen.questions))
 
 
 @dataclass(frozen=True)
@@ -259,6 +272,24 @@ def _beside_model(place: _Places, finding: Finding) -> list[Exhibit]:
         if (worker, question) in place.row_of
     ]
     return found[:SHOWN]
+
+
+def _camps(place: _Places, found: QuestionCamps) -> dict[Any, CampedAnswers]:
+    camps = {
+        place.questions[code]: CampedAnswers(known_separation(value))
+        for code, value in enumerate(found.separation.tolist())
+        if not np.isnan(value)
+    }
+    for code, (larger, smaller), (one, other) in zip(
+        found.listed.tolist(), found.camps, found.nearest, strict=True
+    ):
+        question = place.questions[code]
+        camps[question] = replace(
+            camps[question],
+            sizes=(len(larger), len(smaller)),
+            nearest=(place.row_of[one, code], place.row_of[other, code]),
+        )
+    return camps
 
 
 def _checks(seen: Survey) -> list[Check]:

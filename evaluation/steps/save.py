@@ -32,6 +32,7 @@ from evaluation.steps.checkpoints import Turn
 from evaluation.steps.grade import Graded
 from evaluation.steps.load import RunInput
 from evaluation.steps.maps import Maps, as_bytes, heat_map, question_means
+from evaluation.steps.question_camps import CampedAnswers, camps_summary
 from evaluation.steps.results import Results, Undefined
 from evaluation.steps.save_alarms import save_alarms
 from evaluation.steps.warnings import grading_warnings, remedy_warnings
@@ -73,7 +74,7 @@ def save(
         for result in RESULTS:
             result._default_manager.filter(run=source.run).delete()
         _create(WorkerGrade, _worker_grades(source, results, maps))
-        _create(ExemplaryAnswer, _exemplary_answers(source, results, maps))
+        _create(ExemplaryAnswer, _exemplary_answers(source, results, maps, alarms.camps))
         _create(AnswerScore, _answer_scores(source, results, maps))
         _create(LLMScore, _llm_scores(source, results))
         _create(LLMAnswerScore, _llm_answer_scores(source, results, maps))
@@ -104,7 +105,11 @@ def save(
             reasons=[{k: v for k, v in entry.items() if k != "rows"} for entry in undefined],
             summary=_summary(source, graded, info)
             | _remedies(source, graded)
-            | {"map": maps.about, "alarm_checks": alarms.checks_as_dicts()},
+            | {
+                "map": maps.about,
+                "alarm_checks": alarms.checks_as_dicts(),
+                "question_camps": camps_summary(alarms.camps, source.asked),
+            },
         )
 
 
@@ -202,7 +207,9 @@ def left_out_means(scores: np.ndarray[Any, Any], workers: list[int]) -> dict[int
     return dict(zip(ids.tolist(), means.tolist(), strict=True))
 
 
-def _exemplary_answers(source: RunInput, results: Results, maps: Maps) -> Iterable[ExemplaryAnswer]:
+def _exemplary_answers(
+    source: RunInput, results: Results, maps: Maps, camps: dict[Any, CampedAnswers]
+) -> Iterable[ExemplaryAnswer]:
     aqer = results.aqer
     means = question_means(source, aqer)
     exemplars = aqer.exemplars()
@@ -218,6 +225,9 @@ def _exemplary_answers(source: RunInput, results: Results, maps: Maps) -> Iterab
             )
             if kept:
                 vector = as_bytes(exemplars[at])
+        found = camps.get(row.question)
+        larger, smaller = (found and found.sizes) or (None, None)
+        nearest = [source.responses[at] for at in (found and found.nearest) or ()]
         yield ExemplaryAnswer(
             run=source.run,
             question_id=row.question,
@@ -230,6 +240,11 @@ def _exemplary_answers(source: RunInput, results: Results, maps: Maps) -> Iterab
             path=path,
             own_share=own,
             run_share=of_run,
+            separation=None if found is None else found.separation,
+            larger_camp=larger,
+            smaller_camp=smaller,
+            larger_nearest_id=nearest[0] if nearest else None,
+            smaller_nearest_id=nearest[1] if nearest else None,
         )
 
 

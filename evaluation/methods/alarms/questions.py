@@ -43,6 +43,9 @@ class QuestionCamps:
         to 1; at most 1, 0 without a second camp, NaN below 6 answers. Questions in code order.
     listed : question codes with a separation above .4, the most separated first.
     camps : for each listed question the worker codes of its larger and its smaller camp.
+    nearest : for each listed question the worker codes whose answers are nearest to the mean
+        direction of these camps, in which all answers of a camp count the same: which of the
+        camps deserves weight is not known. The first in input order, if several are.
     statistic : share of the tested questions that are listed; None with `reason`.
     n_tested : questions with 6 answers or more.
     """
@@ -50,6 +53,7 @@ class QuestionCamps:
     separation: Floats
     listed: Integers
     camps: tuple[tuple[Integers, Integers], ...]
+    nearest: tuple[tuple[int, int], ...]
     statistic: float | None
     n_tested: int
     reason: str | None = None
@@ -73,7 +77,7 @@ def question_camps(vote: MeanVote, seed: int = 0) -> QuestionCamps:
     """
     cells = vote.cells
     separation = np.full(cells.n_questions, np.nan)
-    members: dict[int, tuple[Integers, Integers]] = {}
+    members: dict[int, tuple[_Camp, _Camp]] = {}
     rng = np.random.default_rng(seed)
     start = 0
     for block in vote.blocks:
@@ -95,24 +99,48 @@ def question_camps(vote: MeanVote, seed: int = 0) -> QuestionCamps:
             worker = cells.worker[at].reshape(-1, size)
             worker = worker if chosen is None else worker[:, chosen]
             for b in np.flatnonzero(value > SEPARATED):
-                halves = worker[b, first[b]], worker[b, ~first[b]]
-                larger, smaller = sorted(halves, key=len, reverse=True)
-                members[int(question[b])] = larger, smaller
+                members[int(question[b])] = (
+                    _Camp.of(worker[b], found[b], first[b]),
+                    _Camp.of(worker[b], found[b], ~first[b]),
+                )
         start += len(block) * size
     return _found(separation, members)
 
 
-def _found(separation: Floats, members: dict[int, tuple[Integers, Integers]]) -> QuestionCamps:
+@dataclass(frozen=True)
+class _Camp:
+    """Worker codes of half of the answers to a question, and who is nearest to its mean."""
+
+    workers: Integers
+    nearest: int
+
+    @classmethod
+    def of(cls, worker: Integers, cosine: Floats, inside: Booleans) -> _Camp:
+        """Take a half out of (m,) workers and (m, m) cosines with zeros on the diagonal."""
+        workers = worker[inside]
+        # To the mean of unit vectors: the sum of the cosines to them, each one's own of 1 left
+        # out. Equal texts differ by rounding only.
+        sums = cosine[np.ix_(inside, inside)].sum(axis=1).round(9)
+        return cls(workers, int(workers[np.argmax(sums)]))
+
+
+def _found(separation: Floats, members: dict[int, tuple[_Camp, _Camp]]) -> QuestionCamps:
     tested = int(np.count_nonzero(~np.isnan(separation)))
     listed = np.array(sorted(members, key=lambda q: (-separation[q], q)), dtype=np.int64)
-    # Halves of equal size are told in the order of their first worker.
-    camps = tuple(
-        (a, b) if len(a) > len(b) or a[0] < b[0] else (b, a)
-        for a, b in (members[question] for question in listed.tolist())
+    # The larger one first; halves of equal size are told in the order of their first worker.
+    ordered = [
+        sorted(members[question], key=lambda camp: (-len(camp.workers), camp.workers[0]))
+        for question in listed.tolist()
+    ]
+    return QuestionCamps(
+        separation,
+        listed,
+        tuple((larger.workers, smaller.workers) for larger, smaller in ordered),
+        tuple((larger.nearest, smaller.nearest) for larger, smaller in ordered),
+        len(listed) / tested if tested else None,
+        tested,
+        None if tested else "no_question_with_6_answers",
     )
-    if not tested:
-        return QuestionCamps(separation, listed, camps, None, 0, "no_question_with_6_answers")
-    return QuestionCamps(separation, listed, camps, len(listed) / tested, tested)
 
 
 def _leading_signs(found: Floats) -> Booleans:

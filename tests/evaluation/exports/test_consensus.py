@@ -39,7 +39,7 @@ def test_the_consensus_answer_is_the_nearest_real_one_and_the_next_say_something
     assert first.consensus.similarity > first.next[0].similarity
     assert (first.n_answers, first.n_supported) == (5, 4)
     assert (first.dispersion, second.dispersion) == (0.05, 0.1)
-    assert (first.camps, first.camps_reason) == (None, "not_computed")
+    assert (first.separation, first.camps, first.camps_reason) == (None, [], "not_computed")
     assert len(second.next) == 3
 
 
@@ -82,7 +82,8 @@ def test_the_files_say_the_same_and_name_no_worker(run, tmp_path):
     assert table[0]["consensus"] == "'=1+1"
     assert records[0]["consensus"] == "=1+1"
     assert [near["answer"] for near in records[0]["next"]] == ["b", "c", "d"]
-    assert (table[0]["next_1"], table[0]["camps"]) == ("b", "")
+    assert (table[0]["next_1"], table[0]["camp_1"], table[0]["camp_1_size"]) == ("b", "", "")
+    assert table[0]["camps_reason"] == records[0]["camps_reason"] == "not_computed"
     assert float(table[0]["similarity"]) == records[0]["similarity"]
     sheet = json.loads((tmp_path / "out" / "datasheet.json").read_text())
     assert sheet["panels"] == [{"panel": "Prolific", "n_workers": 5}]
@@ -92,6 +93,7 @@ def test_the_files_say_the_same_and_name_no_worker(run, tmp_path):
     assert (sheet["parameters"]["similarity"], sheet["parameters"]["bootstrap"]) == ("cosine", 400)
     page = (tmp_path / "out" / "datasheet.md").read_text()
     assert "- Licence: CC-BY-4.0" in page
+    assert "- Two camps of answers: not looked for" in page
     assert "- Workers: 5, of whom 4 have enough answers to be ranked" in page
     everything = "".join(path.read_text() for path in (tmp_path / "out").iterdir())
     of_texts = {r.submission.worker.external_id for r in Response.objects.all()}

@@ -164,6 +164,19 @@ def test_vectors_of_exemplary_answers_have_their_dimension(run, question):
 @pytest.mark.parametrize(
     ("constraint", "fields"),
     [
+        ("exemplary_answer_separation", {"separation": 1.5}),
+        ("exemplary_answer_camps", {"larger_camp": 3}),
+        ("exemplary_answer_camps", {"smaller_camp": 3}),
+        ("exemplary_answer_camps", {"larger_camp": 3, "smaller_camp": 4}),
+    ],
+)
+def test_camps_that_cannot_be_are_refused(run, question, constraint, fields):
+    refuse(constraint, ExemplaryAnswer(run=run, question=question, n_answers=7, **fields))
+
+
+@pytest.mark.parametrize(
+    ("constraint", "fields"),
+    [
         ("llm_score_answered_of_all", {"n": 1, "n_answered": 2}),
         ("llm_score_percentile", {"percentile": 101}),
         ("llm_score_rank_from_1", {"rank": 0}),

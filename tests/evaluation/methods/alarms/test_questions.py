@@ -38,7 +38,20 @@ def test_the_separation_of_two_camps_by_hand(similarity):
     found = look(vectors, list("abcdefg"), [1] * 7, similarity=similarity)
     assert found.separation == pytest.approx([0.8], abs=1e-9)
     assert [camp.tolist() for camp in found.camps[0]] == [[0, 1, 2, 3], [4, 5, 6]]
+    assert found.nearest == ((0, 4),)  # all of a camp are as near: the first
     assert (found.statistic, found.n_tested, found.rings) == (1.0, 1, False)  # one question only
+
+
+def test_the_answer_in_the_middle_of_each_camp_is_its_nearest():
+    # Sums of the cosines to the others of the camp, with angles of -20, 0, 25 and 80, 90, 110, 100:
+    # 0: cos 20 + cos 25 = 1.846 against 1.647 and 1.613;
+    # 90: cos 10 + cos 20 + cos 10 = 2.909 against 2.791 (80), 2.790 (110) and 2.909 (100),
+    # and of two that are as near the first.
+    angles = np.radians([80, -20, 110, 0, 90, 25, 100])
+    vectors = np.column_stack([np.cos(angles), np.sin(angles)])
+    found = look(vectors, list("abcdefg"), [1] * 7)
+    assert [camp.tolist() for camp in found.camps[0]] == [[0, 2, 4, 6], [1, 3, 5]]
+    assert found.nearest == ((4, 3),)
 
 
 def test_misconceptions_ring_and_are_told_with_those_who_hold_them():
