@@ -91,8 +91,8 @@ EVERYTHING = {
             "consensus",
             "Consensus",
             "What the crowd answers to each question, with the next nearest answers, support, "
-            "dispersion and camps, and a datasheet that says how it came about. A ZIP with CSV and JSON "
-            "Lines; it names no workers.",
+            "dispersion and camps, and a datasheet that says how it came about. A ZIP with CSV and "
+            "JSON Lines; it names no workers.",
             ("run",),
             needs_run=True,
         ),
