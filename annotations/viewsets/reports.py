@@ -66,6 +66,8 @@ def _field(hint: Any, **options: Any) -> Any:
         return serializers.DictField(child=child, **options)
     if dataclasses.is_dataclass(hint):
         return serializer_of(hint)(**options)  # type: ignore[arg-type]
+    if hint is Any:
+        return serializers.JSONField(**options)
     if hint not in PLAIN:
         raise TypeError(f"{hint} has no form in JSON")
     return PLAIN[hint](**options)

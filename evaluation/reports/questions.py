@@ -47,15 +47,21 @@ class QuestionRow:
 
 
 def question_rows(
-    run: Run, after: str = "", by: By = "position", size: int = PAGE
+    run: Run, after: str = "", by: By = "position", size: int = PAGE, alarm: int | None = None
 ) -> Page[QuestionRow]:
-    """Return questions in their own order, or with the most disagreement first."""
+    """Return questions in their own order, or with the most disagreement first.
+
+    `alarm` is the key of an alarm that names them.
+    """
     best = 0.0 if run.parameters.get("similarity") == "euclidean" else 1.0
 
     def row(values: dict[str, Any]) -> QuestionRow:
         return _row(values, best)
 
-    return ORDERS[by].take(_values(run), row, after, size)
+    rows = _values(run)
+    if alarm is not None:
+        rows = rows.filter(question__alarms=alarm)
+    return ORDERS[by].take(rows, row, after, size)
 
 
 def all_question_rows(run: Run) -> Iterator[QuestionRow]:

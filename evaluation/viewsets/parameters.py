@@ -28,6 +28,12 @@ def _as_key(switch: re.Match[str]) -> str:
     return switch[1].replace("-", "_")
 
 
+def in_words_of_the_api(text: str) -> str:
+    """Return a text with the command line's switches as the keys that they are here."""
+    words = re.sub(r"(--[a-z-]+) [A-Z]{2,}\b", r"\1", text)
+    return re.sub(r"--([a-z-]+)", _as_key, words)
+
+
 def _choice(name: str, values: Any, help_text: str) -> serializers.ChoiceField:
     default = getattr(DEFAULTS, name)
     return serializers.ChoiceField(choices=list(values), default=default, help_text=help_text)
@@ -147,8 +153,7 @@ class ParametersSerializer(StrictSerializer):
         for problem in AqerParameters(**values).problems():
             named = re.search(r"--([a-z_-]+)", problem)
             field = named[1].replace("-", "_") if named else "embedder"
-            words = re.sub(r"(--[a-z-]+) [A-Z]{2,}\b", r"\1", problem)
-            reasons.setdefault(field, []).append(re.sub(r"--([a-z-]+)", _as_key, words))
+            reasons.setdefault(field, []).append(in_words_of_the_api(problem))
         if reasons:
             raise serializers.ValidationError(reasons)
         return values

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-from django.http import Http404, StreamingHttpResponse
+from django.http import StreamingHttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.viewsets.base import ApiViewSet
-from annotations.viewsets.paging import bad_cursor, cursor_of, limit_of, page_body, written
-from annotations.viewsets.problems import ApiProblem, bad_parameter
+from annotations.viewsets.paging import page_body
+from annotations.viewsets.problems import bad_parameter
 from annotations.viewsets.reports import serializer_of
-from annotations.viewsets.scope import visible_or_404
 from evaluation.exports.consensus import zip_chunks
-from evaluation.models import Run
 from evaluation.reports import (
-    BadCursorError,
     Ceiling,
     ModelAnswer,
     ModelRow,
-    Page,
     QuestionAnswer,
     QuestionReport,
     QuestionRow,
@@ -40,17 +33,19 @@ from evaluation.reports import (
 )
 from evaluation.reports.models import model_rows
 from evaluation.reports.questions import ORDERS
-from evaluation.viewsets.runs import SECONDS_BETWEEN_LOOKS
+from evaluation.viewsets.done import (
+    CURSOR,
+    LIMIT,
+    OF_ALARM,
+    DoneRunViewSet,
+    PageSerializer,
+    alarm_in,
+    paged,
+    paged_report,
+)
 
-T = TypeVar("T")
 AboutWorker = serializer_of(WorkerReport, without=("answers",))
 AboutQuestion = serializer_of(QuestionReport, without=("answers",))
-
-
-class PageSerializer(serializers.Serializer[Any]):
-    """A page of a list inside of a report."""
-
-    next = serializers.URLField(allow_null=True, help_text="Address of the next page.")
 
 
 class WorkerAnswersSerializer(PageSerializer):
@@ -84,16 +79,10 @@ QuestionRowSerializer = serializer_of(QuestionRow)
 ModelRowSerializer = serializer_of(ModelRow, "why")
 CeilingSerializer = serializer_of(Ceiling, "why")
 
-CURSOR = OpenApiParameter("cursor", str, description="From `next` of the page before.")
-LIMIT = OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50})
-
 
 @extend_schema(tags=["results"])
-class ResultViewSet(ApiViewSet):
-    """Results of a run that is done; 409 for any other."""
-
-    queryset = Run.objects.all()
-    lookup_url_kwarg = "run_id"
+class ResultViewSet(DoneRunViewSet):
+    """Grades, answers and scores."""
 
     @extend_schema(
         operation_id="results_run",
@@ -102,20 +91,24 @@ class ResultViewSet(ApiViewSet):
     )
     def retrieve(self, request: Request, run_id: Any) -> Response:
         """Return the report without its rows."""
-        return Response(RunReportSerializer(run_report(self._done(request, run_id))).data)
+        return Response(RunReportSerializer(run_report(self.done(request, run_id))).data)
 
     @extend_schema(
         operation_id="results_workers",
         summary="List the workers, best grade first",
-        parameters=[OpenApiParameter("search", str, description="A part of the worker's id.")],
+        parameters=[
+            OpenApiParameter("search", str, description="A part of the worker's id."),
+            OF_ALARM,
+        ],
         responses=WorkerRowSerializer(many=True),
     )
     def workers(self, request: Request, run_id: Any) -> Response:
         """Return a page of workers; those without a grade come last."""
-        run = self._done(request, run_id)
+        run = self.done(request, run_id)
         search = request.query_params.get("search", "").replace("\0", "")
+        alarm = alarm_in(request, run)
         page, cursor = paged(
-            request, "grade", lambda after, size: worker_rows(run, after, search, size)
+            request, "grade", lambda after, size: worker_rows(run, after, search, size, alarm)
         )
         rows = WorkerRowSerializer(page.rows, many=True).data
         return Response(page_body(request, rows, cursor))
@@ -128,7 +121,7 @@ class ResultViewSet(ApiViewSet):
     )
     def worker(self, request: Request, run_id: Any, worker: Any) -> Response:
         """Return the grade, and a page of answers beside the nearest to the consensus."""
-        run = self._done(request, run_id)
+        run = self.done(request, run_id)
         report, cursor = paged_report(
             request, "position", lambda after, size: worker_report(run, worker, after, size)
         )
@@ -144,17 +137,21 @@ class ResultViewSet(ApiViewSet):
                 enum=list(ORDERS),
                 default="position",
                 description="Their order; or the most disagreement first.",
-            )
+            ),
+            OF_ALARM,
         ],
         responses=QuestionRowSerializer(many=True),
     )
     def questions(self, request: Request, run_id: Any) -> Response:
         """Return a page of questions."""
-        run = self._done(request, run_id)
+        run = self.done(request, run_id)
         by: Any = request.query_params.get("by", "position")
         if by not in ORDERS:
             raise bad_parameter("by", f"write {' or '.join(ORDERS)}")
-        page, cursor = paged(request, by, lambda after, size: question_rows(run, after, by, size))
+        alarm = alarm_in(request, run)
+        page, cursor = paged(
+            request, by, lambda after, size: question_rows(run, after, by, size, alarm)
+        )
         rows = QuestionRowSerializer(page.rows, many=True).data
         return Response(page_body(request, rows, cursor))
 
@@ -166,7 +163,7 @@ class ResultViewSet(ApiViewSet):
     )
     def question(self, request: Request, run_id: Any, question: Any) -> Response:
         """Return the question, its models' answers, and a page of the workers'."""
-        run = self._done(request, run_id)
+        run = self.done(request, run_id)
         report, cursor = paged_report(
             request, "score", lambda after, size: question_report(run, question, after, size)
         )
@@ -181,7 +178,7 @@ class ResultViewSet(ApiViewSet):
     )
     def models(self, request: Request, run_id: Any) -> Response:
         """Return a page of the leaderboard."""
-        run = self._done(request, run_id)
+        run = self.done(request, run_id)
         page, cursor = paged(request, "score", lambda after, size: model_rows(run, after, size))
         rows = ModelRowSerializer(page.rows, many=True).data
         return Response(page_body(request, rows, cursor))
@@ -195,49 +192,13 @@ class ResultViewSet(ApiViewSet):
     )
     def consensus(self, request: Request, run_id: Any) -> StreamingHttpResponse:
         """Return what the crowd answers to each question, with support and dispersion."""
-        run = self._done(request, run_id)
+        run = self.done(request, run_id)
         name = f"crowdgrade-consensus-{run.public_id.hex[-8:]}.zip"
         return StreamingHttpResponse(
             zip_chunks(consensus_report(run)),
             content_type="application/zip",
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
-
-    def _done(self, request: Request, run_id: Any) -> Run:
-        runs = Run.objects.select_related("version__question_set")
-        run = visible_or_404(request, runs, run_id)
-        if run.state == Run.State.DONE:
-            return run
-        headers = {} if run.is_finished else {"Retry-After": str(SECONDS_BETWEEN_LOOKS)}
-        raise ApiProblem("no-results", f"The run is {run.state}.", headers=headers, state=run.state)
-
-
-def paged(
-    request: Request, order: str, read: Callable[[str, int], Page[T]]
-) -> tuple[Page[T], str | None]:
-    """Return the page that is asked for and the cursor of the next one."""
-    place = cursor_of(request, order)
-    try:
-        page = read(place[0] if place else "", limit_of(request))
-    except BadCursorError:
-        raise bad_cursor() from None
-    return page, _next(order, page)
-
-
-def paged_report(request: Request, order: str, read: Callable[[str, int], Any]) -> tuple[Any, Any]:
-    """Return a report with a page of answers and the cursor of the next one; Http404 for None."""
-    place = cursor_of(request, order)
-    try:
-        report = read(place[0] if place else "", limit_of(request))
-    except BadCursorError:
-        raise bad_cursor() from None
-    if report is None:
-        raise Http404
-    return report, _next(order, report.answers)
-
-
-def _next(order: str, page: Page[Any]) -> str | None:
-    return None if page.next is None else written(order, [page.next])
 
 
 def _report(request: Request, report: Any, about: Any, answer: Any, cursor: Any) -> dict[str, Any]:

@@ -10,11 +10,14 @@ from annotations.viewsets.passages import PassageViewSet
 from annotations.viewsets.question_sets import QuestionSetViewSet
 from annotations.viewsets.questions import QuestionViewSet
 from crowdgrade.rest.views import DocsView, NowhereView, ProblemView, RootView, SchemaView
+from evaluation.viewsets.alarms import AlarmViewSet
+from evaluation.viewsets.comparisons import ComparisonViewSet
 from evaluation.viewsets.exports import ExportViewSet
 from evaluation.viewsets.language_models import LanguageModelViewSet
 from evaluation.viewsets.model_answers import ModelAnswerViewSet
 from evaluation.viewsets.results import ResultViewSet
 from evaluation.viewsets.runs import RunViewSet
+from evaluation.viewsets.trust import TrustViewSet
 
 app_name = "api"
 OF_SET = "question-sets/<uuid:set_id>"
@@ -29,13 +32,20 @@ router.register("language-models", LanguageModelViewSet, "language-model")
 router.register("runs", RunViewSet, "run")
 
 RESULTS = (
-    ("", "retrieve", "results-run"),
-    ("workers/", "workers", "results-workers"),
-    ("workers/<uuid:worker>/", "worker", "results-worker"),
-    ("questions/", "questions", "results-questions"),
-    ("questions/<uuid:question>/", "question", "results-question"),
-    ("models/", "models", "results-models"),
-    ("consensus/", "consensus", "results-consensus"),
+    ("", ResultViewSet, "retrieve", "run"),
+    ("workers/", ResultViewSet, "workers", "workers"),
+    ("workers/<uuid:worker>/", ResultViewSet, "worker", "worker"),
+    ("questions/", ResultViewSet, "questions", "questions"),
+    ("questions/<uuid:question>/", ResultViewSet, "question", "question"),
+    ("models/", ResultViewSet, "models", "models"),
+    ("consensus/", ResultViewSet, "consensus", "consensus"),
+    ("alarms/", AlarmViewSet, "alarms", "alarms"),
+    ("alarms/no-<int:place>/", AlarmViewSet, "alarm", "alarm"),
+    ("comparisons/", ComparisonViewSet, "comparisons", "comparisons"),
+    ("comparisons/<uuid:first>/<uuid:second>/", ComparisonViewSet, "comparison", "comparison"),
+    ("against/<uuid:other_id>/", ComparisonViewSet, "against", "against"),
+    ("trust/", TrustViewSet, "trust", "trust"),
+    ("planner/", TrustViewSet, "planner", "planner"),
 )
 
 EXPORTS = ("answers", "model-answers", "questions", "passages")
@@ -46,8 +56,12 @@ version_1 = [
     path("docs/", DocsView.as_view(), name="docs"),
     path("problems/<slug:code>/", ProblemView.as_view(), name="problem"),
     *(
-        path(f"runs/<uuid:run_id>/results/{end}", ResultViewSet.as_view({"get": action}), name=name)
-        for end, action, name in RESULTS
+        path(
+            f"runs/<uuid:run_id>/results/{end}",
+            view.as_view({"get": action}),
+            name=f"results-{name}",
+        )
+        for end, view, action, name in RESULTS
     ),
     *(
         path(

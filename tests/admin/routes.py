@@ -22,9 +22,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.utils.timezone import now
+
 from annotations.admin import staging
 from crowdgrade.models.tokens import make_token
-from evaluation.models import Alarm, JudgementRequest, LanguageModel
+from evaluation.models import Alarm, JudgementRequest, LanguageModel, LLMComparison, Run
 
 IN, NO, GONE, LOGIN = "in", "403", "404", "login"
 ROLES = ("nobody", "walter", "vera", "ed", "tara", "otto", "rana", "ida")
@@ -229,6 +231,13 @@ ROUTES: dict[str, Route] = {
     "api:results-question": get(ANSWERS),
     "api:results-models": get(ANSWERS),
     "api:results-consensus": get(ANSWERS),
+    "api:results-alarms": get(ANSWERS),
+    "api:results-alarm": get(ANSWERS),
+    "api:results-comparisons": get(ANSWERS),
+    "api:results-comparison": get(ANSWERS),
+    "api:results-against": get(ANSWERS),
+    "api:results-trust": get(ANSWERS),
+    "api:results-planner": get(ANSWERS),
     "api:export-answers": get(ANSWERS),
     "api:export-model-answers": get(ANSWERS),
     "api:export-questions": get(QUESTIONS),
@@ -240,6 +249,23 @@ def _alarm_place(of: Any) -> int:
     if not Alarm.objects.filter(run=of.run, place=0).exists():
         Alarm.objects.create(run=of.run, place=0, kind="leverage", severity="alarm", message="!")
     return 0
+
+
+def compared_models(of: Any) -> tuple[Any, Any]:
+    """Return the ids of an owner's model and of another that the run compared it with."""
+    first = LanguageModel.objects.filter(owner=of.owner).order_by("pk").first()
+    second, _ = LanguageModel.objects.get_or_create(owner=of.owner, name="compared with")
+    if not LLMComparison.objects.filter(run=of.run).exists():
+        LLMComparison.objects.create(run=of.run, model_a=first, model_b=second, n=0)
+    return first.public_id, second.public_id
+
+
+def other_run(of: Any) -> Any:
+    """Return the id of another run of an owner's set that is done."""
+    other, _ = Run.objects.exclude(pk=of.run.pk).get_or_create(
+        owner=of.owner, version=of.run.version, state="done", defaults={"finished_at": now()}
+    )
+    return other.public_id
 
 
 def _judgement_task(of: Any) -> Any:
@@ -290,6 +316,9 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "task_id": _judgement_task,
     "kind": lambda of: "answers",
     "place": _alarm_place,
+    "first": lambda of: compared_models(of)[0],
+    "second": lambda of: compared_models(of)[1],
+    "other_id": other_run,
 }
 OF_NO_ONE = {"kind", "place", "name", "id", "object_id", "content_type_id", "app_label", "url"}
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from crowdgrade.models.tokens import make_token
 from evaluation.models import LanguageModel
+from tests.admin.routes import VALUES
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 checks = pytest.importorskip("schemathesis.specs.openapi.checks")
@@ -32,6 +34,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 def ids(world):
     """What stands in the place of ids that nobody could guess."""
     question = world.version.questions.first()
+    mine = SimpleNamespace(owner=world.rana, run=world.run)
     return {
         "set_id": world.set.public_id,
         "run_id": world.run.public_id,
@@ -40,8 +43,12 @@ def ids(world):
         "passage_id": world.version.passages.first().public_id,
         "worker": world.version.submissions.first().worker.public_id,
         "answer_id": question.responses.first().public_id,
-        "model_id": LanguageModel.objects.get().public_id,
+        "model_id": LanguageModel.objects.order_by("pk").first().public_id,
         "model_answer_id": question.llm_responses.first().public_id,
+        "place": VALUES["place"](mine),
+        "first": VALUES["first"](mine),
+        "second": VALUES["second"](mine),
+        "other_id": VALUES["other_id"](mine),
     }
 
 

@@ -69,25 +69,25 @@ class AlarmEvidence:
 
 
 def alarm_evidence(
-    run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE
+    run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE, shown: int = SHOWN
 ) -> AlarmEvidence | None:
     """Return an alarm of a run, by eight queries; None if there is none of that place.
 
     Raises `BadCursorError` for a page of workers that there is not; a page of exhibits that there
-    is not is empty.
+    is not is empty. `size` workers and `shown` exhibits are on a page.
     """
     alarm = Alarm.objects.filter(run=run, place=place).first()
     if alarm is None:
         return None
     n_workers, n_questions = alarm.workers.count(), alarm.questions.count()
-    rows = alarm.evidence[(page - 1) * SHOWN : page * SHOWN]
+    rows = alarm.evidence[(page - 1) * shown : page * shown]
     return AlarmEvidence(
         alarm=entry_of(alarm, n_workers, n_questions),
         workers=worker_rows(run, after, size=size, alarm=alarm.pk),
         exhibits=list(_exhibits(run, alarm, rows)),
         n_exhibits=len(alarm.evidence),
         page=page,
-        n_pages=max(1, -(-len(alarm.evidence) // SHOWN)),
+        n_pages=max(1, -(-len(alarm.evidence) // shown)),
     )
 
 

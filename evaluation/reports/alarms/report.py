@@ -148,9 +148,16 @@ def alarm_counts(run: Run) -> dict[str, int] | None:
 
 
 def alarms_report(
-    run: Run, worker: UUID | None = None, question: UUID | None = None, most: int = MOST
+    run: Run,
+    worker: UUID | None = None,
+    question: UUID | None = None,
+    most: int = MOST,
+    skip: int = 0,
 ) -> AlarmsReport:
-    """Return the alarms of a run, or those that name a worker or a question, by three queries."""
+    """Return the alarms of a run, or those that name a worker or a question, by three queries.
+
+    At most `most` are listed, after the first `skip`.
+    """
     rows = Alarm.objects.filter(run=run)
     if worker is not None:
         rows = rows.filter(workers__public_id=worker)
@@ -163,7 +170,7 @@ def alarms_report(
     workers, questions = _named(rows, "worker"), _named(rows, "question")
     listed = [
         _with_names(entry, workers.get(entry.place, ()), questions.get(entry.place, ()))
-        for entry in found[:most]
+        for entry in found[skip : skip + most]
     ]
     return AlarmsReport(
         about=about(run),
