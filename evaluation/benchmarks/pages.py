@@ -1,7 +1,8 @@
 """Case: every page of the site, with 100,000 answers in the set that it shows.
 
-``python -m evaluation.benchmarks.pages`` fills the (empty) database of its environment, grades
-what it put there, asks for every page and prints one JSON object.
+``python -m evaluation.benchmarks.pages fill`` fills the (empty) database of its environment and
+grades what it put there; ``... measure`` then asks for every page and prints one JSON object. Two
+processes, because a web server holds neither the answers nor the embedders of a worker.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -60,17 +61,22 @@ def every_page(root: Path) -> Findings:
             "PYTHONPATH": path,
             "DJANGO_SETTINGS_MODULE": "crowdgrade.settings",
         }
-        command = [sys.executable, "-m", "evaluation.benchmarks.pages"]
-        done = subprocess.run(
-            command, env=environment, cwd=root, capture_output=True, text=True, check=False
-        )
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise FailedError(f"the measuring process ended with {done.returncode}: {last}")
-    found = json.loads(done.stdout)
+        _in_child("fill", environment, root)
+        found = json.loads(_in_child("measure", environment, root))
     asked = [Asked(**one) for one in found["asked"]]
     setting = f"{ANSWERS:,} answers, {WORKERS:,} workers, SQLite"
     return Findings(list(_rows(setting, asked)), list(_remarks(asked, found["skipped"])))
+
+
+def _in_child(part: str, environment: Mapping[str, str], root: Path) -> str:
+    command = [sys.executable, "-m", "evaluation.benchmarks.pages", part]
+    done = subprocess.run(
+        command, env=environment, cwd=root, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise FailedError(f"the process to {part} ended with {done.returncode}: {last}")
+    return done.stdout
 
 
 def _rows(setting: str, asked: Iterable[Asked]) -> Iterator[Row]:
@@ -200,14 +206,19 @@ def measure(run: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Fill, measure, print."""
+    """Do the part that the command line names."""
     import django
 
     django.setup()
     from django.core.management import call_command
 
-    call_command("migrate", verbosity=0, interactive=False)
-    print(json.dumps(measure(graded_set())))
+    from evaluation.models import Run
+
+    if sys.argv[1] == "fill":
+        call_command("migrate", verbosity=0, interactive=False)
+        graded_set()
+    else:
+        print(json.dumps(measure(Run.objects.latest("pk"))))
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from .links import question_link, worker_link
 
 LONGEST_SEARCH = 255
 ITERATIONS_SHOWN = 100
+# Rows of a picture on the page; the picture as a file has more. Each is drawn twice, also narrow.
+WORKERS_DRAWN = 100
 
 
 class RunPage(ResultsPage):
@@ -41,7 +43,7 @@ class RunPage(ResultsPage):
         report = run_report(run)
         search = asked.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
         by = _order(asked.get("by", "position"))
-        best = worker_rows(run, size=MOST_WORKERS).rows if report.n_graded else []
+        best = worker_rows(run, size=WORKERS_DRAWN).rows if report.n_graded else []
         link = _of_worker(run)
         return super().get_context_data(
             title=f"Results of {report.about.name}",
