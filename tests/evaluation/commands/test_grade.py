@@ -5,28 +5,12 @@ import io
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotations import demo
-from annotations.exchange.importing import import_answers, import_passages, import_questions
-from annotations.models import QuestionSet
 from evaluation.background.watching import watch
 from evaluation.background.work import work_one_turn
 from evaluation.models import Run
 from evaluation.run_tables import report
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def tides(django_user_model, monkeypatch):
-    """The demo's answers in a question set, and a bell that nobody hears."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    owner = django_user_model.objects.create(username="rita")
-    question_set = QuestionSet(owner=owner, name="tides")
-    import_passages(question_set, demo.PASSAGES)
-    import_questions(question_set, demo.QUESTIONS)
-    import_answers(question_set, demo.ANSWERS)
-    return question_set
 
 
 def test_grade_queues_a_run_with_the_options_that_were_given(tides):

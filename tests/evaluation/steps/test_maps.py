@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from annotations import demo
-from annotations.exchange.importing import import_answers, import_passages, import_questions
-from annotations.models import QuestionSet
 from evaluation.background.work import work_one_turn
 from evaluation.imports import import_model_answers
 from evaluation.models import (
@@ -23,21 +21,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def graded(django_user_model, monkeypatch):
+def graded(tides):
     """The demo's answers, graded with some parameters."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    owner = django_user_model.objects.create(username="rita")
-    question_set = QuestionSet(owner=owner, name="tides")
-    import_passages(question_set, demo.PASSAGES)
-    import_questions(question_set, demo.QUESTIONS)
-    import_answers(question_set, demo.ANSWERS)
-    import_model_answers(question_set, demo.MODEL_ANSWERS)
+    import_model_answers(tides, demo.MODEL_ANSWERS)
 
     def grade(**parameters):
-        version = question_set.latest_version()
+        version = tides.latest_version()
         run = Run.objects.create(
-            owner=owner, version=version, parameters={"bootstrap": 0, **parameters}
+            owner=tides.owner, version=version, parameters={"bootstrap": 0, **parameters}
         )
         assert work_one_turn()
         run.refresh_from_db()
