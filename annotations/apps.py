@@ -11,7 +11,7 @@ class AnnotationsConfig(AppConfig):
 
     def ready(self) -> None:
         """Keep the database's triggers as `guards` wants them."""
-        from . import guards
+        from annotations import guards
 
         pre_migrate.connect(guards.before_migrate, sender=self, dispatch_uid="annotations.guards")
         post_migrate.connect(guards.after_migrate, sender=self, dispatch_uid="annotations.guards")

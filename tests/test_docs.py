@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from evaluation.studies import evidence
+from evaluation.evidence import evidence
 from tests.evaluation.commands.crowd import header_of, make_crowd, summary_of
 from tests.evaluation.commands.running import evaluate
 

@@ -16,18 +16,23 @@ spreadsheets from running a text as a formula (and the readers restore it), `she
 workbooks, and `folder` writes all files or none.
 """
 
-from .answers import AnswerFile, ModelAnswerFile, read_answers, read_model_answers
-from .folder import OutputFolder
-from .header import ColumnNames
-from .outside_information import (
+from annotations.exchange.problems import InputError, Problem
+from annotations.exchange.reading.answers import (
+    AnswerFile,
+    ModelAnswerFile,
+    read_answers,
+    read_model_answers,
+)
+from annotations.exchange.reading.header import ColumnNames
+from annotations.exchange.reading.outside_information import (
     AnchorFile,
     AnchorRecord,
     WorkerList,
     read_anchors,
     read_workers,
 )
-from .problems import InputError, Problem
-from .records import AnswerRecord, AnswerStatus, ModelAnswerRecord
+from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
+from annotations.exchange.writing.folder import OutputFolder
 
 __all__ = [
     "AnchorFile",

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from .header import OF_ANSWERS, OF_MODEL_ANSWERS, Column
-from .records import AnswerFacts, ModelAsking
+from annotations.exchange.reading.header import OF_ANSWERS, OF_MODEL_ANSWERS, Column
+from annotations.exchange.records import AnswerFacts, ModelAsking
 
 FACTS = (
     *("panel", "status", "rejected", "started_at", "submitted_at", "work_seconds"),

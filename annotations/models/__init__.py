@@ -6,7 +6,7 @@ Every model says in `access` who sees its rows and who changes them; `visible_to
 are the only doors. Teams and shares say who else works on a set or looks at it.
 """
 
-from .access import (
+from annotations.models.access import (
     EDITORS,
     UNLISTED,
     VIEWERS,
@@ -17,18 +17,25 @@ from .access import (
     may_enter,
     may_read_answers,
 )
-from .base import AppendOnly, AppendOnlyError, Record, Scoped, ScopedQuerySet, new_public_id
-from .decisions import Decision
-from .idempotency import IdempotentRequest
-from .payments import BonusPayment
-from .question_sets import QuestionSet, QuestionSetVersion
-from .questions import Passage, Question, Variant
-from .responses import Response
-from .rights import Rights, rights
-from .shares import Share
-from .submissions import Submission
-from .teams import Membership, Team
-from .workers import Worker
+from annotations.models.base import (
+    AppendOnly,
+    AppendOnlyError,
+    Record,
+    Scoped,
+    ScopedQuerySet,
+    new_public_id,
+)
+from annotations.models.decisions import Decision
+from annotations.models.idempotency import IdempotentRequest
+from annotations.models.payments import BonusPayment
+from annotations.models.question_sets import QuestionSet, QuestionSetVersion
+from annotations.models.questions import Passage, Question, Variant
+from annotations.models.responses import Response
+from annotations.models.rights import Rights, rights
+from annotations.models.shares import Share
+from annotations.models.submissions import Submission
+from annotations.models.teams import Membership, Team
+from annotations.models.workers import Worker
 
 __all__ = [
     "EDITORS",

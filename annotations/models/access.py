@@ -23,7 +23,7 @@ from django.db import models
 from django.db.models import Q
 
 if TYPE_CHECKING:
-    from .question_sets import QuestionSet
+    from annotations.models.question_sets import QuestionSet
 
 Anybody = AbstractBaseUser | AnonymousUser
 
@@ -128,7 +128,7 @@ def editable_sets(user: Anybody) -> Q:
     """Return the condition that the user owns a set or, as a requester, is in its team."""
     if not is_requester(user):
         return owned_sets(user)
-    from .teams import Membership, Team
+    from annotations.models.teams import Membership, Team
 
     joined = Membership.objects.filter(user=user.pk).values("team")
     teams = Team.objects.filter(Q(owner=user.pk) | Q(pk__in=joined))
@@ -139,7 +139,7 @@ def visible_sets(user: Anybody, readers: frozenset[str]) -> Q:
     """Return the condition that the user sees what `readers` see of a set."""
     condition = editable_sets(user)
     if readers:
-        from .shares import Share
+        from annotations.models.shares import Share
 
         shared = Share.objects.filter(user=user.pk, role__in=sorted(readers))
         condition |= Q(pk__in=shared.values("question_set"))
@@ -147,6 +147,6 @@ def visible_sets(user: Anybody, readers: frozenset[str]) -> Q:
 
 
 def _sets() -> models.QuerySet[QuestionSet, Any]:
-    from .question_sets import QuestionSet
+    from annotations.models.question_sets import QuestionSet
 
     return QuestionSet.objects.order_by()

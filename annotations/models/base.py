@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 from django.db import models
 
-from .access import Access, Anybody, is_operator, is_requester
+from annotations.models.access import Access, Anybody, is_operator, is_requester
 
 M = TypeVar("M", bound=models.Model, covariant=True)
 

@@ -4,9 +4,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from .access import VIEWERS, Access
-from .base import AppendOnly
-from .submissions import Submission
+from annotations.models.access import VIEWERS, Access
+from annotations.models.base import AppendOnly
+from annotations.models.submissions import Submission
 
 
 class Decision(AppendOnly):

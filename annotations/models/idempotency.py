@@ -3,8 +3,8 @@
 from django.conf import settings
 from django.db import models
 
-from .access import Access
-from .base import Scoped
+from annotations.models.access import Access
+from annotations.models.base import Scoped
 
 
 class IdempotentRequest(Scoped):

@@ -6,9 +6,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from .access import Access
-from .base import AppendOnly
-from .submissions import Submission
+from annotations.models.access import Access
+from annotations.models.base import AppendOnly
+from annotations.models.submissions import Submission
 
 
 class BonusPayment(AppendOnly):

@@ -9,12 +9,12 @@ from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from .access import VIEWERS_AND_EXPERTS, Access
-from .base import Record
-from .teams import Team
+from annotations.models.access import VIEWERS_AND_EXPERTS, Access
+from annotations.models.base import Record
+from annotations.models.teams import Team
 
 if TYPE_CHECKING:
-    from .questions import Passage
+    from annotations.models.questions import Passage
 
 
 class QuestionSet(Record):
@@ -121,7 +121,7 @@ class QuestionSetVersion(Record):
     @transaction.atomic
     def copy(self) -> QuestionSetVersion:
         """A draft with the next number and the same passages, questions and variants."""
-        from .questions import Passage, Question, Variant
+        from annotations.models.questions import Passage, Question, Variant
 
         draft = QuestionSetVersion.objects.create(
             question_set_id=self.question_set_id, number=self.number + 1

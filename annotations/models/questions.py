@@ -8,9 +8,9 @@ from typing import Self
 from django.db import models
 from django.db.models import Q
 
-from .access import VIEWERS_AND_EXPERTS, Access
-from .base import Record, new_public_id
-from .question_sets import QuestionSetVersion
+from annotations.models.access import VIEWERS_AND_EXPERTS, Access
+from annotations.models.base import Record, new_public_id
+from annotations.models.question_sets import QuestionSetVersion
 
 
 class Item(Record):

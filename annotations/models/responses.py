@@ -3,10 +3,10 @@
 from django.db import models
 from django.db.models import Q
 
-from .access import VIEWERS, Access
-from .base import Record
-from .questions import Question
-from .submissions import Submission
+from annotations.models.access import VIEWERS, Access
+from annotations.models.base import Record
+from annotations.models.questions import Question
+from annotations.models.submissions import Submission
 
 
 class Response(Record):

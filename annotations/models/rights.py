@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
-from .access import (
+from annotations.models.access import (
     VIEWERS,
     VIEWERS_AND_EXPERTS,
     Anybody,
@@ -16,7 +16,7 @@ from .access import (
     owned_sets,
     visible_sets,
 )
-from .question_sets import QuestionSet
+from annotations.models.question_sets import QuestionSet
 
 
 @dataclass(frozen=True, slots=True)

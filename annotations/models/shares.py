@@ -4,9 +4,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from .access import EXPERT, VIEWER, Access
-from .base import Record
-from .question_sets import QuestionSet
+from annotations.models.access import EXPERT, VIEWER, Access
+from annotations.models.base import Record
+from annotations.models.question_sets import QuestionSet
 
 
 class Share(Record):

@@ -3,10 +3,10 @@
 from django.db import models
 from django.db.models import F, Q
 
-from .access import VIEWERS, Access
-from .base import Record
-from .question_sets import QuestionSetVersion
-from .workers import Worker
+from annotations.models.access import VIEWERS, Access
+from annotations.models.base import Record
+from annotations.models.question_sets import QuestionSetVersion
+from annotations.models.workers import Worker
 
 
 class Submission(Record):

@@ -6,8 +6,8 @@ from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Q
 
-from .access import Access
-from .base import Record
+from annotations.models.access import Access
+from annotations.models.base import Record
 
 
 class Team(Record):
@@ -63,7 +63,7 @@ class Membership(Record):
 
         What somebody shared as a member is not left to a team they cannot look into any more.
         """
-        from .question_sets import QuestionSet
+        from annotations.models.question_sets import QuestionSet
 
         taken = QuestionSet.objects.filter(owner=self.user_id, team=self.team_id).update(team=None)
         self.delete()

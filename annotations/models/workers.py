@@ -4,8 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from .access import VIEWERS, Access
-from .base import Record
+from annotations.models.access import VIEWERS, Access
+from annotations.models.base import Record
 
 
 class Worker(Record):

@@ -4,7 +4,7 @@
 Importing this package loads no model library.
 """
 
-from evaluation.backends.contract import (
+from evaluation.backends.embedding.contract import (
     Embedder,
     EmbedderError,
     EmbedderInfo,
@@ -12,9 +12,9 @@ from evaluation.backends.contract import (
     Progress,
     Vectors,
 )
-from evaluation.backends.languages import language_warning
-from evaluation.backends.precomputed import PrecomputedVectors
-from evaluation.backends.registry import EmbedderSpec, get_embedder, parse_spec
+from evaluation.backends.embedding.precomputed import PrecomputedVectors
+from evaluation.backends.embedding.registry import EmbedderSpec, get_embedder, parse_spec
+from evaluation.texts.languages import language_warning
 
 __all__ = [
     "Embedder",

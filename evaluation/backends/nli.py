@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.backends import hub
-from evaluation.backends.contract import EmbedderError, Progress, distinct, require
+from evaluation.backends.embedding import hub
+from evaluation.backends.embedding.contract import EmbedderError, Progress, distinct, require
 
 WHAT = "the entailment initialisation"
 REMEDY = (
@@ -63,7 +63,7 @@ class EntailmentModel:
 
         Long pairs are cut, the longer text first. EmbedderError: the model fails on a batch.
         """
-        from evaluation.backends import batching
+        from evaluation.backends.embedding import batching
 
         distinct(text for pair in pairs for text in pair)  # refuses what no tokenizer takes
         unique = list(dict.fromkeys(pairs))

@@ -11,9 +11,9 @@ from django.db.models.functions import Now
 
 from annotations.models import QuestionSetVersion
 from evaluation.background.doorbell import ring_on_commit
+from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.models.runs import UNFINISHED
-from evaluation.parameters import AqerParameters
 
 
 def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:

@@ -9,17 +9,17 @@ Every picture is drawn twice, for wide and for narrow screens, so that letters k
 the page shows the one that fits. Each has a table beside it on its page.
 """
 
-from .answer_map import map_chart
-from .answers import answers_chart
-from .chart import Chart
-from .comparisons import comparisons_chart, pair_chart
-from .convergence import convergence_chart
-from .estimates import estimates_chart
-from .grades import grades_chart, ranks_chart
-from .lines import Series, lines_chart
-from .placement import placement_chart
-from .questions import questions_chart
-from .worker import worker_chart
+from evaluation.charts.answer_map import map_chart
+from evaluation.charts.answers import answers_chart
+from evaluation.charts.chart import Chart
+from evaluation.charts.comparisons import comparisons_chart, pair_chart
+from evaluation.charts.convergence import convergence_chart
+from evaluation.charts.estimates import estimates_chart
+from evaluation.charts.grades import grades_chart, ranks_chart
+from evaluation.charts.lines import Series, lines_chart
+from evaluation.charts.placement import placement_chart
+from evaluation.charts.questions import questions_chart
+from evaluation.charts.worker import worker_chart
 
 __all__ = [
     "Chart",

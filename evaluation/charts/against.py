@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import UUID
 
+from evaluation.charts.chart import Chart
+from evaluation.charts.scales import Scale, three_digits, tick_label
+from evaluation.charts.svg import Drawing
 from evaluation.reports.against import AgainstReport, WorkerChange
-
-from .chart import Chart
-from .scales import Scale, three_digits, tick_label
-from .svg import Drawing
 
 MOST = 1000
 LEFT, RIGHT, TOP, BOTTOM = 48.0, 14.0, 10.0, 44.0

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
+from evaluation.charts.chart import Chart
+from evaluation.charts.scales import three_digits
+from evaluation.charts.svg import Drawing, fitting, width_of
 from evaluation.reports.answer_map import AnswerMap, MapAnswer, Place
-
-from .chart import Chart
-from .scales import three_digits
-from .svg import Drawing, fitting, width_of
 
 TIP = 300
 # Radius of an equal vote, and of the greatest and the least dot.

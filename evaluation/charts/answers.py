@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from evaluation.charts.chart import Chart
+from evaluation.charts.rows import Layout, draw_axis
+from evaluation.charts.scales import around, three_digits
+from evaluation.charts.svg import Drawing
 from evaluation.reports import ModelAnswer, QuestionAnswer
-
-from .chart import Chart
-from .rows import Layout, draw_axis
-from .scales import around, three_digits
-from .svg import Drawing
 
 MOST = 200
 # Dots that would touch stand on each other, up to so many.

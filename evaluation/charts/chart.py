@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString, mark_safe
 
-from .svg import Drawing
+from evaluation.charts.svg import Drawing
 
 WIDE = 960.0
 NARROW = 340.0

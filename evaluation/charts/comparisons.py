@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import UUID
 
+from evaluation.charts.chart import Chart
+from evaluation.charts.rows import Layout, Row, draw_axis, draw_rows
+from evaluation.charts.scales import around, interval, three_digits
+from evaluation.charts.svg import Drawing
 from evaluation.reports.comparisons import (
     ComparisonsReport,
     ModelPair,
     PairReport,
     QuestionDifference,
 )
-
-from .chart import Chart
-from .rows import Layout, Row, draw_axis, draw_rows
-from .scales import around, interval, three_digits
-from .svg import Drawing
 
 TIP = 160
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .chart import Chart
-from .scales import Scale, three_digits
-from .svg import Drawing
+from evaluation.charts.chart import Chart
+from evaluation.charts.scales import Scale, three_digits
+from evaluation.charts.svg import Drawing
 
 HEIGHT = 240.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 20.0, 14.0, 46.0

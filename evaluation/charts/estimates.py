@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .chart import Chart
-from .rows import Layout, Row, draw_axis, draw_rows
-from .scales import around
-from .svg import Drawing
+from evaluation.charts.chart import Chart
+from evaluation.charts.rows import Layout, Row, draw_axis, draw_rows
+from evaluation.charts.scales import around
+from evaluation.charts.svg import Drawing
 
 
 def estimates_chart(

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from evaluation.charts.chart import Chart
+from evaluation.charts.scales import three_digits
+from evaluation.charts.svg import Drawing, fitting, width_of
 from evaluation.reports.heat_map import COLUMNS, ROWS, HeatBlock, HeatOverview
-
-from .chart import Chart
-from .scales import three_digits
-from .svg import Drawing, fitting, width_of
 
 SHADES = 6
 COSINE = (0.0, 0.2, 0.4, 0.6, 0.8)

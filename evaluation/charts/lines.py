@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .chart import Chart
-from .scales import Scale, around, tick_label
-from .svg import Drawing, width_of
+from evaluation.charts.chart import Chart
+from evaluation.charts.scales import Scale, around, tick_label
+from evaluation.charts.svg import Drawing, width_of
 
 HEIGHT = 340.0
 LEFT, RIGHT, BOTTOM = 58.0, 20.0, 48.0

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from evaluation.charts.chart import Chart
+from evaluation.charts.rows import Layout, Row, draw_axis, draw_rows
+from evaluation.charts.scales import Scale, around, interval, three_digits
+from evaluation.charts.svg import Drawing
 from evaluation.reports import ModelsReport
 from evaluation.reports.models import Crowd, ModelRow
 from evaluation.reports.values import Ceiling
-
-from .chart import Chart
-from .rows import Layout, Row, draw_axis, draw_rows
-from .scales import Scale, around, interval, three_digits
-from .svg import Drawing
 
 MOST = 60
 CROWD = 96.0

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from evaluation.charts.chart import Chart
+from evaluation.charts.scales import Scale, three_digits, tick_label
+from evaluation.charts.svg import Drawing
 from evaluation.methods.planner import Plan
 from evaluation.reports.planner import PlannerReport
-
-from .chart import Chart
-from .scales import Scale, three_digits, tick_label
-from .svg import Drawing
 
 HEIGHT = 330.0
 LEFT, RIGHT, TOP, BOTTOM = 54.0, 16.0, 40.0, 46.0

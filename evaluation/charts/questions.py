@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
+from evaluation.charts.chart import Chart
+from evaluation.charts.rows import Layout, draw_axis
+from evaluation.charts.scales import Scale, three_digits
+from evaluation.charts.svg import Drawing
 from evaluation.reports import QuestionRow
-
-from .chart import Chart
-from .rows import Layout, draw_axis
-from .scales import Scale, three_digits
-from .svg import Drawing
 
 MOST = 60
 MEANING = "0: all answers say the same"

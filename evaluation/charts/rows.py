@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .scales import Scale, tick_label
-from .svg import LETTERS, Drawing, fitting, width_of
+from evaluation.charts.scales import Scale, tick_label
+from evaluation.charts.svg import LETTERS, Drawing, fitting, width_of
 
 Look = Literal["", "-weak", "-model"]
 # More rows than this stand closer and without names (the tooltips have them).

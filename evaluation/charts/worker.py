@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
+from evaluation.charts.chart import Chart
+from evaluation.charts.rows import Layout, Row, draw_axis, draw_rows
+from evaluation.charts.scales import around, three_digits
+from evaluation.charts.svg import Drawing
 from evaluation.reports import WorkerAnswer
-
-from .chart import Chart
-from .rows import Layout, Row, draw_axis, draw_rows
-from .scales import around, three_digits
-from .svg import Drawing
 
 TIP = 300
 

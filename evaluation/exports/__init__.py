@@ -3,17 +3,17 @@
 An export says what its columns are and yields its rows while they are written; nothing holds all
 of them. `answers`, `model_answers`, `items` (questions and passages) make one each of a version;
 `choosing` finds the version and the run that somebody means. The commands write them to files,
-the admin streams them, the API may do either; `annotations.exchange.writing` knows the formats.
+the admin streams them, the API may do either; `exchange.writing.formats` knows the formats.
 Our imports read every export back (grades excepted): export, import, export is the same file.
 
 On the web pass the user who asks, and everything is what that user may see; commands pass None.
 """
 
-from .answers import answers
-from .choosing import ChoiceError, chosen_run, chosen_version
-from .items import passages, questions
-from .model_answers import model_answers
-from .table import Export
+from evaluation.exports.answers import answers
+from evaluation.exports.choosing import ChoiceError, chosen_run, chosen_version
+from evaluation.exports.items import passages, questions
+from evaluation.exports.model_answers import model_answers
+from evaluation.exports.table import Export
 
 __all__ = [
     "ChoiceError",

@@ -15,13 +15,12 @@ from annotations.exchange.facts import (
     written_seconds,
     written_time,
 )
-from annotations.exchange.header import OF_ANSWERS
+from annotations.exchange.reading.header import OF_ANSWERS
 from annotations.models import QuestionSetVersion, Response
 from annotations.models.access import Anybody
+from evaluation.exports.pseudonyms import pseudonyms as pseudonyms_of
+from evaluation.exports.table import AT_ONCE, Export, Row, seen_by
 from evaluation.models import Run, WorkerGrade
-
-from .pseudonyms import pseudonyms as pseudonyms_of
-from .table import AT_ONCE, Export, Row, seen_by
 
 FORMAT = 1
 """What stands in the column that marks the file: the version of these columns."""

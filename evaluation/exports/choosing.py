@@ -6,9 +6,8 @@ from uuid import UUID
 
 from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.models.access import Anybody
+from evaluation.exports.table import seen_by
 from evaluation.models import Run
-
-from .table import seen_by
 
 LATEST = "latest"
 

@@ -7,13 +7,12 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from annotations.exchange.folder import OutputFolder
-from annotations.exchange.pipe import Pipe
-from annotations.exchange.writing import csv_chunks, jsonl_chunks
+from annotations.exchange.writing.folder import OutputFolder
+from annotations.exchange.writing.formats import csv_chunks, jsonl_chunks
+from annotations.exchange.writing.pipe import Pipe
+from evaluation.exports.items import passages
+from evaluation.exports.table import Row
 from evaluation.reports.consensus import NEXT, ConsensusReport, ConsensusRow
-
-from .items import passages
-from .table import Row
 
 HEADER = (
     *("question", "text", "passage", "category", "language", "consensus", "similarity", "reason"),

@@ -10,11 +10,10 @@ from django.db.models import Count, Sum, Value
 from django.db.models.functions import Coalesce, Length
 
 from annotations.exchange.facts import written_object
-from annotations.exchange.header import OF_PASSAGES, OF_QUESTIONS
+from annotations.exchange.reading.header import OF_PASSAGES, OF_QUESTIONS
 from annotations.models import Passage, Question, QuestionSetVersion
 from annotations.models.access import Anybody
-
-from .table import AT_ONCE, Export, Row, seen_by
+from evaluation.exports.table import AT_ONCE, Export, Row, seen_by
 
 FORMAT = 1
 ANSWERABLE = {None: None, True: "yes", False: "no"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.db.models import QuerySet
 
-from annotations.exchange.writing import FORMATS, write_table
+from annotations.exchange.writing.formats import FORMATS, write_table
 from annotations.models import QuestionSetVersion, ScopedQuerySet
 from annotations.models.access import Anybody
 

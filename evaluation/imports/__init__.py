@@ -4,6 +4,6 @@ The manner is that of `annotations.exchange.importing`, whose stages are used: o
 all or nothing, nothing overwritten, the same file again changes nothing.
 """
 
-from .model_answers import import_model_answers
+from evaluation.imports.model_answers import import_model_answers
 
 __all__ = ["import_model_answers"]

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotations.exchange import ColumnNames, ModelAnswerFile, read_model_answers
-from annotations.exchange.answers import DEFAULT_COLUMNS, same_text
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
@@ -20,6 +19,7 @@ from annotations.exchange.importing.target import (
     version_of,
 )
 from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import DEFAULT_COLUMNS, same_text
 from annotations.exchange.records import ModelAnswerRecord, ModelAsking
 from annotations.models import QuestionSet
 from evaluation.models import LanguageModel, LLMResponse, request_hash

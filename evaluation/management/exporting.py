@@ -8,12 +8,18 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.exchange.writing import FORMATS, format_of
+from annotations.exchange.writing.formats import FORMATS, format_of
 from annotations.management.importing import SetCommand
 from annotations.models import QuestionSetVersion
-from evaluation.console import BAD_INPUT, Bars, ended_by_signal, refused_as_bad_input, tell
 from evaluation.exports import ChoiceError, Export, chosen_run, chosen_version
 from evaluation.models import Run
+from evaluation.words.console import (
+    BAD_INPUT,
+    Bars,
+    ended_by_signal,
+    refused_as_bad_input,
+    tell,
+)
 
 KILOBYTE = 1000
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluation.console import BAD_INPUT, at_least, printable
-from evaluation.parameters import (
+from evaluation.flow.parameters import (
     AGGREGATIONS,
     INITIALIZATIONS,
     SIMILARITIES,
     STOPPING_RULES,
     AqerParameters,
 )
+from evaluation.words.console import BAD_INPUT, at_least, printable
 
 # More would only cost time: the ends of an interval no longer move.
 MOST_DRAWS = 100_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluation.backends.spelling import LANGUAGES
-from evaluation.console import at_least
-from evaluation.parameters import AqerParameters
+from evaluation.flow.parameters import AqerParameters
+from evaluation.texts.spelling import LANGUAGES
+from evaluation.words.console import at_least
 
 
 def add_remedy_arguments(parser: argparse.ArgumentParser, *, files: bool) -> None:

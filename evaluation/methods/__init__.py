@@ -6,9 +6,9 @@ models. Arrays in, arrays out; NaN stands for an undefined number inside arrays,
 objects, with a reason beside it.
 """
 
-from evaluation.methods.aqer import AQER
+from evaluation.methods.aqer.estimator import AQER
+from evaluation.methods.aqer.model_scores import ModelScores
+from evaluation.methods.aqer.scale import Ceiling
 from evaluation.methods.grams import NonFiniteError
-from evaluation.methods.model_scores import ModelScores
-from evaluation.methods.scale import Ceiling
 
 __all__ = ["AQER", "Ceiling", "ModelScores", "NonFiniteError"]

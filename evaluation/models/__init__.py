@@ -4,16 +4,16 @@ Vectors are kept by what they were made from, whoever asked for them. A run is n
 its results hang on it, and the next run stands beside it.
 """
 
-from .alarms import Alarm
-from .background import BackgroundWorker
-from .checkpoints import DrawPart
-from .embeddings import EmbedderVersion, Embedding, text_hash
-from .grades import AnswerScore, ExemplaryAnswer, WorkerGrade
-from .judgements import HumanJudgement, JudgementRequest
-from .language_models import LanguageModel, LLMResponse, request_hash
-from .model_scores import LLMAnswerScore, LLMComparison, LLMScore
-from .pictures import RunPicture
-from .runs import Run
+from evaluation.models.alarms import Alarm
+from evaluation.models.background import BackgroundWorker
+from evaluation.models.checkpoints import DrawPart
+from evaluation.models.embeddings import EmbedderVersion, Embedding, text_hash
+from evaluation.models.grades import AnswerScore, ExemplaryAnswer, WorkerGrade
+from evaluation.models.judgements import HumanJudgement, JudgementRequest
+from evaluation.models.language_models import LanguageModel, LLMResponse, request_hash
+from evaluation.models.model_scores import LLMAnswerScore, LLMComparison, LLMScore
+from evaluation.models.pictures import RunPicture
+from evaluation.models.runs import Run
 
 __all__ = [
     "Alarm",

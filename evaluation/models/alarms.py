@@ -6,9 +6,8 @@ from django.db import models
 from django.db.models import Q
 
 from annotations.models import Question, Worker
-
-from .grades import Result
-from .runs import Run
+from evaluation.models.grades import Result
+from evaluation.models.runs import Run
 
 
 class Alarm(Result):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import F, Q
 
-from .embeddings import has_length
-from .grades import Result
-from .runs import Run
+from evaluation.models.embeddings import has_length
+from evaluation.models.grades import Result
+from evaluation.models.runs import Run
 
 
 class DrawPart(Result):

@@ -9,9 +9,8 @@ from django.db import models
 from django.db.models import F, Q
 
 from annotations.models import VIEWERS, Access, Question, Response, Scoped, Worker
-
-from .embeddings import has_length
-from .runs import Run
+from evaluation.models.embeddings import has_length
+from evaluation.models.runs import Run
 
 # Two coordinates on two pairs of axes, as float32.
 PLACE_BYTES = 16

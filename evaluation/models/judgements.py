@@ -7,8 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotations.models import VIEWERS, Access, Record, Response
-
-from .runs import Run
+from evaluation.models.runs import Run
 
 LOWEST, HIGHEST = 0.0, 5.0
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import F, Q
 
-from .embeddings import has_length
-from .grades import PLACE_BYTES, Result, undefined_or
-from .language_models import LanguageModel, LLMResponse
-from .runs import Run
+from evaluation.models.embeddings import has_length
+from evaluation.models.grades import PLACE_BYTES, Result, undefined_or
+from evaluation.models.language_models import LanguageModel, LLMResponse
+from evaluation.models.runs import Run
 
 
 class LLMScore(Result):

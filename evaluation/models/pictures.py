@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.db import models
 
-from .grades import Result
-from .runs import Run
+from evaluation.models.grades import Result
+from evaluation.models.runs import Run
 
 
 class RunPicture(Result):

@@ -13,20 +13,20 @@ database (`texts`).
 - `models`: the leaderboard, and the crowd among which models are placed.
 """
 
-from .about import RunAbout, about
-from .answer_map import AnswerMap, MapAnswer, MapModel, answer_map
-from .changes import DataChange, data_change, inputs_are_the_same
-from .consensus import ConsensusReport, ConsensusRow, consensus_report
-from .datasheet import Datasheet
-from .models import Crowd, ModelRow, ModelsReport, models_report
-from .paging import BadCursorError, Page
-from .question import ModelAnswer, QuestionAnswer, QuestionReport, question_report
-from .questions import QuestionRow, question_rows
-from .reasons import in_words
-from .run import RunReport, run_report
-from .values import Ceiling, Estimate
-from .worker import WorkerAnswer, WorkerReport, worker_report
-from .workers import WorkerRow, worker_rows
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.answer_map import AnswerMap, MapAnswer, MapModel, answer_map
+from evaluation.reports.changes import DataChange, data_change, inputs_are_the_same
+from evaluation.reports.consensus import ConsensusReport, ConsensusRow, consensus_report
+from evaluation.reports.datasheet import Datasheet
+from evaluation.reports.models import Crowd, ModelRow, ModelsReport, models_report
+from evaluation.reports.paging import BadCursorError, Page
+from evaluation.reports.question import ModelAnswer, QuestionAnswer, QuestionReport, question_report
+from evaluation.reports.questions import QuestionRow, question_rows
+from evaluation.reports.run import RunReport, run_report
+from evaluation.reports.values import Ceiling, Estimate
+from evaluation.reports.worker import WorkerAnswer, WorkerReport, worker_report
+from evaluation.reports.workers import WorkerRow, worker_rows
+from evaluation.words.reasons import in_words
 
 __all__ = [
     "AnswerMap",

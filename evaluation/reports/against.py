@@ -11,12 +11,11 @@ from uuid import UUID
 from django.db.models import Exists, F, OuterRef
 
 from annotations.models import Response
-from evaluation.methods.stability import rank_correlation
+from evaluation.flow.parameters import AqerParameters
+from evaluation.methods.inference.stability import rank_correlation
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
-from evaluation.parameters import AqerParameters
-
-from .about import RunAbout, about
-from .texts import EXCERPT_SHOWN, beginning, shortened
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.texts import EXCERPT_SHOWN, beginning, shortened
 
 MOVERS_SHOWN = 20
 EXEMPLARS_SHOWN = 12

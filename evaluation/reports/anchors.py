@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.models import Share
+from evaluation.methods.agreement import Agreement, agreements
 from evaluation.models import HumanJudgement, JudgementRequest, Run
-from evaluation.steps.agreement import Agreement, agreements
+from evaluation.reports.about import RunAbout, about
 from evaluation.steps.outside import suggested_anchors
-
-from .about import RunAbout, about
 
 RECOMMENDED = 6
 FEWEST = 2

@@ -12,8 +12,7 @@ from uuid import UUID
 from django.db.models import F, QuerySet
 
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
-
-from .texts import ANSWER_SHOWN, beginning, shortened
+from evaluation.reports.texts import ANSWER_SHOWN, beginning, shortened
 
 Axes = Literal["question", "run"]
 Place = tuple[float, float]

@@ -10,11 +10,10 @@ from uuid import UUID
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMScore, Run
-
-from .about import RunAbout, about
-from .reasons import in_words
-from .texts import ANSWER_SHOWN, beginning, shortened
-from .values import Estimate
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.texts import ANSWER_SHOWN, beginning, shortened
+from evaluation.reports.values import Estimate
+from evaluation.words.reasons import in_words
 
 # Pairs on a page; of more models, those with one of them.
 PAIRS_SHOWN = 60

@@ -15,14 +15,13 @@ from typing import Any
 
 from django.db.models import Count, F, Max, Min, Q
 
-from annotations.exchange.answers import cleaned
+from annotations.exchange.reading.answers import cleaned
 from annotations.models import Response
+from evaluation.flow.parameters import AqerParameters
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
-from evaluation.parameters import AqerParameters
-
-from .camps import Camp, camps_of, camps_summary, why_no_camps
-from .datasheet import Datasheet, PanelCount
-from .reasons import in_words
+from evaluation.reports.camps import Camp, camps_of, camps_summary, why_no_camps
+from evaluation.reports.datasheet import Datasheet, PanelCount
+from evaluation.words.reasons import in_words
 
 NEXT = 3
 """Other answers told of a question."""

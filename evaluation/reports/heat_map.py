@@ -10,8 +10,7 @@ from uuid import UUID
 from django.db.models import F, QuerySet
 
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, RunPicture, WorkerGrade
-
-from .texts import beginning, shortened
+from evaluation.reports.texts import beginning, shortened
 
 NAME = "heat-map"
 # A block's workers and questions.

@@ -8,11 +8,10 @@ from typing import Any
 from uuid import UUID
 
 from evaluation.models import LLMScore, Run, WorkerGrade
-
-from .about import RunAbout, about
-from .paging import Order, Page
-from .reasons import in_words
-from .values import Ceiling, Estimate
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.paging import Order, Page
+from evaluation.reports.values import Ceiling, Estimate
+from evaluation.words.reasons import in_words
 
 ORDER = Order("score", "model__public_id")
 MODELS_PAGE = 100

@@ -14,8 +14,7 @@ from evaluation.methods.planner import (
     workers_needed,
 )
 from evaluation.models import ExemplaryAnswer, Run
-
-from .about import RunAbout, about
+from evaluation.reports.about import RunAbout, about
 
 DELTA = 0.05
 MORE = 10

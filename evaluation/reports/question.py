@@ -10,12 +10,11 @@ from django.db.models import F
 
 from annotations.models import Question
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
-
-from .about import RunAbout, about
-from .camps import Camp, camps_of, why_no_camps
-from .paging import PAGE, Order, Page
-from .reasons import in_words
-from .texts import ANSWER_SHOWN, beginning, shortened
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.camps import Camp, camps_of, why_no_camps
+from evaluation.reports.paging import PAGE, Order, Page
+from evaluation.reports.texts import ANSWER_SHOWN, beginning, shortened
+from evaluation.words.reasons import in_words
 
 ORDER = Order("score", "response__public_id")
 # More models than this are on the models' page only.

@@ -10,9 +10,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from evaluation.models import ExemplaryAnswer, Run
-
-from .paging import PAGE, Order, Page
-from .texts import beginning, shortened
+from evaluation.reports.paging import PAGE, Order, Page
+from evaluation.reports.texts import beginning, shortened
 
 By = Literal["position", "dispersion", "difficulty"]
 ORDERS: dict[By, Order] = {

@@ -8,8 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from annotations.models import Worker
+from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
-from evaluation.parameters import AqerParameters
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.steps.load import parameters_of
 

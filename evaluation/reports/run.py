@@ -7,13 +7,12 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from evaluation.methods.aqer import FEWEST_WORKERS
+from evaluation.methods.aqer.estimator import FEWEST_WORKERS
 from evaluation.models import Run, WorkerGrade
-
-from .about import RunAbout, about
-from .changes import DataChange, data_change
-from .reasons import in_words
-from .values import Ceiling
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.changes import DataChange, data_change
+from evaluation.reports.values import Ceiling
+from evaluation.words.reasons import in_words
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
-from evaluation.parameters import AqerParameters
-
-from .comparisons import ComparisonsReport, comparisons_report
-from .models import ModelsReport, models_report
-from .planner import PlannerReport, planner_report
-from .questions import QuestionRow, question_rows
-from .run import RunReport, run_report
-from .workers import WorkerRow, worker_rows
+from evaluation.reports.comparisons import ComparisonsReport, comparisons_report
+from evaluation.reports.models import ModelsReport, models_report
+from evaluation.reports.planner import PlannerReport, planner_report
+from evaluation.reports.questions import QuestionRow, question_rows
+from evaluation.reports.run import RunReport, run_report
+from evaluation.reports.workers import WorkerRow, worker_rows
 
 # Rows on paper; the files have all.
 WORKERS_SHOWN, QUESTIONS_SHOWN, MODELS_SHOWN = 200, 100, 60

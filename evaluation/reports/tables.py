@@ -11,16 +11,15 @@ from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
 
 from annotations.models import Response
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
-
-from .against import AgainstReport
-from .alarms import all_alarms
-from .answer_map import floats
-from .comparisons import all_pairs, question_differences
-from .heat_map import heat_rows
-from .models import ModelRow, model_rows
-from .planner import planner_report
-from .questions import ORDERS
-from .workers import all_worker_rows
+from evaluation.reports.against import AgainstReport
+from evaluation.reports.alarms import all_alarms
+from evaluation.reports.answer_map import floats
+from evaluation.reports.comparisons import all_pairs, question_differences
+from evaluation.reports.heat_map import heat_rows
+from evaluation.reports.models import ModelRow, model_rows
+from evaluation.reports.planner import planner_report
+from evaluation.reports.questions import ORDERS
+from evaluation.reports.workers import all_worker_rows
 
 Row = Sequence[object]
 AT_ONCE = 2000

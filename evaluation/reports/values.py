@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from .reasons import in_words
+from evaluation.words.reasons import in_words
 
 
 @dataclass(frozen=True)

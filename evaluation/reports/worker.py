@@ -9,13 +9,12 @@ from uuid import UUID
 from django.db.models import F, FilteredRelation, Q
 
 from annotations.models import Response
-from evaluation.methods.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
+from evaluation.methods.aqer.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
 from evaluation.models import ExemplaryAnswer, Run, WorkerGrade
-
-from .about import RunAbout, about
-from .paging import PAGE, Order, Page
-from .texts import ANSWER_SHOWN, EXCERPT_SHOWN, beginning, shortened
-from .workers import WorkerRow, worker_row
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.paging import PAGE, Order, Page
+from evaluation.reports.texts import ANSWER_SHOWN, EXCERPT_SHOWN, beginning, shortened
+from evaluation.reports.workers import WorkerRow, worker_row
 
 Status = Literal["scored", "empty", "rejected", "not_in_run"]
 ORDER = Order("question__position", "question__public_id", descending=False)

@@ -10,9 +10,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from evaluation.models import Run, WorkerGrade
-
-from .paging import PAGE, Order, Page
-from .values import Estimate
+from evaluation.reports.paging import PAGE, Order, Page
+from evaluation.reports.values import Estimate
 
 ORDER = Order("grade", "worker__public_id")
 COLUMNS = (

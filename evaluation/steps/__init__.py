@@ -7,10 +7,10 @@ the content of the text, and saving replaces what an earlier attempt left.
 from __future__ import annotations
 
 from annotations.query_plans import refresh_statistics
+from evaluation.flow.grade import grade_source
+from evaluation.flow.maps import map_answers
 from evaluation.steps.checkpoints import Turn
-from evaluation.steps.grade import grade_source
 from evaluation.steps.load import load
-from evaluation.steps.maps import map_answers
 from evaluation.steps.save import save
 from evaluation.steps.save_alarms import alarms_of_source
 from evaluation.steps.vectors import vectors_of

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.flow.signatures import combined_hash, versions
 from evaluation.models import DrawPart
-from evaluation.signatures import combined_hash, versions
 from evaluation.steps.checkpoints import Turn
 from evaluation.steps.load import RunInput
 
@@ -21,7 +21,7 @@ LARGEST = 32_000_000
 
 @dataclass
 class DrawParts:
-    """The draws of a run, kept by `evaluation.methods.resampling.resample`."""
+    """The draws of a run, kept by `evaluation.methods.inference.resampling.resample`."""
 
     turn: Turn
     run_id: int

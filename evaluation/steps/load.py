@@ -8,8 +8,8 @@ from typing import Any
 
 from annotations.exchange import AnswerStatus
 from annotations.models import Response
+from evaluation.flow.parameters import AqerParameters
 from evaluation.models import LLMResponse, Run
-from evaluation.parameters import AqerParameters
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.steps.outside import excluded_ids, mean_judgements
 

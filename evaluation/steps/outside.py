@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Avg, QuerySet
 
 from annotations.models import QuestionSet, QuestionSetVersion, Response, Worker
-from evaluation.methods.electorate import RemedyError
+from evaluation.methods.aqer.electorate import RemedyError
 from evaluation.models import HumanJudgement, Run
 from evaluation.steps.checkpoints import RunInputError
 

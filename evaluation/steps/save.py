@@ -13,7 +13,14 @@ from django.db.models.functions import Now
 
 from annotations.models import Question, Worker
 from evaluation.backends import EmbedderInfo
-from evaluation.grade_changes import GradeChanges, standings_of
+from evaluation.flow.alarms import Alarms
+from evaluation.flow.grade import Graded
+from evaluation.flow.grade_changes import GradeChanges, standings_of
+from evaluation.flow.maps import Maps, as_bytes, heat_map, question_means
+from evaluation.flow.question_camps import CampedAnswers, camps_summary
+from evaluation.flow.results import Results, Undefined
+from evaluation.flow.signatures import aqer_signature, versions
+from evaluation.flow.warnings import grading_warnings, remedy_warnings
 from evaluation.methods import AQER, ModelScores
 from evaluation.models import (
     AnswerScore,
@@ -26,16 +33,9 @@ from evaluation.models import (
     RunPicture,
     WorkerGrade,
 )
-from evaluation.signatures import aqer_signature, versions
-from evaluation.steps.alarms import Alarms
 from evaluation.steps.checkpoints import Turn
-from evaluation.steps.grade import Graded
 from evaluation.steps.load import RunInput
-from evaluation.steps.maps import Maps, as_bytes, heat_map, question_means
-from evaluation.steps.question_camps import CampedAnswers, camps_summary
-from evaluation.steps.results import Results, Undefined
 from evaluation.steps.save_alarms import save_alarms
-from evaluation.steps.warnings import grading_warnings, remedy_warnings
 
 BATCH = 2000
 # Exemplary vectors wider than this are not kept: a bag of words fills the table with zeros.

@@ -8,14 +8,14 @@ from typing import Any
 
 from django.db import models
 
+from evaluation.flow.alarm_crowd import crowd_for_alarms
+from evaluation.flow.alarms import Alarms, Exhibit, GradedAnswers, alarms_of
+from evaluation.flow.embed import Embedded
+from evaluation.flow.grade import Graded, ModelColumns
+from evaluation.flow.remedies import OutsideInformation
 from evaluation.models import Alarm, LanguageModel
-from evaluation.steps.alarm_crowd import crowd_for_alarms
-from evaluation.steps.alarms import Alarms, Exhibit, GradedAnswers, alarms_of
 from evaluation.steps.checkpoints import Turn
-from evaluation.steps.embed import Embedded
-from evaluation.steps.grade import Graded, ModelColumns
 from evaluation.steps.load import RunInput
-from evaluation.steps.remedies import OutsideInformation
 
 BATCH = 2000
 

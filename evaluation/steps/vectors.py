@@ -8,13 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from annotations.exchange import AnswerStatus
-from evaluation.backends.languages import language_warning
-from evaluation.backends.spelling import corrected
+from evaluation.flow.embed import Embedded, embed, truncation_warning
 from evaluation.methods.grams import Vectors
 from evaluation.steps.cache import cached_vectors, is_kept
 from evaluation.steps.checkpoints import Turn
-from evaluation.steps.embed import Embedded, embed, truncation_warning
 from evaluation.steps.load import RunInput
+from evaluation.texts.languages import language_warning
+from evaluation.texts.spelling import corrected
 
 
 def vectors_of(source: RunInput, turn: Turn) -> Embedded:

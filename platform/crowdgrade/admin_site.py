@@ -18,9 +18,9 @@ View = Callable[..., HttpResponseBase]
 
 # Each holds a list `urlpatterns` of plain views; the site puts them behind its login.
 ROOMS = (
-    "annotations.admin.urls",
-    "evaluation.admin.urls",
-    "evaluation.pages.urls",
+    "annotations.desk.urls",
+    "evaluation.site.urls",
+    "evaluation.site.results.urls",
     "crowdgrade.pages.urls",
 )
 
@@ -93,7 +93,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
         """Return the overview."""
-        from evaluation.admin.overview import overview
+        from evaluation.site.overview import overview
 
         response: TemplateResponse = self.framed(overview)(request)  # type: ignore[assignment]
         return response

@@ -5,19 +5,19 @@ from __future__ import annotations
 from django.urls import include, path, re_path
 from rest_framework.routers import SimpleRouter
 
-from annotations.viewsets.answers import AnswerViewSet
-from annotations.viewsets.passages import PassageViewSet
-from annotations.viewsets.question_sets import QuestionSetViewSet
-from annotations.viewsets.questions import QuestionViewSet
+from annotations.api.answers import AnswerViewSet
+from annotations.api.passages import PassageViewSet
+from annotations.api.question_sets import QuestionSetViewSet
+from annotations.api.questions import QuestionViewSet
 from crowdgrade.rest.views import DocsView, NowhereView, ProblemView, RootView, SchemaView
-from evaluation.viewsets.alarms import AlarmViewSet
-from evaluation.viewsets.comparisons import ComparisonViewSet
-from evaluation.viewsets.exports import ExportViewSet
-from evaluation.viewsets.language_models import LanguageModelViewSet
-from evaluation.viewsets.model_answers import ModelAnswerViewSet
-from evaluation.viewsets.results import ResultViewSet
-from evaluation.viewsets.runs import RunViewSet
-from evaluation.viewsets.trust import TrustViewSet
+from evaluation.api.alarms import AlarmViewSet
+from evaluation.api.comparisons import ComparisonViewSet
+from evaluation.api.exports import ExportViewSet
+from evaluation.api.language_models import LanguageModelViewSet
+from evaluation.api.model_answers import ModelAnswerViewSet
+from evaluation.api.results import ResultViewSet
+from evaluation.api.runs import RunViewSet
+from evaluation.api.trust import TrustViewSet
 
 app_name = "api"
 OF_SET = "question-sets/<uuid:set_id>"

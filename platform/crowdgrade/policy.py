@@ -13,7 +13,7 @@ class PolicyMiddleware(CSPMiddleware):
     """Lets the admin's scripts evaluate, and nobody else's.
 
     The admin's theme is made with Alpine, which compiles the attributes of its own templates. No
-    worker's or model's text ever stands in such an attribute (`tests/admin/test_policy.py`).
+    worker's or model's text ever stands in such an attribute (`tests/desk/test_policy.py`).
     """
 
     def get_policy_parts(

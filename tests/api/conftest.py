@@ -7,7 +7,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from crowdgrade.models.tokens import make_token
-from tests.admin.conftest import (  # noqa: F401
+from tests.desk.conftest import (  # noqa: F401
     ida,
     otto,
     own_home,

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from crowdgrade.models.tokens import make_token
 from evaluation.models import LanguageModel
-from tests.admin.routes import VALUES
+from tests.desk.routes import VALUES
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 checks = pytest.importorskip("schemathesis.specs.openapi.checks")

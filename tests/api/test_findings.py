@@ -13,11 +13,10 @@ from evaluation.reports.against import against_report
 from evaluation.reports.comparisons import comparisons_report
 from evaluation.reports.planner import planner_report
 from evaluation.reports.trust import trust_report
-from tests.admin.routes import other_run
+from tests.api.conftest import problem
+from tests.desk.routes import other_run
 from tests.evaluation.reports import world as graded
 from tests.evaluation.reports.alarm_world import alarm
-
-from .conftest import problem
 
 pytestmark = pytest.mark.django_db
 PAIRS = [("r1", "w001", "w002"), ("r2", "w001", "model 0"), ("r3", "w002", None)]

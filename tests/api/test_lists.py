@@ -8,9 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotations.models import Question
+from tests.api.conftest import problem
 from tests.evaluation.reports import world as graded
-
-from .conftest import problem
 
 pytestmark = pytest.mark.django_db
 LONG = "a very long text " * 1000

@@ -5,9 +5,8 @@ from django.conf import settings
 from django.db import OperationalError
 from rest_framework.throttling import SimpleRateThrottle
 
-from annotations.viewsets.problems import KINDS
-
-from .conftest import problem
+from annotations.api.problems import KINDS
+from tests.api.conftest import problem
 
 pytestmark = pytest.mark.django_db
 UNKNOWN = "01980000-0000-7000-8000-000000000000"
@@ -96,7 +95,7 @@ def test_what_nobody_foresaw_is_500_and_says_nothing(api, rana, monkeypatch, cap
     def broken(*_):
         raise RuntimeError("the password is swordfish")
 
-    monkeypatch.setattr("evaluation.viewsets.runs.in_short", broken)
+    monkeypatch.setattr("evaluation.api.runs.in_short", broken)
     response = api(rana).get("runs/")
     body = problem(response, 500, "server-error")
     assert "swordfish" not in response.content.decode()
@@ -108,7 +107,7 @@ def test_a_database_that_is_busy_is_503(api, rana, monkeypatch):
     def busy(*_, **__):
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr("evaluation.viewsets.runs.in_short", busy)
+    monkeypatch.setattr("evaluation.api.runs.in_short", busy)
     response = api(rana).get("runs/")
     assert "locked" not in str(problem(response, 503, "busy"))
     assert response.headers["Retry-After"]

@@ -6,16 +6,15 @@ from dataclasses import asdict
 
 import pytest
 
-from evaluation.admin.grade_form import GradeForm
+from evaluation.api.parameters import ParametersSerializer
 from evaluation.background import runs as lifecycle
 from evaluation.background.leases import claim_oldest
 from evaluation.background.work import work_one_turn
+from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
-from evaluation.parameters import AqerParameters
 from evaluation.reports import question_report, run_report, worker_rows
-from evaluation.viewsets.parameters import ParametersSerializer
-
-from .conftest import problem
+from evaluation.site.grade_form import GradeForm
+from tests.api.conftest import problem
 
 pytestmark = pytest.mark.django_db
 

@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from crowdgrade.models import ApiToken
 from crowdgrade.models.tokens import NOTED_EVERY, make_token
-
-from .conftest import problem
+from tests.api.conftest import problem
 
 pytestmark = pytest.mark.django_db
 

@@ -7,8 +7,7 @@ import pytest
 from annotations.exchange.importing import import_answers
 from annotations.models import Question, QuestionSet, Response
 from evaluation.models import LLMResponse
-
-from .conftest import problem
+from tests.api.conftest import problem
 
 pytestmark = pytest.mark.django_db
 QUESTIONS = [{"question": f"q{i}", "text": f"Where is river {i}?"} for i in (1, 2)]

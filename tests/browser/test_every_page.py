@@ -12,9 +12,9 @@ from django.utils import timezone
 from crowdgrade import demo
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
-from evaluation.benchmarks.pages import PAGES, addresses, values_of
+from evaluation.evidence.benchmarks.pages import PAGES, addresses, values_of
+from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
-from evaluation.parameters import AqerParameters
 from tests.browser.chromium import ARGUMENTS, CHROMIUM
 
 pytestmark = [

@@ -14,11 +14,11 @@ A dry run does the same and rolls back. The same file again adds nothing. Nothin
 is ever overwritten. Model answers come in the same way in `evaluation.imports`.
 """
 
-from .answers import import_answers
-from .mturk import import_batches, import_mturk
-from .questions import import_passages, import_questions
-from .report import ImportReport
-from .target import all_or_nothing
+from annotations.exchange.importing.answers import import_answers
+from annotations.exchange.importing.mturk import import_batches, import_mturk
+from annotations.exchange.importing.questions import import_passages, import_questions
+from annotations.exchange.importing.report import ImportReport
+from annotations.exchange.importing.target import all_or_nothing
 
 __all__ = [
     "ImportReport",

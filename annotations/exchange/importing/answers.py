@@ -11,23 +11,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotations.models import (
-    QuestionSet,
-    QuestionSetVersion,
-    Response,
-    Submission,
-    Worker,
-    new_public_id,
-)
-
-from ..answers import DEFAULT_COLUMNS, AnswerRows, same_text
-from ..header import ColumnNames
-from ..problems import Problems
-from ..questions import LONGEST
-from .report import ImportReport
-from .rows import add_rows
-from .stage import AnswerSource, Stage, StagedAnswer, extra_values
-from .target import (
+from annotations.exchange.importing.report import ImportReport
+from annotations.exchange.importing.rows import add_rows
+from annotations.exchange.importing.stage import AnswerSource, Stage, StagedAnswer, extra_values
+from annotations.exchange.importing.target import (
     BATCH,
     IDS,
     add_questions,
@@ -37,6 +24,18 @@ from .target import (
     questions_of,
     quoted,
     version_of,
+)
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import DEFAULT_COLUMNS, AnswerRows, same_text
+from annotations.exchange.reading.header import ColumnNames
+from annotations.exchange.reading.questions import LONGEST
+from annotations.models import (
+    QuestionSet,
+    QuestionSetVersion,
+    Response,
+    Submission,
+    Worker,
+    new_public_id,
 )
 
 LONGEST_ID = LONGEST["question"]

@@ -7,15 +7,21 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from annotations.exchange.importing.answers import store_answers
+from annotations.exchange.importing.report import ImportReport
+from annotations.exchange.importing.stage import Stage
+from annotations.exchange.importing.target import (
+    BATCH,
+    all_or_nothing,
+    locked,
+    next_position,
+    quoted,
+    version_of,
+)
+from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.reading.mturk import PANEL, MturkQuestion, MturkRows, QuestionTemplate
+from annotations.exchange.reading.questions import LONGEST
 from annotations.models import Question, QuestionSet, QuestionSetVersion
-
-from ..mturk import PANEL, MturkQuestion, MturkRows, QuestionTemplate
-from ..problems import InputError, Problems
-from ..questions import LONGEST
-from .answers import store_answers
-from .report import ImportReport
-from .stage import Stage
-from .target import BATCH, all_or_nothing, locked, next_position, quoted, version_of
 
 
 def import_mturk(

@@ -5,10 +5,16 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
-
-from ..problems import Problems
-from ..questions import (
+from annotations.exchange.importing.report import ImportReport
+from annotations.exchange.importing.target import (
+    BATCH,
+    all_or_nothing,
+    locked,
+    next_position,
+    version_of,
+)
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.questions import (
     DEFAULT_COLUMNS,
     ItemFile,
     PassageRecord,
@@ -17,8 +23,7 @@ from ..questions import (
     read_passages,
     read_questions,
 )
-from .report import ImportReport
-from .target import BATCH, all_or_nothing, locked, next_position, version_of
+from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
 
 Record = QuestionRecord | PassageRecord
 

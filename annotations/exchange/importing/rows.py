@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections, models
 
-from .target import BATCH, chunks
+from annotations.exchange.importing.target import BATCH, chunks
 
 AS_THEY_ARE = {"TextField", "CharField", "ForeignKey", "BooleanField", "FloatField"}
 """Fields whose Python values every database takes: preparing them would change nothing."""

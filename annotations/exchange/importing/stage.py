@@ -14,10 +14,10 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
-from ..answers import extra_of, same_text
-from ..problems import Problems
-from ..records import AnswerFacts, AnswerRecord
-from ..tables import Table
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import extra_of, same_text
+from annotations.exchange.reading.tables import Table
+from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 GATHERED = 2000
 

@@ -9,9 +9,8 @@ from typing import TypeVar
 
 from django.db import transaction
 
+from annotations.exchange.problems import InputError, Problems
 from annotations.models import Question, QuestionSet, QuestionSetVersion
-
-from ..problems import InputError, Problems
 
 T = TypeVar("T")
 

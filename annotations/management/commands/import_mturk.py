@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange.importing import ImportReport, import_batches
-from annotations.exchange.mturk import PANEL, QuestionTemplate
+from annotations.exchange.reading.mturk import PANEL, QuestionTemplate
 from annotations.management.importing import USAGE, ImportCommand
 
 

@@ -11,7 +11,7 @@ from annotations.exchange.importing import (
     import_passages,
     import_questions,
 )
-from annotations.exchange.questions import QuestionColumns
+from annotations.exchange.reading.questions import QuestionColumns
 from annotations.management.importing import ImportCommand, parsed_columns
 
 

@@ -10,8 +10,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange import InputError, OutputFolder
-from evaluation.benchmarks.cases import CASES, Options, run_cases
-from evaluation.console import BAD_INPUT, ended_by_signal
+from evaluation.evidence.benchmarks.cases import CASES, Options, run_cases
+from evaluation.words.console import BAD_INPUT, ended_by_signal
 
 MISSED = 1
 

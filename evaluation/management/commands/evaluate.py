@@ -9,11 +9,17 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from annotations.exchange import ColumnNames
-from evaluation.console import BAD_INPUT, Bars, ended_by_signal, refused_as_bad_input, tell
+from evaluation.files.grading import GradingRequest, grade_file
+from evaluation.files.report import report
 from evaluation.management.parameter_arguments import add_parameter_arguments, chosen_parameters
 from evaluation.management.remedy_arguments import add_remedy_arguments
-from evaluation.studies.grading import GradingRequest, grade_file
-from evaluation.studies.grading_report import report
+from evaluation.words.console import (
+    BAD_INPUT,
+    Bars,
+    ended_by_signal,
+    refused_as_bad_input,
+    tell,
+)
 
 __all__ = ["BAD_INPUT", "Command"]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.console import BAD_INPUT, ended_by_signal, refused_as_bad_input, tell
 from evaluation.exports import ChoiceError, chosen_run
 from evaluation.exports.choosing import LATEST
 from evaluation.exports.consensus import write
 from evaluation.management.exporting import ExportCommand
 from evaluation.reports import consensus_report
+from evaluation.words.console import BAD_INPUT, ended_by_signal, refused_as_bad_input, tell
 
 
 class Command(ExportCommand):

@@ -12,11 +12,11 @@ from annotations.management.importing import SetCommand
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.runs import queue
 from evaluation.background.watching import watch
-from evaluation.console import BAD_INPUT, Bars, refused_as_bad_input, tell
 from evaluation.management.parameter_arguments import add_parameter_arguments, chosen_parameters
 from evaluation.management.remedy_arguments import add_remedy_arguments
+from evaluation.management.run_tables import report
 from evaluation.models import Run
-from evaluation.run_tables import report
+from evaluation.words.console import BAD_INPUT, Bars, refused_as_bad_input, tell
 
 
 class Command(SetCommand):

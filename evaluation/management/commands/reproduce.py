@@ -7,7 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from evaluation.console import (
+from evaluation.evidence.registry import STUDIES
+from evaluation.evidence.request import Request
+from evaluation.words.console import (
     Bars,
     at_least,
     ended_by_signal,
@@ -15,8 +17,6 @@ from evaluation.console import (
     tell,
     text_table,
 )
-from evaluation.studies.registry import STUDIES
-from evaluation.studies.request import Request
 
 
 class Command(BaseCommand):

@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from evaluation.methods.aqer.mean_vote import MeanVote
 from evaluation.methods.cells import Booleans, Cells, Floats, Integers
 from evaluation.methods.grams import GramBlock
-from evaluation.methods.mean_vote import MeanVote
 
 # Pairs of answers kept; a larger crowd is judged by a random sample of its workers.
 MOST_PAIRS = 25_000_000

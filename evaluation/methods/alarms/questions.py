@@ -12,8 +12,8 @@ import numpy as np
 from scipy import stats
 
 from evaluation.methods.alarms.pairs import AT_ONCE, cosines
+from evaluation.methods.aqer.mean_vote import MeanVote
 from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.mean_vote import MeanVote
 
 # A question is listed above this separation, ...
 SEPARATED = 0.4

@@ -14,7 +14,7 @@ from evaluation.methods.alarms.model_likeness import ModelLikeness, model_cosine
 from evaluation.methods.alarms.pairs import Pairs
 from evaluation.methods.alarms.questions import QuestionCamps, question_camps
 from evaluation.methods.alarms.ranking import Check
-from evaluation.methods.aqer import AQER
+from evaluation.methods.aqer.estimator import AQER
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.grams import Vectors
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.methods.aqer.votes import unit_rows
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.grams import Vectors, dense
 from evaluation.methods.remedies.candidates import Candidate
-from evaluation.methods.votes import unit_rows
 
 # Correlations closer than this are tied.
 TIE = 1e-9

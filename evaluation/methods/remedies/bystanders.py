@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from evaluation.methods.aqer import AQER
+from evaluation.methods.aqer.estimator import AQER
+from evaluation.methods.aqer.fixed_point import WorkerMeans
+from evaluation.methods.aqer.targets import Targets, targets_of
+from evaluation.methods.aqer.votes import vote_of
 from evaluation.methods.cells import Cells, Floats, Integers, codes_of
-from evaluation.methods.fixed_point import WorkerMeans
-from evaluation.methods.intervals import t_interval
-from evaluation.methods.resampling import score_interval
-from evaluation.methods.targets import Targets, targets_of
-from evaluation.methods.votes import vote_of
+from evaluation.methods.inference.intervals import t_interval
+from evaluation.methods.inference.resampling import score_interval
 
 
 @dataclass(frozen=True)

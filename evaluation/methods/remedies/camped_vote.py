@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from evaluation.methods.aqer.fixed_point import Vote
+from evaluation.methods.aqer.targets import Targets, targets_of
 from evaluation.methods.cells import Booleans, Cells, Floats, Integers, codes_of
-from evaluation.methods.fixed_point import Vote
 from evaluation.methods.grams import Vectors
-from evaluation.methods.targets import Targets, targets_of
 
 
 @dataclass(frozen=True)

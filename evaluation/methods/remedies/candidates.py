@@ -14,9 +14,9 @@ from scipy import stats
 
 from evaluation.methods.alarms.camps import Camps, camps
 from evaluation.methods.alarms.pairs import Pairs
-from evaluation.methods.aqer import AQER
+from evaluation.methods.aqer.electorate import EVERYBODY, Electorate
+from evaluation.methods.aqer.estimator import AQER
 from evaluation.methods.cells import Floats, Integers
-from evaluation.methods.electorate import EVERYBODY, Electorate
 
 # Rankings that correlate this much are one candidate.
 SAME = 0.9

@@ -9,24 +9,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from evaluation.methods.aqer import AQER, DISCONNECTED, FEWER_THAN_3_WORKERS, LATER
-from evaluation.methods.cells import Cells, Floats, Integers, T, codes_of
-from evaluation.methods.electorate import EVERYBODY, Electorate
-from evaluation.methods.fixed_point import grades_of
-from evaluation.methods.grams import Vectors
-from evaluation.methods.mean_vote import MeanVote
-from evaluation.methods.model_scores import ModelScores
-from evaluation.methods.remedies.bystanders import Bystanders
-from evaluation.methods.remedies.units import NOBODY, Units
-from evaluation.methods.resampling import KeptDraws, Progress
-from evaluation.methods.scale import (
+from evaluation.methods.aqer.electorate import EVERYBODY, Electorate
+from evaluation.methods.aqer.estimator import AQER, DISCONNECTED, FEWER_THAN_3_WORKERS, LATER
+from evaluation.methods.aqer.fixed_point import grades_of
+from evaluation.methods.aqer.mean_vote import MeanVote
+from evaluation.methods.aqer.model_scores import ModelScores
+from evaluation.methods.aqer.scale import (
     FEWEST_ANSWERERS,
     FEWEST_QUESTIONS,
     Ceiling,
     competition_ranks,
 )
-from evaluation.methods.votes import usable
-from evaluation.methods.worker_intervals import as_grades
+from evaluation.methods.aqer.votes import usable
+from evaluation.methods.cells import Cells, Floats, Integers, T, codes_of
+from evaluation.methods.grams import Vectors
+from evaluation.methods.inference.resampling import KeptDraws, Progress
+from evaluation.methods.inference.worker_intervals import as_grades
+from evaluation.methods.remedies.bystanders import Bystanders
+from evaluation.methods.remedies.units import NOBODY, Units
 
 EXCLUDED = "excluded"
 

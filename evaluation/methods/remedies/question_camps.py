@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from evaluation.methods.alarms.questions import question_camps
+from evaluation.methods.aqer.mean_vote import MeanVote
+from evaluation.methods.aqer.votes import unit_rows
 from evaluation.methods.cells import Integers
 from evaluation.methods.grams import Vectors, dense
-from evaluation.methods.mean_vote import MeanVote
-from evaluation.methods.votes import unit_rows
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.methods.aqer.electorate import Electorate, RemedyError
+from evaluation.methods.aqer.mean_vote import MeanVote
 from evaluation.methods.cells import Booleans, Cells, Floats, Integers, codes_of
-from evaluation.methods.electorate import Electorate, RemedyError
 from evaluation.methods.grams import Vectors, gram_blocks
-from evaluation.methods.mean_vote import MeanVote
 
 NOBODY = -1
 FEWEST_OUTSIDE = 3

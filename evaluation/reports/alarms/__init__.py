@@ -5,8 +5,15 @@
 - `wording`: titles, and a statistic against its threshold, in words.
 """
 
-from .evidence import AlarmEvidence, Exhibit, Shown, alarm_evidence
-from .report import AlarmEntry, AlarmsReport, Check, alarm_counts, alarms_report, all_alarms
+from evaluation.reports.alarms.evidence import AlarmEvidence, Exhibit, Shown, alarm_evidence
+from evaluation.reports.alarms.report import (
+    AlarmEntry,
+    AlarmsReport,
+    Check,
+    alarm_counts,
+    alarms_report,
+    all_alarms,
+)
 
 __all__ = [
     "AlarmEntry",

@@ -9,11 +9,10 @@ from uuid import UUID
 
 from annotations.models import Question, Response
 from evaluation.models import Alarm, LLMResponse, Run, WorkerGrade
-
-from ..paging import PAGE, Page
-from ..texts import ANSWER_SHOWN, EXCERPT_SHOWN, beginning, shortened
-from ..workers import WorkerRow, worker_rows
-from .report import AlarmEntry, entry_of
+from evaluation.reports.alarms.report import AlarmEntry, entry_of
+from evaluation.reports.paging import PAGE, Page
+from evaluation.reports.texts import ANSWER_SHOWN, EXCERPT_SHOWN, beginning, shortened
+from evaluation.reports.workers import WorkerRow, worker_rows
 
 # Pairs of answers on one page.
 SHOWN = 10

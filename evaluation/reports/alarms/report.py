@@ -11,9 +11,14 @@ from django.db.models import Count, F, IntegerField, OuterRef, QuerySet, Subquer
 from django.db.models.functions import Coalesce, RowNumber
 
 from evaluation.models import Alarm, Run
-
-from ..about import RunAbout, about
-from .wording import SEVERITIES, case_of, measured, title_of, why_not_checked
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.alarms.wording import (
+    SEVERITIES,
+    case_of,
+    measured,
+    title_of,
+    why_not_checked,
+)
 
 # Alarms that one page lists, and names that an alarm in a list spells out.
 MOST = 50

@@ -6,10 +6,10 @@
 - `report`: the queries.
 """
 
-from .facts import Fact, Level
-from .proven import NOT_SEEN, PROVEN, Figure, Proof
-from .report import TrustReport, trust_report
-from .verdict import Verdict
+from evaluation.reports.trust.facts import Fact, Level
+from evaluation.reports.trust.proven import NOT_SEEN, PROVEN, Figure, Proof
+from evaluation.reports.trust.report import TrustReport, trust_report
+from evaluation.reports.trust.verdict import Verdict
 
 __all__ = [
     "NOT_SEEN",

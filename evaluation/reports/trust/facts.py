@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evaluation.methods.alarms.ranking import STABLE
-from evaluation.methods.aqer import FEWEST_WORKERS
-from evaluation.methods.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
+from evaluation.methods.aqer.estimator import FEWEST_WORKERS
+from evaluation.methods.aqer.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
 
 Level = Literal["bad", "care", "unknown", "good"]
 WORST_FIRST: tuple[Level, ...] = ("bad", "care", "unknown", "good")

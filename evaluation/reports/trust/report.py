@@ -8,17 +8,16 @@ from statistics import StatisticsError, correlation
 
 from django.db.models import Avg, Count, Max
 
-from evaluation.backends.languages import ENGLISH_ONLY, NOT_CHECKED
+from evaluation.flow.embed import CUT
 from evaluation.models import ExemplaryAnswer, HumanJudgement, Run
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.alarms import alarm_counts
 from evaluation.reports.run import RunReport, run_report
-from evaluation.steps.embed import CUT
-from evaluation.steps.short_answers import MOSTLY_SHORT
-
-from . import facts
-from .facts import WORST_FIRST, Fact
-from .verdict import Verdict
+from evaluation.reports.trust import facts
+from evaluation.reports.trust.facts import WORST_FIRST, Fact
+from evaluation.reports.trust.verdict import Verdict
+from evaluation.texts.languages import ENGLISH_ONLY, NOT_CHECKED
+from evaluation.texts.short import MOSTLY_SHORT
 
 # These compare words or letters: they know no language, and need to know none.
 OF_WORDS = ("tfidf-word", "tfidf-char", "bow")

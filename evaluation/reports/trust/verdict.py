@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .facts import Fact, Level
+from evaluation.reports.trust.facts import Fact, Level
 
 ALWAYS = (
     "No check can prove a grade right: a grade says how near somebody is to what this crowd agrees "

@@ -1,5 +1,5 @@
 """What the site itself keeps."""
 
-from .tokens import ApiToken
+from crowdgrade.models.tokens import ApiToken
 
 __all__ = ["ApiToken"]

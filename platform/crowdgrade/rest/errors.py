@@ -17,7 +17,7 @@ from rest_framework import exceptions
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
-from annotations.viewsets.problems import KINDS, ApiProblem, Fault, Kind, escaped
+from annotations.api.problems import KINDS, ApiProblem, Fault, Kind, escaped
 
 logger = logging.getLogger(__name__)
 

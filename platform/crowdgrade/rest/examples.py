@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotations.viewsets.examples import SET
+from annotations.api.examples import SET
 
 Schema = dict[str, Any]
 

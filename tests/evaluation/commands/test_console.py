@@ -5,7 +5,7 @@ import pytest
 from django.core.management.base import CommandError, OutputWrapper
 
 from annotations.exchange import InputError
-from evaluation.console import (
+from evaluation.words.console import (
     Bars,
     at_least,
     ended_by_signal,

@@ -7,8 +7,8 @@ from django.core.management import CommandError, call_command
 
 from evaluation.background.watching import watch
 from evaluation.background.work import work_one_turn
+from evaluation.management.run_tables import report
 from evaluation.models import Run
-from evaluation.run_tables import report
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from evaluation.baselines import METHODS, Corpus, Crowd, methods
-from tests.evaluation.backends.conftest import FakeServer
+from evaluation.evidence.baselines import METHODS, Corpus, Crowd, methods
+from tests.evaluation.backends.embedding.conftest import FakeServer
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.commands.running import Ran, manage
 
@@ -54,10 +54,10 @@ def crowdwsa(data_folder, tmp_path_factory):
 
 @pytest.mark.data
 def test_rows_that_need_no_model_are_as_known(data_folder):
-    from evaluation.studies.corpora import load_mohler
-    from evaluation.studies.evidence import EvidenceVectors
-    from evaluation.studies.methods_table import Trial, compare
-    from evaluation.studies.worker_grading import deal
+    from evaluation.evidence.corpora import load_mohler
+    from evaluation.evidence.evidence import EvidenceVectors
+    from evaluation.evidence.methods_table import Trial, compare
+    from evaluation.evidence.worker_grading import deal
 
     graded = load_mohler(data_folder)
     corpus = Corpus(graded.texts, graded.questions, EvidenceVectors(graded.texts).of)
@@ -157,7 +157,7 @@ class TestCrowdwsa:
         assert summary_of(crowdwsa[0])["answers"] == {"T1": 882, "T2": 908}
 
     def test_both_answers_and_truth_enter_the_hash(self, crowdwsa, data_folder):
-        from evaluation.signatures import combined_hash, file_hash
+        from evaluation.flow.signatures import combined_hash, file_hash
 
         names = ("T1_label_anonymous", "T1_gt", "T2_label_anonymous", "T2_gt")
         files = [data_folder / "crowdwsa2019" / f"{name}.tsv" for name in names]

@@ -8,9 +8,9 @@ from django.db import transaction
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from annotations.exchange.answers import cleaned
 from annotations.exchange.importing import import_answers, import_passages, import_questions
-from annotations.exchange.writing import FORMATS
+from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.writing.formats import FORMATS
 from annotations.models import (
     Passage,
     Question,

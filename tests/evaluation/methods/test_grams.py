@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from evaluation.methods.aqer.mean_vote import MeanVote
 from evaluation.methods.cells import Cells, codes_of
 from evaluation.methods.grams import NonFiniteError, gram_blocks
-from evaluation.methods.mean_vote import MeanVote
 from tests.evaluation.methods.worlds import crowd
 
 

@@ -10,9 +10,9 @@ pytestmark = [pytest.mark.data, pytest.mark.model, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def mohler(data_folder):
-    from evaluation.parameters import AqerParameters
-    from evaluation.steps.embed import embed
-    from evaluation.studies.corpora import load_mohler
+    from evaluation.evidence.corpora import load_mohler
+    from evaluation.flow.embed import embed
+    from evaluation.flow.parameters import AqerParameters
 
     corpus = load_mohler(data_folder)
     return corpus, embed(AqerParameters(), corpus.texts, None, None).answers
@@ -29,7 +29,7 @@ def mohler(data_folder):
     ids=["aqer", "one pass", "discrimination", "discrimination, leave one out"],
 )
 def test_raw_correlates_with_what_was_dealt_as_published(mohler, switches, published, within):
-    from evaluation.studies.worker_grading import deal
+    from evaluation.evidence.worker_grading import deal
 
     corpus, vectors = mohler
     found = []

@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 
 from evaluation.methods import AQER, projection
+from evaluation.methods.aqer.history import KEPT, History
 from evaluation.methods.cells import Cells, codes_of
-from evaluation.methods.history import KEPT, History
 from evaluation.methods.projection import (
     exemplar_paths,
     have_unit_length,

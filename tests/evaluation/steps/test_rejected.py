@@ -9,8 +9,8 @@ from annotations.models import Response
 from evaluation import exports
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
+from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
-from evaluation.parameters import AqerParameters
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.steps.load import load
 from tests.annotations import world

@@ -7,8 +7,8 @@ import pytest
 from annotations.models import Response, Worker
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
+from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Alarm, LanguageModel, LLMResponse, Run
-from evaluation.parameters import AqerParameters
 from tests.annotations import world
 
 WORDS = ("north", "south", "hill", "valley", "city", "bridge", "border", "coast", "lake", "farm")

@@ -23,9 +23,9 @@ from crowdgrade.supervisor import (
     supervise,
 )
 from evaluation.background.watching import show_progress
-from evaluation.console import Bars
+from evaluation.management.run_tables import report
 from evaluation.models import Run
-from evaluation.run_tables import report
+from evaluation.words.console import Bars
 
 HOST = "127.0.0.1"
 

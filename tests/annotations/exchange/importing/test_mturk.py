@@ -7,7 +7,7 @@ import pytest
 
 from annotations.exchange import InputError
 from annotations.exchange.importing import import_batches, import_mturk
-from annotations.exchange.mturk import QuestionTemplate
+from annotations.exchange.reading.mturk import QuestionTemplate
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
 from tests.annotations import world
 

@@ -7,7 +7,7 @@ from scipy import sparse
 from evaluation.methods import AQER
 from evaluation.methods.alarms import Pairs
 from evaluation.methods.alarms.additive import loadings, worker_effects
-from evaluation.methods.electorate import Electorate
+from evaluation.methods.aqer.electorate import Electorate
 from tests.evaluation.methods.alarms.crowds import fitted, pairs_of
 from tests.evaluation.methods.worlds import crowd
 

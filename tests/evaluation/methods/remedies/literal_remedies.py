@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.evaluation.methods import literal
+from tests.evaluation.methods.aqer import literal
 
 
 def medoid(rows, similarity):

@@ -5,11 +5,11 @@ import pytest
 from scipy import sparse
 
 from evaluation.methods import AQER
+from evaluation.methods.aqer.electorate import RemedyError
+from evaluation.methods.aqer.mean_vote import MeanVote
 from evaluation.methods.cells import Cells
-from evaluation.methods.electorate import RemedyError
-from evaluation.methods.mean_vote import MeanVote
 from evaluation.methods.remedies.question_camps import camps_of_answers
-from tests.evaluation.methods import literal
+from tests.evaluation.methods.aqer import literal
 from tests.evaluation.methods.worlds import as_answers, crowd
 
 SIMILARITY = {"cosine": literal.cosine, "euclidean": literal.negative_distance}

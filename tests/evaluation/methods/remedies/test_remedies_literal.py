@@ -8,7 +8,7 @@ from evaluation.methods import AQER
 from evaluation.methods.cells import codes_of
 from evaluation.methods.remedies.partial_crowd import PartialCrowd
 from evaluation.methods.remedies.units import units_of
-from tests.evaluation.methods import literal
+from tests.evaluation.methods.aqer import literal
 from tests.evaluation.methods.remedies.literal_remedies import literal_remedied
 from tests.evaluation.methods.worlds import as_answers, crowd
 

@@ -1,0 +1,163 @@
+"""Answers of workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response as Reply
+
+from annotations.api.bulk import BulkViewSet, VersionOptionsSerializer, options_of
+from annotations.api.examples import ANSWER_ROWS, REPORT_OF_ANSWERS
+from annotations.api.once import repeatable
+from annotations.api.paging import OLDEST, page_body
+from annotations.api.problems import bad_parameter
+from annotations.api.scope import answered_set, editable, visible, visible_or_404
+from annotations.api.texts import Excerpt, with_excerpt
+from annotations.api.uploads import bulk_schema
+from annotations.api.versions import VERSION, version_shown
+from annotations.exchange import read_answers
+from annotations.exchange.importing import import_answers
+from annotations.models import QuestionSet, Response
+
+
+class AnswerRowSerializer(serializers.ModelSerializer[Response]):
+    """An answer in a list."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+    question = serializers.CharField(source="question.external_id")
+    question_id = serializers.UUIDField(source="question.public_id")
+    worker = serializers.CharField(source="submission.worker.external_id")
+    worker_id = serializers.UUIDField(source="submission.worker.public_id")
+    panel = serializers.CharField(source="submission.worker.panel", help_text="Of the worker's id.")
+    excerpt = Excerpt()
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = Response
+        fields = (
+            *("id", "worker", "worker_id", "panel", "question", "question_id", "excerpt"),
+            *("status", "rejected", "created_at"),
+        )
+        read_only_fields = fields
+
+
+class AnswerSerializer(AnswerRowSerializer):
+    """An answer in full; `extra` holds what came with it under other keys."""
+
+    version = serializers.IntegerField(source="submission.version.number")
+    excerpt = None  # type: ignore[assignment]
+    extra = serializers.DictField(child=serializers.CharField())
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = Response
+        fields = (
+            *("id", "version", "worker", "worker_id", "panel", "question", "question_id"),
+            *("text", "status", "rejected", "extra", "created_at", "submitted_at"),
+        )
+        read_only_fields = fields
+
+
+class AnswerOptionsSerializer(VersionOptionsSerializer):
+    """How answers are taken in."""
+
+    panel = serializers.CharField(
+        default="",
+        max_length=100,
+        allow_blank=True,
+        help_text="Where the workers' ids come from; the same id in two panels is two workers.",
+    )
+    create_questions = serializers.BooleanField(
+        default=False, help_text="Make questions that are missing, by their ids alone."
+    )
+
+
+@extend_schema_view(
+    list=extend_schema(
+        summary="List answers, oldest first",
+        parameters=[
+            VERSION,
+            OpenApiParameter("question", UUID, description="The id of a question."),
+            OpenApiParameter("worker", UUID, description="The id of a worker."),
+        ],
+        responses=AnswerRowSerializer(many=True),
+    ),
+    retrieve=extend_schema(summary="Read an answer in full"),
+    create=bulk_schema(
+        "Send answers, all rows or none",
+        "A draft is published by them, because answers quote its wording. Unknown workers are "
+        "made. The same rows again change nothing; an answer that is there with another text is a "
+        "bad row, because stored answers are never overwritten.",
+        ANSWER_ROWS,
+        REPORT_OF_ANSWERS,
+        AnswerOptionsSerializer,
+    ),
+)
+@extend_schema(tags=["answers"])
+class AnswerViewSet(BulkViewSet):
+    """What workers answered."""
+
+    queryset = Response.objects.all()
+    lookup_url_kwarg = "answer_id"
+    serializer_class = AnswerSerializer
+    required_keys = ("worker", "question", "answer")
+
+    def list(self, request: Request, set_id: Any) -> Reply:
+        """List submitted answers of a version, with the beginnings of their texts."""
+        question_set = answered_set(request, set_id)
+        version = version_shown(request, question_set)
+        rows = visible(request, Response.objects.all()).filter(
+            submission__version=version, state=Response.State.SUBMITTED
+        )
+        if question := uuid_in(request, "question"):
+            rows = rows.filter(question__public_id=question)
+        if worker := uuid_in(request, "worker"):
+            rows = rows.filter(submission__worker__public_id=worker)
+        rows = with_excerpt(_joined(rows).defer("text", "extra"))
+        found, cursor = OLDEST.take(rows, request)
+        return Reply(page_body(request, AnswerRowSerializer(found, many=True).data, cursor))
+
+    def retrieve(self, request: Request, set_id: Any, answer_id: Any) -> Reply:
+        """Read one in full."""
+        rows = Response.objects.filter(
+            submission__version__question_set__public_id=set_id, state=Response.State.SUBMITTED
+        )
+        found = visible_or_404(request, _joined(rows), answer_id)
+        return Reply(AnswerSerializer(found).data)
+
+    @repeatable
+    def create(self, request: Request, set_id: Any) -> Reply:
+        """Take rows in."""
+        question_set = editable(request, QuestionSet.objects.all(), set_id)
+        options = options_of(request, AnswerOptionsSerializer)
+        return self.taken_in(import_answers, question_set, options)
+
+    def read(self, path: Path) -> Any:
+        """Read a file of answers."""
+        return read_answers(path)
+
+
+def uuid_in(request: Request, name: str) -> UUID | None:
+    """Return a public id in the query, None without one; `ApiProblem` if it is none."""
+    text = request.query_params.get(name)
+    if text is None:
+        return None
+    try:
+        return UUID(text)
+    except ValueError:
+        raise bad_parameter(name, "write a UUID") from None
+
+
+def _joined(rows: QuerySet[Response]) -> QuerySet[Response]:
+    """Add the names of question and worker, without the long texts of the question."""
+    return rows.select_related("question", "submission__worker", "submission__version").defer(
+        "question__text", "question__metadata", "question__choices", "question__accepted_answers"
+    )

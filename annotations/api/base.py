@@ -1,0 +1,99 @@
+"""What every resource of the API has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from rest_framework import serializers, viewsets
+from rest_framework.exceptions import (
+    AuthenticationFailed,
+    NotAuthenticated,
+    ParseError,
+    Throttled,
+)
+from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.api.paging import KeysetPagination
+from annotations.api.problems import ApiProblem
+
+
+class SafeJSONParser(JSONParser):
+    """Refuses JSON that is nested too deeply to be read."""
+
+    def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
+        """Return the value of the body."""
+        try:
+            return super().parse(stream, media_type, parser_context)
+        except RecursionError:
+            raise ParseError("The body is nested too deeply.") from None
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses keys it does not know: a misspelt one would be left out without a word."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the values; ValidationError names every unknown key."""
+        if not isinstance(data, dict):
+            return super().to_internal_value(data)
+        known = ", ".join(name for name, field in self.fields.items() if not field.read_only)
+        reason = f"There is no such key; known are {known}."
+        faults: dict[str, Any] = {key: [reason] for key in data if key not in self.fields}
+        try:
+            values = super().to_internal_value(data)
+        except serializers.ValidationError as error:
+            faults |= dict(error.detail)  # type: ignore[arg-type]
+        if faults:
+            raise serializers.ValidationError(faults)
+        return values
+
+
+class StrictModelSerializer(StrictSerializer, serializers.ModelSerializer[Any]):
+    """As `StrictSerializer`, for the fields of a model."""
+
+
+class ApiViewSet(viewsets.GenericViewSet[Any]):
+    """A resource: rows by their public ids; bodies no larger than they need to be."""
+
+    lookup_field = "public_id"
+    lookup_url_kwarg: str
+    lookup_value_converter = "uuid"
+    pagination_class = KeysetPagination
+    parser_classes: Any = (SafeJSONParser,)
+
+    def most_bytes(self, request: Request) -> int:
+        """Return how large the body of a request may be."""
+        return settings.API_SMALL_BYTES
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse a body that is too large before it is read."""
+        super().initial(request, *args, **kwargs)
+        most = self.most_bytes(request)
+        # The web server has counted a chunked body by now, and hands on no more than it says here.
+        if int(request.META.get("CONTENT_LENGTH") or 0) > most:
+            raise ApiProblem(
+                "too-large", f"At most {most:,} bytes are read here; send several requests."
+            )
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Count those too who are refused because nobody knows who they are."""
+        if isinstance(exc, NotAuthenticated | AuthenticationFailed):
+            try:
+                self.check_throttles(self.request)
+            except Throttled as too_many:
+                exc = too_many
+        return super().handle_exception(exc)
+
+    def finalize_response(self, request: Request, *args: Any, **kwargs: Any) -> Any:
+        """Let nobody on the way keep what belongs to somebody."""
+        response = super().finalize_response(request, *args, **kwargs)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    def checked(self, serializer: type[serializers.BaseSerializer[Any]], **kwargs: Any) -> Any:
+        """Return the serializer of the request's body, which is an object and valid."""
+        made = serializer(data=self.request.data, context=self.get_serializer_context(), **kwargs)
+        made.is_valid(raise_exception=True)
+        return made

@@ -1,0 +1,238 @@
+"""Many rows at once: from the body of a request through the stages that files pass."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from django.conf import settings
+from rest_framework import serializers
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.api.base import ApiViewSet
+from annotations.api.problems import ApiProblem, Fault, bad_field, bad_rows
+from annotations.desk.size_limit import LARGEST
+from annotations.exchange.importing import ImportReport
+from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.reading.jsonlines import strictly_parsed
+
+CHUNK = 1 << 20
+LINES = "application/x-ndjson"
+Load = Callable[..., ImportReport]
+
+
+@dataclass
+class Lines:
+    """A body of JSON Lines, in a file that is gone once it is closed."""
+
+    file: IO[bytes]
+    sha256: str
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return Path(self.file.name)
+
+
+class RowsParser(BaseParser):
+    """JSON as in our files: numbers stay as typed, no key twice, no NaN."""
+
+    media_type = "application/json"
+
+    def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
+        """Return the value of the body; ParseError says what is wrong with it."""
+        try:
+            return strictly_parsed(stream.read().decode())
+        except UnicodeDecodeError as error:
+            raise ParseError("The body is not in UTF-8.") from error
+        except RecursionError as error:
+            raise ParseError("The body is nested too deeply.") from error
+        except ValueError as error:
+            raise ParseError(f"The body is not JSON: {error}.") from error
+
+
+class LinesParser(BaseParser):
+    """JSON Lines, one row a line: written to a file as they come in, never held in memory."""
+
+    media_type = LINES
+
+    def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
+        """Return the file."""
+        # Closed by the viewset when the response is made.
+        file = tempfile.NamedTemporaryFile(prefix="rows-", suffix=".jsonl")  # noqa: SIM115
+        digest = hashlib.sha256()
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+            file.write(chunk)
+        file.flush()
+        return Lines(file, digest.hexdigest())
+
+
+class ImportOptionsSerializer(serializers.Serializer[Any]):
+    """How rows are taken in: in the query, because a body of JSON Lines has no place for it."""
+
+    dry_run = serializers.BooleanField(
+        default=False, help_text="Do everything, report it, and store nothing."
+    )
+
+
+class VersionOptionsSerializer(ImportOptionsSerializer):
+    """Into which version."""
+
+    version = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="Number of the version; the latest, if it is left out.",
+    )
+
+
+class ImportReportSerializer(serializers.Serializer[Any]):
+    """What became of the rows; n_rows = n_new + n_unchanged + n_repeated."""
+
+    what = serializers.CharField(help_text="answers, model answers, questions or passages")
+    question_set = serializers.UUIDField()
+    version = serializers.IntegerField()
+    changed = serializers.BooleanField(
+        help_text="Whether anything was added: false for rows that were all there already."
+    )
+    n_rows = serializers.IntegerField()
+    n_new = serializers.IntegerField()
+    n_unchanged = serializers.IntegerField(help_text="Said what was there before.")
+    n_repeated = serializers.IntegerField(help_text="Said what an earlier row said.")
+    n_empty = serializers.IntegerField(help_text="Without an answer, among new and unchanged.")
+    n_completed = serializers.IntegerField(help_text="Questions that got the text they lacked.")
+    created = serializers.DictField(
+        child=serializers.IntegerField(), help_text="What the rows brought along, such as workers."
+    )
+    kept_aside = serializers.ListField(
+        child=serializers.CharField(), help_text="Further keys, kept with the rows."
+    )
+    notes = serializers.ListField(child=serializers.CharField())
+    warnings = serializers.ListField(child=serializers.CharField())
+    dry_run = serializers.BooleanField()
+
+
+class BulkViewSet(ApiViewSet):
+    """A resource whose rows come in many at once; all of them are stored or none."""
+
+    parser_classes = (RowsParser, LinesParser)
+    required_keys: tuple[str, ...]
+
+    @property
+    def throttle_scope(self) -> str | None:
+        """Uploads have a stricter rate of their own."""
+        return "bulk" if getattr(self, "action", None) == "create" else None
+
+    def get_parsers(self) -> list[BaseParser]:
+        """JSON Lines are for many rows only."""
+        many = (getattr(self.request, "method", None) or "POST").upper() == "POST"
+        return [RowsParser(), LinesParser()] if many else [RowsParser()]
+
+    def most_bytes(self, request: Request) -> int:
+        """Rows are held in memory, lines are not."""
+        if getattr(self, "action", None) != "create":
+            return super().most_bytes(request)
+        kind = (request.content_type or "").partition(";")[0].strip().lower()
+        return LARGEST if kind == LINES else settings.API_BULK_BYTES
+
+    def finalize_response(self, request: Request, *args: Any, **kwargs: Any) -> Any:
+        """Close what the parser opened."""
+        data = getattr(request, "_full_data", None)
+        if isinstance(data, Lines):
+            data.file.close()
+        return super().finalize_response(request, *args, **kwargs)
+
+    def taken_in(self, load: Load, into: Any, options: dict[str, Any]) -> Response:
+        """Import the rows of the body and return the report; `ApiProblem` names every bad row."""
+        data = self.request.data
+        try:
+            if isinstance(data, Lines):
+                report = load(into, data.path, **options)
+            else:
+                with self._written(rows_of(data)) as path:
+                    report = load(into, path, **options)
+        except InputError as error:
+            raise bad_rows(error, lines=isinstance(data, Lines)) from error
+        body = {**report.as_dict(), "changed": report.changed, "question_set": into.public_id}
+        return Response(ImportReportSerializer(body).data)
+
+    @contextmanager
+    def _written(self, rows: list[Any]) -> Iterator[Path]:
+        """Write the rows to a file of JSON Lines, row i into line i + 1."""
+        problems = Problems("rows")
+        with tempfile.TemporaryDirectory(prefix="rows-") as folder:
+            path = Path(folder) / "rows.jsonl"
+            with open(path, "w", encoding="ascii", opener=_private) as file:
+                for line, row in enumerate(rows, 1):
+                    missing = _missing(row, self.required_keys)
+                    for key in missing:
+                        problems.add(line, key, f"there is no {key}", "Every row needs it.")
+                    # A line left empty is skipped; the others keep their numbers.
+                    file.write("\n" if missing else json.dumps(row) + "\n")
+            if not problems.total:
+                yield path
+                return
+            self._read_rest(path, problems)
+        problems.raise_if_any()
+
+    def _read_rest(self, path: Path, problems: Problems) -> None:
+        """Add what is wrong with the rows that have all keys, so that all is told at once."""
+        try:
+            self.read(path)
+        except InputError as error:
+            problems.extend(problem for problem in error.problems if problem.line is not None)
+
+    def read(self, path: Path) -> Any:
+        """Read rows without storing them; InputError names the bad ones."""
+        raise NotImplementedError
+
+
+def rows_of(data: Any) -> list[Any]:
+    """Return the rows of a body {"rows": [...]}; raises `ApiProblem` for any other."""
+    if not isinstance(data, dict):
+        raise ApiProblem("invalid", 'Write an object: {"rows": [...]}.', [Fault("no object", "#")])
+    if unknown := [key for key in data if key != "rows"]:
+        raise bad_field(unknown[0], "there is no such key; options stand in the address")
+    rows = data.get("rows")
+    if not isinstance(rows, list) or not rows:
+        raise bad_field("rows", "write a list of at least one object")
+    return rows
+
+
+def options_of(request: Request, serializer: type[serializers.Serializer[Any]]) -> dict[str, Any]:
+    """Return the options in the query; raises `ApiProblem` for a bad or an unknown one."""
+    given = dict(request.query_params.items())
+    made = serializer(data=given)
+    faults = [
+        Fault("there is no such option", parameter=name)
+        for name in given
+        if name not in made.fields
+    ]
+    if not made.is_valid():
+        faults += [
+            Fault(str(reason), parameter=name)
+            for name, reasons in made.errors.items()
+            for reason in reasons
+        ]
+    if faults:
+        raise ApiProblem("invalid", f"{faults[0].parameter}: {faults[0].detail}", faults)
+    return dict(made.validated_data)
+
+
+def _missing(row: Any, required: tuple[str, ...]) -> list[str]:
+    return [key for key in required if key not in row] if isinstance(row, dict) else []
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

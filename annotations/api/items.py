@@ -1,0 +1,109 @@
+"""What questions and passages have in common: lists by position, rows in bulk, changes."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any, ClassVar
+
+from django.db import transaction
+from django.db.models import QuerySet
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.api.bulk import BulkViewSet, ImportOptionsSerializer, options_of
+from annotations.api.once import repeatable
+from annotations.api.paging import POSITION, page_body
+from annotations.api.problems import ApiProblem, Fault
+from annotations.api.scope import editable, visible_or_404
+from annotations.api.versions import version_shown
+from annotations.exchange.importing.target import locked
+from annotations.exchange.problems import InputError
+from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
+
+
+class ItemViewSet(BulkViewSet):
+    """Questions or passages of a version."""
+
+    model: ClassVar[type[Question] | type[Passage]]
+    row_serializer: ClassVar[Any]
+    load: ClassVar[Any]
+
+    def rows(self) -> QuerySet[Any]:
+        """Return all rows as they are shown."""
+        return self.model.objects.all()
+
+    def list(self, request: Request, set_id: Any) -> Response:
+        """List them in their order, with the beginnings of their texts."""
+        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+        version = version_shown(request, question_set)
+        rows = self.rows().select_related(None).filter(version=version)
+        found, cursor = POSITION.take(rows.defer("text", "metadata"), request)
+        return Response(page_body(request, self.row_serializer(found, many=True).data, cursor))
+
+    def retrieve(self, request: Request, set_id: Any, **ids: Any) -> Response:
+        """Read one in full."""
+        return Response(self.get_serializer(self._found(request, set_id)).data)
+
+    @repeatable
+    def create(self, request: Request, set_id: Any) -> Response:
+        """Add rows."""
+        question_set = editable(request, QuestionSet.objects.all(), set_id)
+        options = options_of(request, ImportOptionsSerializer)
+        return self.taken_in(type(self).load, question_set, options)
+
+    def partial_update(self, request: Request, set_id: Any, **ids: Any) -> Response:
+        """Change one of a draft, by the rules for rows."""
+        question_set = editable(request, QuestionSet.objects.all(), set_id)
+        with transaction.atomic():
+            locked(question_set)
+            row = self._found(request, set_id)
+            if row.version.is_published:
+                raise ApiProblem(
+                    "conflict",
+                    f"Version {row.version.number} is published and keeps its words; new rows open "
+                    "the next version.",
+                )
+            checked = self.checked(self.get_serializer_class(), partial=True)
+            fields = checked.fields
+            given = {k: v for k, v in checked.initial_data.items() if not fields[k].read_only}
+            if given:
+                self._change(row, given)
+        return Response(self.get_serializer(self._found(request, set_id)).data)
+
+    def as_row(self, row: Any) -> dict[str, Any]:
+        """Return a stored row as it would be sent."""
+        raise NotImplementedError
+
+    def fields_of(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
+        """Return the fields of a checked record."""
+        raise NotImplementedError
+
+    def _change(self, row: Any, given: dict[str, Any]) -> None:
+        """Check the row as it would be by the stage that reads files, and store it."""
+        sent = {**self.as_row(row), **given}
+        with tempfile.TemporaryDirectory(prefix="rows-") as folder:
+            path = Path(folder) / "row.jsonl"
+            path.write_text(json.dumps(sent), encoding="ascii")
+            try:
+                (record,) = self.read(path).records
+            except InputError as error:
+                faults = [
+                    Fault(
+                        problem.reason[:1].upper() + problem.reason[1:] + ".",
+                        pointer=f"#/{problem.column}" if problem.column else "#",
+                        remedy=problem.remedy,
+                    )
+                    for problem in error.problems
+                ]
+                raise ApiProblem("invalid", faults[0].detail, faults) from error
+        for name, value in self.fields_of(record, row.version).items():
+            setattr(row, name, value)
+        row.save()
+
+    def _found(self, request: Request, set_id: Any) -> Any:
+        rows = self.rows().filter(version__question_set__public_id=set_id)
+        return visible_or_404(
+            request, rows.select_related("version"), self.kwargs[self.lookup_url_kwarg]
+        )

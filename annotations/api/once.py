@@ -1,0 +1,78 @@
+"""Requests that a client may send twice, because it never heard the first answer."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.api.problems import ApiProblem, Fault
+from annotations.models import IdempotentRequest
+
+Action = TypeVar("Action", bound=Callable[..., Response])
+
+HEADER = "Idempotency-Key"
+KEPT = timedelta(days=1)
+
+
+def repeatable(action: Action) -> Action:
+    """Let an action take an Idempotency-Key: the same request with it is answered, not done, again.
+
+    Key and work are stored in one transaction: what failed leaves no key, and two at the same time
+    follow each other. The key with another request is the problem key-reused.
+    """
+
+    @functools.wraps(action)
+    def once(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = request.headers.get(HEADER)
+        if key is None:
+            return action(self, request, *args, **kwargs)
+        if not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
+            fault = Fault("write 1 to 255 printable ASCII characters", header=HEADER)
+            raise ApiProblem("invalid", f"{HEADER}: {fault.detail}", [fault])
+        wanted = fingerprint(request)
+        with transaction.atomic():
+            kept, is_first = _claimed(int(request.user.pk or 0), key, wanted)
+            if is_first:
+                response = action(self, request, *args, **kwargs)
+                kept.status = response.status_code
+                kept.location = response.headers.get("Location", "")
+                kept.body = json.loads(JSONRenderer().render(response.data))
+                kept.save()
+                return response
+        if kept.request != wanted:
+            raise ApiProblem("key-reused", "Use a new key for another request.")
+        headers = {"Idempotency-Replayed": "true"}
+        if kept.location:
+            headers["Location"] = kept.location
+        return Response(kept.body, status=kept.status, headers=headers)
+
+    return once  # type: ignore[return-value]
+
+
+def fingerprint(request: Request) -> str:
+    """Return the SHA-256 of what is asked for: method, address and body, in hexadecimal."""
+    data = request.data
+    body = data.sha256 if hasattr(data, "sha256") else json.dumps(data, sort_keys=True)
+    asked = json.dumps([request.method, request.get_full_path(), body])
+    return hashlib.sha256(asked.encode()).hexdigest()
+
+
+def _claimed(user: int, key: str, wanted: str) -> tuple[IdempotentRequest, bool]:
+    """Return the row of a key and whether it was made now."""
+    mine = IdempotentRequest.objects.filter(user=user)
+    mine.filter(created_at__lt=timezone.now() - KEPT).delete()
+    try:
+        with transaction.atomic():
+            return IdempotentRequest.objects.create(user_id=user, key=key, request=wanted), True
+    except IntegrityError:
+        return mine.get(key=key), False

@@ -1,0 +1,105 @@
+"""Passages that questions are about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import serializers
+
+from annotations.api.base import StrictModelSerializer
+from annotations.api.examples import PASSAGE_ROWS, REPORT_OF_PASSAGES
+from annotations.api.items import ItemViewSet
+from annotations.api.texts import Excerpt, with_excerpt
+from annotations.api.uploads import bulk_schema
+from annotations.api.versions import VERSION
+from annotations.exchange.importing import import_passages
+from annotations.exchange.importing.questions import passage_fields
+from annotations.exchange.reading.questions import read_passages
+from annotations.models import Passage, QuestionSetVersion
+
+
+class PassageRowSerializer(serializers.ModelSerializer[Passage]):
+    """A passage in a list."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+    passage = serializers.CharField(source="external_id", help_text="The id in files.")
+    excerpt = Excerpt()
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = Passage
+        fields = ("id", "passage", "title", "excerpt", "language")
+        read_only_fields = fields
+
+
+class PassageSerializer(StrictModelSerializer):
+    """A passage; one of a draft can be changed."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+    passage = serializers.CharField(
+        source="external_id", read_only=True, help_text="The id in files."
+    )
+    version = serializers.IntegerField(source="version.number", read_only=True)
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = Passage
+        fields = ("id", "passage", "version", "title", "text", "language", "metadata")
+        extra_kwargs = {  # noqa: RUF012
+            "text": {"allow_blank": False},
+            "metadata": {"read_only": True},
+        }
+
+
+@extend_schema_view(
+    list=extend_schema(
+        summary="List passages", parameters=[VERSION], responses=PassageRowSerializer(many=True)
+    ),
+    retrieve=extend_schema(summary="Read a passage in full"),
+    create=bulk_schema(
+        "Add passages, all rows or none",
+        "Into the latest version, draft or published. Rows that are there already change nothing; "
+        "one that is there with another content is a bad row.",
+        PASSAGE_ROWS,
+        REPORT_OF_PASSAGES,
+    ),
+    partial_update=extend_schema(summary="Change a passage of a draft"),
+)
+@extend_schema(tags=["questions"])
+class PassageViewSet(ItemViewSet):
+    """Texts that questions are asked about."""
+
+    queryset = Passage.objects.all()
+    model = Passage
+    lookup_url_kwarg = "passage_id"
+    serializer_class = PassageSerializer
+    row_serializer = PassageRowSerializer
+    load = staticmethod(import_passages)
+    required_keys = ("passage", "text")
+
+    def rows(self) -> QuerySet[Passage]:
+        """Return all with the beginnings of their texts."""
+        return with_excerpt(Passage.objects.all())
+
+    def read(self, path: Path) -> Any:
+        """Read a file of passages."""
+        return read_passages(path)
+
+    def as_row(self, row: Passage) -> dict[str, Any]:
+        """Return a passage as a row."""
+        return {
+            **row.metadata,
+            "passage": row.external_id,
+            "title": row.title,
+            "text": row.text,
+            "language": row.language,
+        }
+
+    def fields_of(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
+        """Return the fields."""
+        return passage_fields(record)

@@ -1,0 +1,134 @@
+"""What can go wrong with a request, by name: the `code` of a problem document (RFC 9457)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rest_framework.exceptions import APIException
+
+from annotations.exchange import InputError, Problem
+from annotations.exchange.reading.jsonlines import ONE_OBJECT
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of problem: what is the same each time it occurs."""
+
+    code: str
+    status: int
+    title: str
+
+
+KINDS = {
+    kind.code: kind
+    for kind in (
+        Kind("malformed", 400, "The request cannot be read"),
+        Kind("invalid", 400, "Some values will not do"),
+        Kind("bad-cursor", 400, "No page handed out this cursor"),
+        Kind("bad-rows", 400, "Some rows will not do; nothing was stored"),
+        Kind("not-authenticated", 401, "The request says not, or wrongly, who asks"),
+        Kind("forbidden", 403, "You may not do this"),
+        Kind("not-found", 404, "There is nothing at this address, or nothing you may see"),
+        Kind("method-not-allowed", 405, "This address does not take the method"),
+        Kind("not-acceptable", 406, "No form you accept is offered"),
+        Kind("conflict", 409, "The state of things does not allow it"),
+        Kind("no-results", 409, "The run has no results"),
+        Kind("too-large", 413, "The body is too large"),
+        Kind("unsupported-media-type", 415, "The body is of a kind that is not read here"),
+        Kind("key-reused", 422, "The idempotency key came with another request before"),
+        Kind("throttled", 429, "Too many requests"),
+        Kind("server-error", 500, "Something broke on our side"),
+        Kind("busy", 503, "The database is busy; nothing was stored"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong: in the body (`pointer`), the query (`parameter`) or a header.
+
+    `pointer` is a JSON pointer as a URI fragment, such as #/rows/3/answer. `index` counts rows of
+    a bulk upload from 0, `line` those of JSON Lines from 1.
+    """
+
+    detail: str
+    pointer: str | None = None
+    parameter: str | None = None
+    header: str | None = None
+    index: int | None = None
+    line: int | None = None
+    remedy: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is known of it."""
+        known = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value for name, value in known.items() if value not in (None, "")}
+
+
+class ApiProblem(APIException):
+    """A problem of a known kind; `headers` go with the response."""
+
+    def __init__(
+        self,
+        code: str,
+        detail: str,
+        faults: Iterable[Fault] = (),
+        headers: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(detail, code)
+        self.kind = KINDS[code]
+        self.status_code = self.kind.status
+        self.faults = tuple(faults)
+        self.headers = dict(headers or {})
+        self.more = more
+
+
+def bad_parameter(name: str, detail: str, code: str = "invalid") -> ApiProblem:
+    """Return the problem of one query parameter."""
+    return ApiProblem(code, f"{name}: {detail}", [Fault(detail, parameter=name)])
+
+
+def bad_field(name: str, detail: str) -> ApiProblem:
+    """Return the problem of one value in the body; `name` may be a path such as a/b."""
+    return ApiProblem("invalid", f"{name}: {detail}", [Fault(detail, pointer=f"#/{name}")])
+
+
+def bad_rows(error: InputError, *, lines: bool, path: str = "rows") -> ApiProblem:
+    """Return the problem of an import, a fault for each bad row that was kept.
+
+    `lines` says that the body was JSON Lines, whose rows have no JSON pointer.
+    """
+    problems = sorted(error.problems, key=lambda problem: problem.line or 0)
+    faults = [_fault(problem, lines, path) for problem in problems]
+    detail = f"{error.total:,} bad rows; nothing was stored."
+    if error.total == 1:
+        detail = "One bad row; nothing was stored."
+    if not any(problem.line for problem in error.problems):
+        detail = " ".join(fault.detail for fault in faults)
+    return ApiProblem("bad-rows", detail, faults, total=error.total)
+
+
+def _fault(problem: Problem, lines: bool, path: str) -> Fault:
+    reason = problem.reason[:1].upper() + problem.reason[1:] + "."
+    remedy = problem.remedy
+    if "--columns" in remedy:  # the command line's way out
+        remedy = "Rename or add the key."
+    elif remedy == ONE_OBJECT and not lines:
+        remedy = "Every row is an object."
+    if problem.line is None:
+        return Fault(reason, remedy=remedy)
+    if lines:
+        return Fault(reason, line=problem.line, remedy=remedy)
+    index = problem.line - 1
+    pointer = f"#/{path}/{index}"
+    if isinstance(problem.column, str):
+        pointer += "/" + escaped(problem.column)
+    return Fault(reason, pointer=pointer, index=index, remedy=remedy)
+
+
+def escaped(key: str) -> str:
+    """Return a key as a part of a JSON pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,140 @@
+"""Questions of a version."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import serializers
+
+from annotations.api.base import StrictModelSerializer
+from annotations.api.examples import QUESTION_ROWS, REPORT_OF_QUESTIONS
+from annotations.api.items import ItemViewSet
+from annotations.api.problems import bad_field
+from annotations.api.texts import Excerpt, with_excerpt
+from annotations.api.uploads import bulk_schema
+from annotations.api.versions import VERSION
+from annotations.exchange.importing import import_questions
+from annotations.exchange.importing.questions import question_fields
+from annotations.exchange.reading.questions import read_questions
+from annotations.models import Question, QuestionSetVersion
+
+
+class QuestionRowSerializer(serializers.ModelSerializer[Question]):
+    """A question in a list."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+    question = serializers.CharField(source="external_id", help_text="The id in files.")
+    excerpt = Excerpt()
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = Question
+        fields = ("id", "question", "position", "excerpt", "kind", "category", "language")
+        read_only_fields = fields
+
+
+class QuestionSerializer(StrictModelSerializer):
+    """A question; one of a draft can be changed."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+    question = serializers.CharField(
+        source="external_id", read_only=True, help_text="The id in files."
+    )
+    version = serializers.IntegerField(source="version.number", read_only=True)
+    passage = serializers.CharField(
+        source="passage.external_id",
+        default="",
+        allow_blank=True,
+        max_length=255,
+        help_text="The id of its passage in files; empty without one.",
+    )
+    choices = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="For the kind choice, else empty."
+    )
+    accepted_answers = serializers.ListField(
+        child=serializers.JSONField(),
+        required=False,
+        help_text="Texts, or lists of texts that mean the same.",
+    )
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = Question
+        fields = (
+            *("id", "question", "version", "position", "text", "passage", "kind", "choices"),
+            *("accepted_answers", "answerable", "category", "language", "metadata"),
+        )
+        extra_kwargs = {  # noqa: RUF012
+            "position": {"read_only": True},
+            "text": {"allow_blank": False},
+            "metadata": {"read_only": True},
+        }
+
+
+@extend_schema_view(
+    list=extend_schema(
+        summary="List questions", parameters=[VERSION], responses=QuestionRowSerializer(many=True)
+    ),
+    retrieve=extend_schema(summary="Read a question in full"),
+    create=bulk_schema(
+        "Add questions, all rows or none",
+        "Into the draft; if the latest version is published and a row is new, the next version is "
+        "opened as its copy. A question whose text is not known yet is completed. Rows that are "
+        "there already change nothing; one that is there with another content is a bad row.",
+        QUESTION_ROWS,
+        REPORT_OF_QUESTIONS,
+    ),
+    partial_update=extend_schema(
+        summary="Change a question of a draft",
+        description="409 for a question of a published version, which keeps its words.",
+    ),
+)
+@extend_schema(tags=["questions"])
+class QuestionViewSet(ItemViewSet):
+    """Questions of a version, in their order."""
+
+    queryset = Question.objects.all()
+    model = Question
+    lookup_url_kwarg = "question_id"
+    serializer_class = QuestionSerializer
+    row_serializer = QuestionRowSerializer
+    load = staticmethod(import_questions)
+    required_keys = ("question", "text")
+
+    def rows(self) -> QuerySet[Question]:
+        """Return all with the beginnings of their texts."""
+        return with_excerpt(Question.objects.all()).select_related("passage")
+
+    def read(self, path: Path) -> Any:
+        """Read a file of questions."""
+        return read_questions(path)
+
+    def as_row(self, row: Question) -> dict[str, Any]:
+        """Return a question as a row."""
+        return {
+            **row.metadata,
+            "question": row.external_id,
+            "text": row.text,
+            "passage": row.passage.external_id if row.passage else "",
+            "kind": row.kind,
+            "choices": json.dumps(row.choices),
+            "accepted_answers": json.dumps(row.accepted_answers),
+            "answerable": "" if row.answerable is None else str(row.answerable),
+            "category": row.category,
+            "language": row.language,
+        }
+
+    def fields_of(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
+        """Return the fields; `ApiProblem` for a passage that the version does not have."""
+        passages = dict(
+            version.passages.filter(external_id=record.passage).values_list("external_id", "pk")
+        )
+        if record.passage and not passages:
+            raise bad_field("passage", f"version {version.number} has no passage {record.passage}")
+        return question_fields(record, passages)

@@ -1,0 +1,32 @@
+"""Which version of a question set is meant."""
+
+from __future__ import annotations
+
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+
+from annotations.api.problems import bad_parameter
+from annotations.models import QuestionSet, QuestionSetVersion
+
+VERSION = OpenApiParameter(
+    "version",
+    {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
+    description="Number of the version; the latest, if it is left out.",
+)
+
+
+def version_shown(request: Request, question_set: QuestionSet) -> QuestionSetVersion | None:
+    """Return the version that `version` in the query names, else the latest; None without any.
+
+    Raises Http404 for a number that the set does not have.
+    """
+    text = request.query_params.get("version")
+    if text is None:
+        return question_set.latest_version()
+    if not (text.isascii() and text.isdecimal() and 0 < len(text) <= 10 and 0 < int(text) < 2**31):
+        raise bad_parameter("version", "write a whole number above 0")
+    found = question_set.versions.filter(number=int(text)).first()
+    if found is None:
+        raise Http404
+    return found

@@ -1,0 +1,117 @@
+"""The forms of the pages about question sets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+
+from annotations.desk.size_limit import LARGEST
+from annotations.desk.upload_kinds import UploadKind
+from annotations.exchange.reading.mturk import QuestionTemplate
+from annotations.models import QuestionSet
+
+if TYPE_CHECKING:
+    SetForm = forms.ModelForm[QuestionSet]
+else:
+    SetForm = forms.ModelForm
+
+
+class QuestionSetForm(SetForm):
+    """What a requester says about a set."""
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = QuestionSet
+        fields = ("name", "description", "language", "licence", "notice")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["description"].widget.attrs["rows"] = 3
+        self.fields["notice"].widget.attrs["rows"] = 2
+        self.fields["description"].help_text = "For yourself and your team."
+
+
+class UploadForm(forms.Form):
+    """A file, and how to read it."""
+
+    file = forms.FileField(
+        label="File",
+        help_text="CSV, TSV, JSON Lines (.jsonl) or Excel (.xlsx), at most "
+        f"{LARGEST // 1024**2} MB. The first row names the columns.",
+        error_messages={"required": "Choose a file.", "empty": "The file is empty."},
+        widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.jsonl,.ndjson,.xlsx"}),
+    )
+    columns = forms.CharField(
+        label="Column names in the file", required=False, max_length=2000, strip=True
+    )
+    panel = forms.CharField(
+        label="Panel",
+        required=False,
+        max_length=100,
+        help_text="Where the workers' ids come from, such as Prolific. The same id in two panels "
+        "is two workers.",
+    )
+    create_questions = forms.BooleanField(
+        label="Add questions that the set does not have yet",
+        required=False,
+        help_text="By their ids alone; their texts can be uploaded later.",
+    )
+
+    question_template = forms.CharField(
+        label="How a question reads",
+        required=False,
+        max_length=2000,
+        help_text="Such as “Translate: ${sentence}”, where sentence stands for the column "
+        "Input.sentence. Left empty: the Input cells, a line each.",
+    )
+    update_flags = forms.BooleanField(
+        label="Update which answers were rejected",
+        required=False,
+        help_text="For answers that are there already; their texts always stay as they are.",
+    )
+
+    def __init__(self, kind: UploadKind, *args: Any, too_large: bool = False, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.kind = kind
+        self._too_large = too_large
+        self.fields[
+            "columns"
+        ].help_text = f"Only if they are not called so already, such as {kind.columns_example}"
+        for name in ("panel", "create_questions", "question_template", "update_flags"):
+            if name not in kind.options:
+                del self.fields[name]
+        if kind.initial:
+            for name, value in kind.initial.items():
+                self.fields[name].initial = value
+        if not kind.columns_example:
+            del self.fields["columns"]
+        if too_large:
+            self.fields["file"].error_messages["required"] = (
+                f"The file is larger than {LARGEST // 1024**2} MB. Divide it, or import it with "
+                "the command line, which takes any size."
+            )
+
+    def clean_columns(self) -> str:
+        """Refuse names that cannot be read, with the reason."""
+        text: str = self.cleaned_data["columns"]
+        if text:
+            try:
+                self.kind.parse_columns(text)
+            except ValueError as error:
+                raise forms.ValidationError(str(error)) from error
+        return text
+
+    def clean_question_template(self) -> str:
+        """Refuse what is no template, with the reason."""
+        text: str = self.cleaned_data["question_template"]
+        try:
+            QuestionTemplate.parse(text)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+        return text
+
+    def options(self) -> dict[str, Any]:
+        """Return what the kind's reader takes beside the file."""
+        return {name: self.cleaned_data[name] for name in self.kind.options}

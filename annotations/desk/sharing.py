@@ -1,0 +1,81 @@
+"""Whom a question set is shared with: a team that works on it, people who look at it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from annotations.desk.people import SetTeamForm, ShareForm
+from annotations.desk.scope import manageable_or_refused, visible
+from annotations.desk.uploads import breadcrumbs
+from annotations.models import QuestionSet, Team
+
+
+def sharing(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show it; a person is added by posting here."""
+    question_set = manageable_or_refused(request, QuestionSet.objects.all(), set_id)
+    form = ShareForm(question_set, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        share = form.save()
+        name = form.person.get_username()
+        messages.success(request, f"Shared with {name}, as {share.get_role_display()}.")
+        return redirect("admin:sharing", question_set.public_id)
+    team = question_set.team
+    teams = visible(request, Team.objects.all()).order_by("name")
+    context = {
+        "title": "Sharing",
+        "subtitle": question_set.name,
+        "breadcrumbs": breadcrumbs(question_set),
+        "question_set": question_set,
+        "form": form,
+        "teams": teams.exists(),
+        "team_form": SetTeamForm(teams, initial={"team": team and team.public_id}),
+        "shares": list(question_set.shares.select_related("user").order_by("user__username")),
+    }
+    return TemplateResponse(
+        request, "annotations/sharing.html", context, status=400 if form.errors else 200
+    )
+
+
+@require_POST
+def share_with_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Let a team work on the set, another one than before, or none."""
+    question_set = manageable_or_refused(request, QuestionSet.objects.all(), set_id)
+    form = SetTeamForm(visible(request, Team.objects.all()), request.POST)
+    if form.is_valid():
+        question_set.team = form.cleaned_data["team"]
+        question_set.save(update_fields=["team", "updated_at"])
+        team = question_set.team
+        messages.success(
+            request, f"{team.name} works on it now." if team else "Only its owner edits it now."
+        )
+    else:
+        messages.error(request, "You are in no such team.")
+    return redirect("admin:sharing", question_set.public_id)
+
+
+def remove_share(request: HttpRequest, set_id: UUID, share_id: UUID) -> HttpResponse:
+    """Ask, then show the set no longer to somebody."""
+    question_set = manageable_or_refused(request, QuestionSet.objects.all(), set_id)
+    share = get_object_or_404(question_set.shares.select_related("user"), public_id=share_id)
+    name = share.user.get_username()
+    back = reverse("admin:sharing", args=[question_set.public_id])
+    if request.method == "POST":
+        share.delete()
+        messages.success(request, f"It is no longer shared with {name}.")
+        return redirect(back)
+    context = {
+        "title": f"Stop sharing with {name}?",
+        "breadcrumbs": [*breadcrumbs(question_set), ("Sharing", back)],
+        "text": f"{name} will no longer see {question_set.name}. What {name} saved from it before "
+        "stays with them.",
+        "button": "Stop sharing",
+        "back": back,
+    }
+    return TemplateResponse(request, "annotations/confirm.html", context)

@@ -1,0 +1,101 @@
+"""The kinds of files that may be uploaded into a question set, and who reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotations.exchange.importing import (
+    ImportReport,
+    import_answers,
+    import_mturk,
+    import_passages,
+    import_questions,
+)
+from annotations.exchange.reading.header import ColumnNames
+from annotations.exchange.reading.mturk import PANEL
+from annotations.exchange.reading.questions import QuestionColumns
+
+
+@dataclass(frozen=True)
+class UploadKind:
+    """One kind of file.
+
+    `load` takes the set, the path, `columns`, `dry_run` and the `options` by their names; a kind
+    whose columns have fixed names has no `columns_example` and takes no `columns`. `initial` is
+    what stands in the options at first.
+    """
+
+    slug: str
+    title: str
+    explanation: str
+    example: str
+    columns_example: str
+    parse_columns: Callable[[str], Any]
+    load: Callable[..., ImportReport]
+    options: tuple[str, ...] = ()
+    initial: dict[str, str] = field(default_factory=dict)
+
+
+KINDS: dict[str, UploadKind] = {}
+
+
+def register(kind: UploadKind) -> None:
+    """Let a kind of file be uploaded."""
+    KINDS[kind.slug] = kind
+
+
+register(
+    UploadKind(
+        "questions",
+        "questions",
+        "One row for each question: its id and its text. Further columns may be passage, kind, "
+        "choices, accepted_answers, answerable, category and language.",
+        "question,text,passage\nq1,Why do leaves turn red in autumn?,p1",
+        "question=Item,text=Wording",
+        QuestionColumns.parse,
+        import_questions,
+    )
+)
+register(
+    UploadKind(
+        "passages",
+        "passages",
+        "One row for each passage that questions are asked about: its id and its text. "
+        "Upload passages before the questions that name them.",
+        "passage,title,text\np1,Autumn,In autumn the days grow shorter ...",
+        "passage=Item,text=Body",
+        QuestionColumns.parse,
+        import_passages,
+    )
+)
+register(
+    UploadKind(
+        "answers",
+        "answers",
+        "One row for each answer: worker, question and the answer. "
+        "Without an answer the row counts as not answered.",
+        "worker,question,answer\nw1,q1,Because the green pigment breaks down.",
+        'worker=WorkerId,question=Item,answer="Free text"',
+        ColumnNames.parse,
+        import_answers,
+        ("panel", "create_questions", "update_flags"),
+    )
+)
+register(
+    UploadKind(
+        "mturk",
+        "Mechanical Turk results",
+        "The results of a batch as Mechanical Turk offers them for download: one row for each "
+        "assignment. Every Answer column of a HIT becomes a question. Answers of rejected "
+        "assignments are flagged, and left out of gradings.",
+        "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.sentence,Answer.translation\n"
+        "3XQ...,31A...,A2F...,Approved,Guten Tag,Good day",
+        "",
+        ColumnNames.parse,
+        import_mturk,
+        ("panel", "question_template", "update_flags"),
+        {"panel": PANEL},
+    )
+)

@@ -1,0 +1,30 @@
+"""Addresses of the pages about what people wrote; the site puts them behind its login."""
+
+from django.urls import path
+
+from annotations.desk import question_sets, questions, sharing, teams, uploads
+
+SET = "question-sets/<uuid:set_id>/"
+TEAM = "teams/<uuid:team_id>/"
+
+urlpatterns = [
+    path("question-sets/", question_sets.question_sets, name="question-sets"),
+    path("question-sets/new/", question_sets.new_question_set, name="question-set-new"),
+    path(f"{SET}edit/", question_sets.edit_question_set, name="question-set-edit"),
+    path(f"{SET}publish/", question_sets.publish, name="question-set-publish"),
+    path(f"{SET}passages/", questions.passages, name="passages"),
+    path(f"{SET}questions/<uuid:question_id>/", questions.question, name="question"),
+    path(f"{SET}upload/<slug:kind>/", uploads.upload, name="upload"),
+    path(f"{SET}uploads/<str:token>/", uploads.uploaded, name="uploaded"),
+    path(f"{SET}uploads/<str:token>/confirm/", uploads.confirm_upload, name="upload-confirm"),
+    path(f"{SET}uploads/<str:token>/discard/", uploads.discard_upload, name="upload-discard"),
+    path(f"{SET}sharing/", sharing.sharing, name="sharing"),
+    path(f"{SET}sharing/team/", sharing.share_with_team, name="sharing-team"),
+    path(f"{SET}sharing/<uuid:share_id>/remove/", sharing.remove_share, name="share-remove"),
+    path("teams/", teams.teams, name="teams"),
+    path("teams/new/", teams.new_team, name="team-new"),
+    path(TEAM, teams.team, name="team"),
+    path(f"{TEAM}leave/", teams.leave_team, name="team-leave"),
+    path(f"{TEAM}end/", teams.delete_team, name="team-end"),
+    path(f"{TEAM}members/<uuid:membership_id>/remove/", teams.remove_member, name="member-remove"),
+]

@@ -1,0 +1,334 @@
+"""Files of answers: what workers and models wrote, checked row by row."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from annotations.exchange.facts import (
+    ASKING,
+    FACTS,
+    answer_columns,
+    asking_of,
+    facts_of,
+    model_columns,
+)
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
+from annotations.exchange.reading.tables import Table, open_table
+from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
+
+LONGEST_ANSWER = 100_000
+"""Bytes that an answer may have in UTF-8."""
+
+DEFAULT_COLUMNS = ColumnNames()
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What is known of a file beside its records.
+
+    `n_rows` counts the data rows, `n_repeated` those left out because they say once more what an
+    earlier row said: n_rows == len(records) + n_repeated. `n_empty` counts the records without an
+    answer. `encoding` is None for a workbook.
+    """
+
+    name: str
+    sha256: str
+    encoding: str | None
+    n_rows: int
+    n_empty: int
+    n_repeated: int
+    kept_aside: tuple[str, ...]
+    warnings: list[str]
+
+    def extra(self, record: AnswerRecord | ModelAnswerRecord) -> dict[str, str]:
+        """The cells of a record that were kept aside, by the name of their column."""
+        return extra_of(record.extra, self.kept_aside)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFile(_File):
+    """The workers' answers, in the order of the file, one for each worker and question."""
+
+    records: list[AnswerRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswerFile(_File):
+    """The models' answers, in the order of the file, one for each model and question."""
+
+    records: list[ModelAnswerRecord]
+
+
+def read_answers(
+    path: str | os.PathLike[str], columns: ColumnNames = DEFAULT_COLUMNS
+) -> AnswerFile:
+    """The answers of workers in a CSV, TSV, JSON Lines or XLSX file.
+
+    Raises `InputError` with every bad row found: a missing worker or question, the same worker
+    and question with another text, an answer over 100,000 bytes, whatever its format forbids; or
+    with one problem, if the file as a whole will not do.
+    """
+    rows = AnswerRows(path, columns)
+    records: list[AnswerRecord] = []
+    seen: dict[int, AnswerRecord] = {}
+    panels: dict[str, str] = {}
+    n_empty = n_repeated = 0
+    for record, key in rows:
+        panel = record.facts.panel if record.facts else ""
+        if panels.setdefault(record.worker, panel) != panel:
+            rows.two_panels(record, panels[record.worker])
+        first = seen.setdefault(key, record)
+        if first is record:
+            records.append(record)
+            n_empty += not record.text
+        elif same_text(first.text, record.text):
+            n_repeated += 1
+        else:
+            rows.conflict(record, first.line)
+    rows.finish()
+    return AnswerFile(*_facts(rows.table, rows.n_rows, n_empty, n_repeated), records)
+
+
+class AnswerRows:
+    """The rows of a file of answers, each checked by itself, one after the other.
+
+    Iterating (once) yields each sound row's record with a number for its worker (and panel) and
+    question: equal numbers mean that one repeats or contradicts the other. Bad rows are noted;
+    `finish` raises `InputError` with all of them, and if there was no row at all. `of_export`
+    says, from the first row on, whether this is our own export.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], columns: ColumnNames = DEFAULT_COLUMNS
+    ) -> None:
+        self._checks = _Checks(Path(path), "worker")
+        self.problems = self._checks.problems
+        wanted = (*columns.for_answers(), *answer_columns())
+        self.table = open_table(Path(path), wanted, self.problems)
+        self.n_rows = 0
+        self.graded_by: set[str] = set()
+
+    @property
+    def of_export(self) -> bool:
+        """Whether the file says that it is an export of answers."""
+        return OF_ANSWERS in self.table.marks
+
+    def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        checks, n_facts = self._checks, 3 + len(FACTS)
+        row = -1
+        for row, (line, cells, extra) in enumerate(self.table.rows):
+            text = cells[2] if cells[2] and not cells[2].isspace() else ""
+            facts = None
+            sound = True
+            if self.of_export:
+                before = self.problems.total
+                note = partial(self.problems.add, line)
+                facts = facts_of(cells[3:n_facts], text, note)
+                sound = self.problems.total == before
+                if cells[n_facts]:
+                    self.graded_by.add(cells[n_facts])
+            ids = checks.ids(line, cells[0], cells[1], facts.panel if facts else "")
+            if ids is None or not checks.short_enough(line, text) or not sound:
+                continue
+            worker, question, key = ids
+            yield AnswerRecord(row, line, worker, question, text, extra, facts), key
+        self.n_rows = row + 1
+
+    def conflict(self, record: AnswerRecord, first_line: int, what: str = "another text") -> None:
+        """Note that a row contradicts an earlier one."""
+        self._checks.conflict(record.line, record.worker, record.question, first_line, what)
+
+    def two_panels(self, record: AnswerRecord, other: str) -> None:
+        """Note that an id stands for people of two panels, which only a database tells apart."""
+        assert record.facts is not None
+        self.problems.add(
+            record.line,
+            "panel",
+            f"worker {record.worker} is of the panel {record.facts.panel or '(none)'}, earlier of "
+            f"{other or '(none)'}: two people under one id",
+            "Export with --pseudonyms, which gives each an id of their own.",
+        )
+
+    def finish(self) -> None:
+        """Raise `InputError` if a row was bad or there was none."""
+        self._checks.finish(self.n_rows)
+
+
+def read_model_answers(
+    path: str | os.PathLike[str], columns: ColumnNames = DEFAULT_COLUMNS
+) -> ModelAnswerFile:
+    """The answers of models in a CSV, TSV, JSON Lines or XLSX file.
+
+    As `read_answers`, with model in place of worker and an optional status; a row whose status is
+    text, or not given, and whose answer is empty gets the status EMPTY. Also an `InputError`: an
+    unknown status, the status empty beside an answer, the same model and question with another
+    text or status.
+    """
+    checks = _Checks(Path(path), "model")
+    table = open_table(
+        Path(path), (*columns.for_model_answers(), *model_columns()), checks.problems
+    )
+    records: list[ModelAnswerRecord] = []
+    seen: dict[object, ModelAnswerRecord] = {}
+    n_empty = n_repeated = 0
+    row = -1
+    for row, (line, cells, extra) in enumerate(table.rows):
+        raw_model, raw_question, text, raw_status, *more = cells
+        asking = None
+        if OF_MODEL_ANSWERS in table.marks:
+            before = checks.problems.total
+            asking = asking_of(more[: len(ASKING)], partial(checks.problems.add, line))
+            if checks.problems.total > before:
+                continue
+        ids = checks.ids(line, raw_model, raw_question)
+        text = text if text and not text.isspace() else ""
+        status = checks.status(line, raw_status, text)
+        if ids is None or status is None or not checks.short_enough(line, text):
+            continue
+        model, question, key = ids
+        record = ModelAnswerRecord(row, line, model, question, text, status, extra, asking)
+        # Asked otherwise, or once more, it is another answer.
+        asked = None if asking is None else (asking.sample, asking.prompt, str(asking.parameters))
+        first = seen.setdefault((key, asked), record)
+        if first is record:
+            records.append(record)
+            n_empty += status is AnswerStatus.EMPTY
+        elif status is not first.status:
+            checks.conflict(line, model, question, first.line, "another status")
+        elif same_text(first.text, text):
+            n_repeated += 1
+        else:
+            checks.conflict(line, model, question, first.line, "another text")
+    checks.finish(row + 1)
+    return ModelAnswerFile(*_facts(table, row + 1, n_empty, n_repeated), records)
+
+
+def extra_of(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str]:
+    """The cells kept aside by the names of their columns; those past the end are empty."""
+    cells += ("",) * (len(kept_aside) - len(cells))
+    return dict(zip(kept_aside, cells, strict=True))
+
+
+def _facts(
+    table: Table, n_rows: int, n_empty: int, n_repeated: int
+) -> tuple[str, str, str | None, int, int, int, tuple[str, ...], list[str]]:
+    return (
+        table.name,
+        table.sha256,
+        table.encoding,
+        n_rows,
+        n_empty,
+        n_repeated,
+        tuple(table.kept_aside),
+        table.warnings,
+    )
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two answers say the same: equal after trimming and in Unicode's NFC."""
+    return one == other or cleaned(one) == cleaned(other)
+
+
+def cleaned(text: str) -> str:
+    """A text trimmed and in Unicode's NFC, the way ids are kept."""
+    return unicodedata.normalize("NFC", text).strip()
+
+
+class _Checks:
+    """The rules for the cells of one file; what breaks them is noted in `problems`."""
+
+    def __init__(self, path: Path, who: str) -> None:
+        self.problems = Problems(path.name)
+        self._who = who
+        # As typed -> as kept and its number. One string for each id however often it occurs, and
+        # a pair of ids is one int: half the memory of a tuple, which tells with a million rows.
+        self._ids: tuple[dict[str, tuple[str, int]], ...] = ({}, {})
+        self._numbers: tuple[dict[str, int], ...] = ({}, {})
+
+    def ids(
+        self, line: int, raw_who: str, raw_question: str, panel: str = ""
+    ) -> tuple[str, str, int] | None:
+        """Who, question and a key for the pair, or None if one is missing.
+
+        The same name in two panels is two workers.
+        """
+        if panel:
+            key = f"{raw_who}\0{panel}"  # no file of text holds the parting character
+            who = self._ids[0].get(key) or self._learn(0, raw_who, panel)
+        else:
+            who = self._ids[0].get(raw_who) or self._learn(0, raw_who)
+        question = self._ids[1].get(raw_question) or self._learn(1, raw_question)
+        if who[0] and question[0]:
+            return who[0], question[0], who[1] << 32 | question[1]
+        for name, value in ((self._who, who[0]), ("question", question[0])):
+            if not value:
+                self.problems.add(
+                    line, name, f"the {name} is missing", "Fill in the id, or delete the row."
+                )
+        return None
+
+    def _learn(self, which: int, raw: str, panel: str = "") -> tuple[str, int]:
+        name = cleaned(raw)
+        numbers = self._numbers[which]
+        of_panel = f"\0{panel}" if panel else ""
+        number = numbers.setdefault(name + of_panel, len(numbers))
+        learnt = self._ids[which][raw + of_panel] = (name, number)
+        return learnt
+
+    def short_enough(self, line: int, text: str) -> bool:
+        """Whether the answer keeps within the limit."""
+        # A character has at most four bytes, so most answers need not be encoded to know.
+        if len(text) <= LONGEST_ANSWER // 4 or (size := len(text.encode())) <= LONGEST_ANSWER:
+            return True
+        self.problems.add(
+            line,
+            "answer",
+            f"the answer has {size:,} bytes, more than {LONGEST_ANSWER:,}",
+            "Shorten it; if it is not that long, a quote before it is not closed.",
+        )
+        return False
+
+    def status(self, line: int, raw: str, text: str) -> AnswerStatus | None:
+        """The status the row has in effect, or None if it cannot be."""
+        word = raw.strip().casefold()
+        try:
+            status = AnswerStatus(word) if word else AnswerStatus.TEXT
+        except ValueError:
+            accepted = ", ".join(AnswerStatus)
+            self.problems.add(
+                line, "status", f"the status {word[:40]} is unknown", f"Accepted are {accepted}."
+            )
+            return None
+        if status is AnswerStatus.EMPTY and text:
+            self.problems.add(
+                line,
+                "status",
+                "the status is empty, but there is an answer",
+                "Remove the answer, or give the status text.",
+            )
+            return None
+        return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not text else status
+
+    def conflict(self, line: int, who: str, question: str, first_line: int, what: str) -> None:
+        """Note that two rows contradict each other."""
+        self.problems.add(
+            line,
+            None,
+            f"{self._who} {who} answered question {question} already in line {first_line}, "
+            f"with {what}",
+            "Keep one of the two rows.",
+        )
+
+    def finish(self, n_rows: int) -> None:
+        """Raise `InputError` if anything was wrong or there was no data row."""
+        if not n_rows and not self.problems.total:
+            self.problems.add(
+                None, None, "there is no data row", "Check that the answers were saved."
+            )
+        self.problems.raise_if_any()

@@ -1,0 +1,271 @@
+"""From the bytes of a file to lines of text: its encoding, and whether it is text at all.
+
+The file is read twice, a block at a time: once to decide, once to hand the lines on.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from annotations.exchange.problems import InputError
+
+BLOCK = 1 << 20
+AS_UTF8 = "Save the file as text in UTF-8 and try again."
+
+# The longer mark first: UTF-32's begins with that of UTF-16.
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+ZIP = b"PK\x03\x04"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+FOREIGN = (
+    (ZIP, "a zip archive or an XLSX workbook", "If it is a workbook, rename it to end in .xlsx."),
+    (b"%PDF-", "a PDF document", "Export the answers as CSV."),
+    (b"\x1f\x8b", "compressed with gzip", "Unpack it first."),
+    (b"\xfd7zXZ\x00", "compressed with xz", "Unpack it first."),
+    (
+        OLE,
+        "an old Office document (.xls) or a workbook with a password",
+        "Save it as .xlsx without a password, or as CSV.",
+    ),
+)
+
+_LINE_END = re.compile("(\r\n|\r|\n)")
+_BAD = re.compile("[\0\udc00-\udcff]")
+_ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
+
+
+def _mark(error: UnicodeError) -> tuple[str, int]:
+    # Undecodable bytes become lone surrogates, which no decoder yields by itself: so the line and
+    # the column of the first one are found in any encoding ("surrogateescape" knows no UTF-16).
+    assert isinstance(error, UnicodeDecodeError)
+    bad = error.object[error.start : error.end]
+    return "".join(chr(0xDC00 + byte) for byte in bad), error.end
+
+
+codecs.register_error("crowdgrade.mark", _mark)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file whose encoding is known and whose every byte can be read in it.
+
+    `sha256` is that of the bytes, in hexadecimal; `warnings` are sentences for people.
+    """
+
+    path: Path
+    encoding: str
+    sha256: str
+    warnings: tuple[str, ...]
+    stamp: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        """The file's name without its folder."""
+        return self.path.name
+
+    def lines(self, newline: str) -> Iterator[str]:
+        r"""The lines with their ends, untouched.
+
+        `newline` is "" to split at \n, \r and \r\n, or "\n" to split at that only. Raises
+        `InputError` if the file is no longer the one that was looked at.
+        """
+        changed = InputError.single(
+            self.name, "the file changed while it was read", "Try again once it is complete."
+        )
+        try:
+            with self.path.open("r", encoding=self.encoding, newline=newline) as text:
+                yield from text
+        except UnicodeDecodeError as error:
+            raise changed from error
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+        if stamp_of(self.path) != self.stamp:
+            raise changed
+
+
+def unreadable(path: Path, error: Exception) -> InputError:
+    """The `InputError` for a file that the system does not let us read."""
+    cause = getattr(error, "strerror", None) or str(error)
+    return InputError.single(
+        path.name, f"{path} cannot be read: {cause}", "Check its path and its permissions."
+    )
+
+
+def stamp_of(path: Path) -> tuple[int, int]:
+    """Size in bytes and time of the last change.
+
+    Raises `InputError` if there is no such file, or if it is none (a folder, a pipe).
+    """
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise InputError.single(
+            path.name, f"there is no file {path}", "Check the path for typing mistakes."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from error
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError.single(path.name, f"{path} is a folder", "Name the file in it.")
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError.single(
+            path.name, f"{path} is no ordinary file", "Save what it yields to a file first."
+        )
+    return status.st_size, status.st_mtime_ns
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of the bytes, in hexadecimal. Raises `InputError` if they cannot be read."""
+    try:
+        with path.open("rb") as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def open_text(path: Path) -> TextFile:
+    """The file as text, its encoding decided.
+
+    UTF-8 with and without byte order mark, UTF-16 and UTF-32 with one, UTF-16 without one where
+    the first characters are ASCII, else Windows-1252 with a warning. Raises `InputError` for a
+    file that is missing, empty, a folder, unreadable, of another kind by its first bytes, not
+    text in any of these encodings, or that holds a NUL character.
+    """
+    stamp = stamp_of(path)
+    if stamp[0] == 0:
+        raise empty_file(path.name)
+    digest = digest_of(path)
+    try:
+        with path.open("rb") as handle:
+            encoding, warnings = _decide(handle, path.name)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return TextFile(path, encoding, digest, warnings, stamp)
+
+
+def empty_file(name: str) -> InputError:
+    """The error for a file in which nothing stands."""
+    return InputError.single(name, "the file is empty", "Check that it was saved completely.")
+
+
+def _decide(handle: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
+    head = handle.read(64)
+    for magic, kind, remedy in FOREIGN:
+        if head.startswith(magic):
+            raise InputError.single(name, f"this is no text: it is {kind}", remedy)
+
+    declared = next((e for mark, e in BYTE_ORDER_MARKS if head.startswith(mark)), None)
+    encoding = declared or _encoding_by_nul(head) or "utf-8"
+    fits, has_nul = _try(handle, encoding)
+    warnings: tuple[str, ...] = ()
+    if not fits:
+        if encoding != "utf-8":
+            raise _undecodable(handle, name, encoding)
+        if _is_mostly_utf8(handle):
+            raise _undecodable(handle, name, encoding)
+        encoding = "cp1252"
+        fits, has_nul = _try(handle, encoding)
+        if not fits:
+            raise _undecodable(handle, name, encoding)
+        warnings = (
+            f"{name} is not UTF-8 and was read as Windows-1252 (cp1252): "
+            "if letters with accents look wrong, save it as UTF-8.",
+        )
+    if has_nul:
+        line, column, _ = _first_bad(handle, encoding)
+        raise InputError.single(
+            name,
+            "there is a NUL character, which no text holds",
+            f"Remove it, or export the file anew. {AS_UTF8}",
+            line=line,
+            column=column,
+        )
+    return encoding, warnings
+
+
+def _encoding_by_nul(head: bytes) -> str | None:
+    # In UTF-16 every other byte of ASCII, hence of a header line, is NUL.
+    head = head[: len(head) // 2 * 2]
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    enough = 0.7 * len(head) / 2
+    if odd >= enough and not even:
+        return "utf-16-le"
+    if even >= enough and not odd:
+        return "utf-16-be"
+    return None
+
+
+def _try(handle: BinaryIO, encoding: str) -> tuple[bool, bool]:
+    """Whether the whole file decodes, and whether a NUL was seen."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    has_nul = False
+    handle.seek(0)
+    try:
+        while block := handle.read(BLOCK):
+            has_nul |= "\0" in decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False, has_nul
+    return True, has_nul
+
+
+def _is_mostly_utf8(handle: BinaryIO) -> bool:
+    # Read as Windows-1252, every good character of a damaged UTF-8 file would turn into two or
+    # three wrong ones. Text that really is Windows-1252 hardly ever forms a good sequence.
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    good = bad = 0
+    handle.seek(0)
+    while block := handle.read(BLOCK):
+        text = decoder.decode(block)
+        if not text.isascii():
+            stray = len(_ESCAPED_BYTE.findall(text))
+            bad += stray
+            good += len(text) - len(text.encode("ascii", "ignore")) - stray
+    return good > bad
+
+
+def _first_bad(handle: BinaryIO, encoding: str) -> tuple[int, int, str]:
+    """Line, column and mark of the first NUL or undecodable byte."""
+    decoder = codecs.getincrementaldecoder(encoding)(errors="crowdgrade.mark")
+    line, column, after_return = 1, 1, False
+    handle.seek(0)
+    more = True
+    while more:
+        block = handle.read(BLOCK)
+        more = bool(block)
+        text = decoder.decode(block, final=not more)
+        found = _BAD.search(text)
+        for part in _LINE_END.split(text[: found.start()] if found else text):
+            if part in ("\r\n", "\r", "\n"):
+                if part != "\n" or not after_return:  # a pair may be cut in two by the block's end
+                    line += 1
+                column = 1
+            else:
+                column += len(part)
+            if part:
+                after_return = part == "\r"
+        if found:
+            return line, column, found.group()
+    raise AssertionError("called for a file without a bad character")
+
+
+def _undecodable(handle: BinaryIO, name: str, encoding: str) -> InputError:
+    line, column, bad = _first_bad(handle, encoding)
+    reason = f"the byte 0x{ord(bad) - 0xDC00:02X} is not {encoding.upper().removesuffix('-SIG')}"
+    if encoding == "utf-8":
+        reason += ", though most of the file is: two encodings are mixed"
+    elif encoding == "cp1252":
+        reason += ", and the file is not UTF-8 either"
+    return InputError.single(name, reason, AS_UTF8, line=line, column=column)

@@ -1,0 +1,153 @@
+"""Rows of CSV and TSV files."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
+
+from annotations.exchange.defusing import restored_all
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.decoding import TextFile, empty_file
+from annotations.exchange.reading.header import Column, Layout, clean_name, lay_out
+from annotations.exchange.reading.rows import Row
+
+LONGEST_HEADER = 100_000
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+_DECLARED = re.compile("sep=([,;\t])\\s*", re.IGNORECASE)
+
+
+def read_delimited(
+    source: TextFile,
+    columns: Sequence[Column],
+    problems: Problems,
+    kept_aside: list[str],
+    marks: set[str],
+    delimiter: str | None = None,
+) -> Iterator[Row]:
+    """The data rows of a CSV or TSV file, with the line in which each begins.
+
+    Without `delimiter` it is found out from the header line: comma, semicolon or tab. Blank lines
+    are skipped. Ragged rows and quotes that do not close are noted in `problems` and left out; a
+    quote that swallows the file ends the reading. Raises `InputError` for an empty file and a
+    header that will not do.
+    """
+    lines = source.lines("")
+    number, first = 0, ""
+    for line in lines:
+        number += 1
+        if declared := _DECLARED.fullmatch(line):
+            # Spreadsheets in some countries put this line before the header.
+            delimiter = delimiter or declared.group(1)
+        elif not line.isspace():
+            first = line
+            break
+    if not first:
+        raise empty_file(source.name)
+
+    delimiter = delimiter or _delimiter_of(first, columns)
+    reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
+    records = _records(reader, number, problems)
+    header = next(records, None)
+    problems.raise_if_any()  # what follows a broken header is no header
+    if header is None:
+        raise empty_file(source.name)
+    layout = lay_out(header[1], columns, source.name, number)
+    kept_aside.extend(name for _, name in layout.others)
+    marks.update(layout.marks)
+    yield from _rows(records, layout, len(header[1]), DELIMITERS[delimiter], problems)
+
+
+def _delimiter_of(line: str, columns: Sequence[Column]) -> str:
+    wanted = {name for column in columns for name in column.names}
+    line = line[:LONGEST_HEADER]  # csv refuses longer fields, and would do so here unheard
+
+    def fitness(delimiter: str) -> tuple[int, int]:
+        fields = [clean_name(field) for field in next(csv.reader([line], delimiter=delimiter))]
+        return len(wanted.intersection(fields)), len(fields)
+
+    return max(DELIMITERS, key=fitness)
+
+
+def _records(
+    reader: Iterator[list[str]], first_line: int, problems: Problems
+) -> Iterator[tuple[int, list[str]]]:
+    before = first_line - 1
+    start = first_line
+    while True:
+        try:
+            for cells in reader:
+                if cells:
+                    yield start, cells
+                start = before + reader.line_num + 1  # type: ignore[attr-defined]
+            return
+        except csv.Error as error:
+            if not _note(str(error), start, problems):
+                return
+            start = before + reader.line_num + 1  # type: ignore[attr-defined]
+
+
+def _note(error: str, line: int, problems: Problems) -> bool:
+    """Put csv's error in our words; whether the lines after it can still be made sense of."""
+    if error.startswith("field larger"):
+        # csv's own limit is above ours for an answer, and it keeps an open quote from gathering
+        # the whole file in memory; the limit is left alone, as it is the whole process's.
+        problems.add(
+            line,
+            None,
+            f"a cell is longer than {csv.field_size_limit():,} characters",
+            "If none is meant to be, a quote that opens in this row is not closed.",
+        )
+        return False
+    if error.startswith("unexpected end"):
+        problems.add(
+            line, None, "a quote that opens in this row is not closed", "Close it, or double it."
+        )
+        return False
+    problems.add(
+        line,
+        None,
+        "after a closing quote in this row there is more text in the same cell",
+        'Write a quote inside a quoted cell twice (""), and close every quote.',
+    )
+    return True
+
+
+def _rows(
+    records: Iterator[tuple[int, list[str]]],
+    layout: Layout,
+    width: int,
+    delimiter: str,
+    problems: Problems,
+) -> Iterator[Row]:
+    # An absent optional column reads the empty cell that is put at the end of every row.
+    wanted = _getter([width if i is None else i for i in layout.wanted])
+    others = _getter([i for i, _ in layout.others])
+    defused = layout.is_defused
+    for line, cells in records:
+        if len(cells) != width:
+            if len(cells) > 1 or cells[0].strip():
+                fields = f"{len(cells)} field" + ("s" if len(cells) > 1 else "")
+                problems.add(
+                    line,
+                    None,
+                    f"the row has {fields}, the header has {width}",
+                    f"Put quotes around a cell that holds a {delimiter} or a line break.",
+                )
+            continue
+        cells.append("")
+        if defused:
+            yield line, restored_all(wanted(cells)), restored_all(others(cells))
+        else:
+            yield line, wanted(cells), others(cells)
+
+
+def _getter(positions: list[int]) -> Callable[[list[str]], tuple[str, ...]]:
+    if not positions:
+        return lambda cells: ()
+    if len(positions) == 1:
+        only = positions[0]
+        return lambda cells: (cells[only],)
+    return itemgetter(*positions)

@@ -1,0 +1,207 @@
+"""The columns of a file: which are wanted, where they stand, which are kept aside."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+
+from annotations.exchange.defusing import MARK as DEFUSED
+from annotations.exchange.defusing import restored
+from annotations.exchange.problems import InputError, Problem
+
+LISTED = 20
+
+OF_ANSWERS = "crowdgrade:answers"
+OF_MODEL_ANSWERS = "crowdgrade:model-answers"
+OF_QUESTIONS = "crowdgrade:questions"
+OF_PASSAGES = "crowdgrade:passages"
+MARKS = frozenset({DEFUSED, OF_ANSWERS, OF_MODEL_ANSWERS, OF_QUESTIONS, OF_PASSAGES})
+"""Names of columns by which a file says that it is our own export, and how its texts stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column that a reader wants.
+
+    `key` is our word for it, `names` are the names it may have in the file, the preferred first.
+    With `mark` it is wanted only in a file that has a column of that name too; in any other file
+    a column of its name is just another one.
+    """
+
+    key: str
+    names: tuple[str, ...]
+    required: bool = True
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the columns of one file stand.
+
+    `wanted` holds the position of each wanted column (None for an absent optional one), `others`
+    the position and name of each further column that has a name, `marks` the columns by which the
+    file says what it is (`MARKS`).
+    """
+
+    wanted: tuple[int | None, ...]
+    others: tuple[tuple[int, str], ...]
+    marks: frozenset[str] = frozenset()
+
+    @property
+    def is_defused(self) -> bool:
+        """Whether texts stand as `defusing` writes them."""
+        return DEFUSED in self.marks
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnNames:
+    """How the columns are called in the files; the defaults are our own words."""
+
+    worker: str = "worker"
+    question: str = "question"
+    answer: str = "answer"
+    model: str = "model"
+    status: str = "status"
+
+    @classmethod
+    def parse(cls, text: str) -> ColumnNames:
+        """The names in `worker=NAME,question=NAME,...`; what is not named keeps its default.
+
+        Names may hold spaces and, after the first one, equal signs; an entry with a comma is
+        quoted as in CSV (`"answer=Answer, in full"`). Raises ValueError, with a sentence for the
+        user, for an unknown word, an entry without `=` or without a name, a word given twice, and
+        a name that would serve two columns of the same file.
+        """
+        known = [field.name for field in fields(cls)]
+        given = given_names(text, known)
+        names = cls(**given)
+        for same_file in (("worker", "question", "answer"), ("model", *known[1:3], "status")):
+            taken: dict[str, str] = {}
+            for key in same_file:
+                other = taken.setdefault(getattr(names, key), key)
+                if other != key:
+                    raise ValueError(f"{other} and {key} are both named {getattr(names, key)!r}")
+        return names
+
+    def for_answers(self) -> tuple[Column, ...]:
+        """Worker, question, answer."""
+        return (
+            Column("worker", (self.worker,)),
+            Column("question", (self.question,)),
+            Column("answer", (self.answer,)),
+        )
+
+    def for_model_answers(self) -> tuple[Column, ...]:
+        """Model, question, answer, status.
+
+        A name given for question or answer was perhaps meant for the workers' file only, so our
+        own word will do as well. Status may be absent unless it was given a name.
+        """
+        return (
+            Column("model", (self.model,)),
+            Column("question", tuple(dict.fromkeys((self.question, "question")))),
+            Column("answer", tuple(dict.fromkeys((self.answer, "answer")))),
+            Column("status", (self.status,), required=self.status != "status"),
+        )
+
+
+def given_names(text: str, known: Sequence[str]) -> dict[str, str]:
+    """The names in `KEY=NAME,...`, by their keys, which are among `known`.
+
+    Raises ValueError, with a sentence for the user, as `ColumnNames.parse` says.
+    """
+    given: dict[str, str] = {}
+    try:
+        rows = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
+    except csv.Error as error:
+        raise ValueError(f"the column names {text!r} are not quoted as in CSV") from error
+    if len(rows) != 1 or not rows[0]:
+        raise ValueError(f"expected the column names as {known[0]}=NAME,{known[1]}=NAME,...")
+    for entry in rows[0]:
+        key, equals, name = entry.partition("=")
+        key, name = key.strip(), clean_name(name)
+        if not equals:
+            raise ValueError(
+                f"{entry.strip()!r} has no '=': expected {'=NAME, '.join(known)}=NAME; "
+                'an entry whose name holds a comma goes in quotes: "answer=First, second"'
+            )
+        if key not in known:
+            raise ValueError(f"unknown column {key!r}: the known ones are {', '.join(known)}")
+        if key in given:
+            raise ValueError(f"the column {key!r} is named twice")
+        if not name:
+            raise ValueError(f"no name after '{key}='")
+        given[key] = name
+    return given
+
+
+def clean_name(name: str) -> str:
+    """A column's name as it is compared: trimmed and in Unicode's NFC."""
+    return unicodedata.normalize("NFC", name).strip()
+
+
+def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: int) -> Layout:
+    """Find the wanted columns among the names of a header.
+
+    Raises `InputError`, a problem for each required column that is missing and for each wanted
+    one that stands there twice. Columns without a name are left out; names that are not wanted
+    may repeat.
+    """
+    found = [clean_name(name) for name in names]
+    marks = MARKS.intersection(found)
+    if DEFUSED in marks:
+        found = [clean_name(restored(name)) for name in found]
+    problems: list[Problem] = []
+    wanted: list[int | None] = []
+    for column in columns:
+        known = column.names if not column.mark or column.mark in marks else ()
+        name = next((name for name in known if name in found), None)
+        if name is None:
+            wanted.append(None)
+            if column.required:
+                problems.append(_missing(column, found, file, line))
+            continue
+        position = found.index(name)
+        wanted.append(position)
+        if found.count(name) > 1:
+            again = found.index(name, position + 1) + 1
+            reason = f"the column stands there twice, as number {position + 1} and {again}"
+            problems.append(Problem(file, line, name, reason, "Rename or remove one of them."))
+    if problems:
+        raise InputError(problems)
+    others = tuple(
+        (i, name) for i, name in enumerate(found) if name and i not in wanted and name not in marks
+    )
+    return Layout(tuple(wanted), others, marks)
+
+
+def _missing(column: Column, found: Sequence[str], file: str, line: int) -> Problem:
+    listed = ", ".join(name if len(name) <= 40 else f"{name[:40]}..." for name in found[:LISTED])
+    more = f" and {len(found) - LISTED} more" if len(found) > LISTED else ""
+    name = column.names[0]
+    meant = "" if name == column.key else f" (named for {column.key})"
+    reason = f"there is no column {name}{meant}; found: {listed or 'none'}{more}"
+    alike = {_squashed(n) for n in (*column.names, column.key)}
+    suggestion = next((n for n in found if n and _squashed(n) in alike), None)
+    if suggestion:
+        remedy = (
+            f"If it is the one called {suggestion}, add --columns {_option(column.key, suggestion)}"
+        )
+    else:
+        remedy = f"Add it, or say which column it is with --columns {column.key}=NAME"
+    return Problem(file, line, None, reason, remedy)
+
+
+def _squashed(name: str) -> str:
+    return "".join(c for c in name.casefold() if not c.isspace() and c not in "_-")
+
+
+def _option(key: str, name: str) -> str:
+    entry = f"{key}={name}"
+    if "," in entry or '"' in entry:
+        entry = '"' + entry.replace('"', '""') + '"'
+    return shlex.quote(entry)

@@ -1,0 +1,189 @@
+"""Rows of JSON Lines files: one object a line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from annotations.exchange.defusing import MARK as DEFUSED
+from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.reading.decoding import TextFile, empty_file
+from annotations.exchange.reading.header import Column, lay_out
+from annotations.exchange.reading.rows import Row
+
+ONE_OBJECT = 'Write one object a line, such as {"worker": "w1", "question": "q1", "answer": "..."}.'
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """Which keys of an object are wanted, and where the others go among those kept aside."""
+
+    wanted: tuple[str | None, ...]
+    others: tuple[tuple[int, str], ...]
+    width: int
+
+
+class _UnusableError(ValueError):
+    """What json would accept and we do not."""
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise _UnusableError(f"the key {twice} stands there twice")
+    return value
+
+
+def _constant(name: str) -> str:
+    raise _UnusableError(f"{name} is no JSON value")
+
+
+# Numbers stay as typed: 007.50 is an id to somebody, and 1e400 is no infinity.
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=str, parse_float=str, parse_constant=_constant
+)
+
+
+def strictly_parsed(text: str) -> object:
+    """The value of a JSON text, read as the lines of a file are; ValueError says what is wrong.
+
+    (RecursionError where it is nested too deeply.)
+    """
+    return _DECODER.decode(text)
+
+
+def read_jsonlines(
+    source: TextFile,
+    columns: Sequence[Column],
+    problems: Problems,
+    kept_aside: list[str],
+    marks: set[str],
+) -> Iterator[Row]:
+    r"""The data rows of a JSON Lines file, with their lines.
+
+    Lines end at \n only; blank ones are skipped. Keys may come in any order and differ from line
+    to line. null is an empty cell, a number stays as typed. Lines that are no object, lack a
+    required key, or hold true, false, a list or an object in a wanted column, or anything that is
+    no text (NUL, half a surrogate pair), are noted in `problems` and left out. Raises `InputError`
+    for a file without an object and for a first one that lacks a required key.
+    """
+    shapes: dict[tuple[str, ...], _Shape] = {}
+    number = 0
+    for number, line in enumerate(source.lines("\n"), 1):
+        if line.isspace():
+            continue
+        record = _parsed(line, number, problems)
+        if record is None:
+            continue
+        keys = tuple(record)
+        shape = shapes.get(keys)
+        if shape is None:
+            try:
+                shape = shapes[keys] = _shape(keys, columns, source.name, number, kept_aside, marks)
+            except InputError as error:
+                problems.extend(error.problems)
+                if not shapes:
+                    problems.raise_if_any()
+                continue
+        suspicious = "\\u" in line
+        cells = _wanted_cells(record, shape, columns, number, problems, suspicious)
+        if cells is not None:
+            yield number, cells, _other_cells(record, shape, number, problems, suspicious)
+    if not shapes:
+        problems.raise_if_any()
+        raise empty_file(source.name)
+
+
+def _parsed(line: str, number: int, problems: Problems) -> dict[str, object] | None:
+    try:
+        record = _DECODER.decode(line)
+    except json.JSONDecodeError as error:
+        problems.add(number, error.colno, f"this is not JSON: {error.msg}", ONE_OBJECT)
+    except _UnusableError as error:
+        problems.add(number, None, str(error), "Write every key once, and null for no value.")
+    except RecursionError:
+        problems.add(number, None, "the JSON is nested too deeply", ONE_OBJECT)
+    else:
+        if isinstance(record, dict):
+            return record
+        problems.add(number, None, "this is JSON but no object", ONE_OBJECT)
+    return None
+
+
+def _shape(
+    keys: tuple[str, ...],
+    columns: Sequence[Column],
+    file: str,
+    line: int,
+    kept_aside: list[str],
+    marks: set[str],
+) -> _Shape:
+    if not all(_UNWRITABLE.search(key) is None for key in keys):
+        raise InputError.single(
+            file, "a key holds a NUL character or half a surrogate pair", "Rename it.", line=line
+        )
+    # JSON needs no defusing: a mark of it, if somebody copied one here, changes nothing.
+    layout = lay_out([key for key in keys if key != DEFUSED], columns, file, line)
+    keys = tuple(key for key in keys if key != DEFUSED)
+    marks.update(layout.marks)
+    others = []
+    for position, name in layout.others:
+        if name not in kept_aside:
+            kept_aside.append(name)
+        others.append((kept_aside.index(name), keys[position]))
+    width = max((i for i, _ in others), default=-1) + 1
+    wanted = tuple(None if i is None else keys[i] for i in layout.wanted)
+    return _Shape(wanted, tuple(others), width)
+
+
+def _wanted_cells(
+    record: dict[str, object],
+    shape: _Shape,
+    columns: Sequence[Column],
+    line: int,
+    problems: Problems,
+    suspicious: bool,
+) -> tuple[str, ...] | None:
+    cells = []
+    for key, column in zip(shape.wanted, columns, strict=True):
+        value = "" if key is None else record[key]
+        if value is None:
+            value = ""
+        if not isinstance(value, str):
+            kind = {bool: "true or false", list: "a list", dict: "an object"}[type(value)]
+            problems.add(line, key, f"the {column.key} is {kind}", "Write it as text in quotes.")
+            return None
+        if suspicious and not _writable(value, key, line, problems):
+            return None
+        cells.append(value)
+    return tuple(cells)
+
+
+def _other_cells(
+    record: dict[str, object], shape: _Shape, line: int, problems: Problems, suspicious: bool
+) -> tuple[str, ...]:
+    cells = [""] * shape.width
+    for position, key in shape.others:
+        value = record[key]
+        if isinstance(value, str):
+            cells[position] = value
+        elif value is not None:
+            cells[position] = json.dumps(value, ensure_ascii=False)
+        if suspicious:
+            _writable(cells[position], key, line, problems)
+    return tuple(cells)
+
+
+def _writable(text: str, key: str | None, line: int, problems: Problems) -> bool:
+    found = _UNWRITABLE.search(text)
+    if found is None:
+        return True
+    code = f"\\u{ord(found.group()):04x}"
+    what = "a NUL character" if code == "\\u0000" else f"half a surrogate pair ({code})"
+    problems.add(line, key, f"there is {what}, which no text holds", "Remove it.")
+    return False

@@ -1,0 +1,248 @@
+"""Batch results of Mechanical Turk: one row an assignment, one answer each of its Answer columns.
+
+A HIT with its `Answer.` column is a question, named HITID:COLUMN; its wording is made of the
+`Input.` columns by a template in the syntax of Python's `string.Template`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import string
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+from annotations.exchange.facts import seconds_of
+from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
+from annotations.exchange.reading.header import Column
+from annotations.exchange.reading.tables import open_table
+from annotations.exchange.records import AnswerFacts, AnswerRecord
+
+PANEL = "MTurk"
+ANSWER, INPUT = "Answer.", "Input."
+STATUSES = ("submitted", "approved", "rejected")
+REJECTED = "rejected"
+OF_ASSIGNMENT = ("AssignmentId", "AssignmentStatus", "ApprovalTime", "RejectionTime")
+FEEDBACK = "RequesterFeedback"
+"""Kept with each answer, where they are not empty."""
+
+COLUMNS = (
+    Column("HITId", ("HITId",)),
+    Column("WorkerId", ("WorkerId",)),
+    *(
+        Column(name, (name,), required=False)
+        for name in ("AcceptTime", "SubmitTime", "WorkTimeInSeconds", *OF_ASSIGNMENT, FEEDBACK)
+    ),
+)
+
+ANSWER_FIELD = "Answer"
+"""In a template: the name of the Answer column, without its prefix."""
+
+# Wed Nov 15 09:11:32 PST 2023; the site writes no other zones.
+_TIME = re.compile(r"[A-Za-z]{3} ([A-Za-z]{3}) +(\d{1,2}) (\d\d:\d\d:\d\d) ([A-Z]{3}) (\d{4})")
+_ZONES = {"PST": -8, "PDT": -7, "UTC": 0, "GMT": 0}
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+class QuestionTemplate(string.Template):
+    """A wording with places such as ${sentence}; a name in braces may hold spaces and points."""
+
+    braceidpattern = "[^{}]+"
+
+    @classmethod
+    def parse(cls, text: str) -> QuestionTemplate:
+        """The template; raises ValueError, with a sentence for the user, if it is none."""
+        template = cls(text)
+        if not template.is_valid():
+            raise ValueError(
+                f"{text[:80]!r} is no template: write ${{name}} for a field, and $$ for a dollar"
+            )
+        return template
+
+
+@dataclass(frozen=True, slots=True)
+class MturkQuestion:
+    """A question of a HIT: its wording, the Input columns that are not empty, its first line."""
+
+    text: str
+    inputs: dict[str, str]
+    line: int
+
+
+class MturkRows:
+    """The answers of a batch, as `AnswerRows` gives those of other files.
+
+    `questions` (by their ids) and `left_out` (columns that nobody needs) are complete when the
+    rows have been gone through; `n_rows` counts answers, that is assignments times Answer columns.
+    Raises `InputError` at the first row if there is no Answer column, or the template names an
+    unknown field.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], template: QuestionTemplate | None = None
+    ) -> None:
+        path = Path(path)
+        self._template = template
+        self.problems = Problems(path.name)
+        self.table = open_table(path, COLUMNS, self.problems)
+        self.n_rows = self.n_assignments = self.n_fields = 0
+        self.questions: dict[str, MturkQuestion] = {}
+        self._inputs: dict[str, tuple[int, dict[str, str]]] = {}
+
+    @property
+    def left_out(self) -> list[str]:
+        """Columns that are neither answers nor inputs nor kept."""
+        return [name for name in self.table.kept_aside if not name.startswith((ANSWER, INPUT))]
+
+    def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        fields: list[str] = []
+        for line, cells, extra in self.table.rows:
+            aside = dict(zip(self.table.kept_aside, extra, strict=False))
+            if not self.n_assignments:
+                fields = self._fields()
+            self.n_assignments += 1
+            first = self.n_rows
+            self.n_rows += len(fields)
+            assignment = self._assignment(line, cells, aside)
+            if assignment is None:
+                continue
+            hit, worker, facts = assignment
+            for at, field in enumerate(fields):
+                text = aside.get(ANSWER + field, "")
+                if len(text.encode()) > LONGEST_ANSWER:
+                    self.problems.add(
+                        line, ANSWER + field, f"the answer is longer than {LONGEST_ANSWER:,} bytes"
+                    )
+                    continue
+                question = f"{hit}:{field}"
+                if question not in self.questions:
+                    inputs = self._inputs[hit][1]
+                    wording = self._wording(inputs, field)
+                    self.questions[question] = MturkQuestion(wording, inputs, line)
+                row = first + at
+                text = "" if text.isspace() else text
+                yield AnswerRecord(row, line, worker, question, text, facts=facts), row
+        self.n_fields = len(fields)
+
+    def _fields(self) -> list[str]:
+        names = self.table.kept_aside
+        fields = [name.removeprefix(ANSWER) for name in names if name.startswith(ANSWER)]
+        if not fields:
+            raise InputError.single(
+                self.table.name,
+                f"there is no column {ANSWER}...; found: {', '.join(names[:20]) or 'none'}",
+                "Download the results of a batch on its page: Review Results, Download CSV.",
+            )
+        if len(fields) > len(set(fields)):
+            raise InputError.single(self.table.name, "an Answer column stands there twice")
+        known = {name.removeprefix(INPUT) for name in names if name.startswith(INPUT)}
+        if self._template is not None:
+            asked = self._template.get_identifiers()
+            unknown = [name for name in asked if name not in known | {ANSWER_FIELD}]
+            if unknown:
+                listed = ", ".join(f"${{{name}}}" for name in (*sorted(known), ANSWER_FIELD))
+                raise InputError.single(
+                    self.table.name,
+                    f"the template names ${{{unknown[0]}}}, but there is no column "
+                    f"{INPUT}{unknown[0]}",
+                    f"Known are {listed}.",
+                )
+        return fields
+
+    def _wording(self, inputs: dict[str, str], field: str) -> str:
+        if self._template is not None:
+            return self._template.safe_substitute({ANSWER_FIELD: field} | inputs).strip()
+        if len(inputs) == 1:
+            return next(iter(inputs.values())).strip()
+        return "\n".join(f"{name}: {text}" for name, text in inputs.items() if text.strip())
+
+    def _assignment(
+        self, line: int, cells: Sequence[str], aside: dict[str, str]
+    ) -> tuple[str, str, AnswerFacts] | None:
+        before = self.problems.total
+        hit, worker = cleaned(cells[0]), cleaned(cells[1])
+        for name, value in (("HITId", hit), ("WorkerId", worker)):
+            if not value:
+                self.problems.add(line, name, f"the {name} is missing", "Download the file anew.")
+        accepted, submitted = self._time(line, 2, cells), self._time(line, 3, cells)
+
+        def note(column: str, reason: str) -> None:
+            self.problems.add(line, column, reason)
+
+        seconds = seconds_of("WorkTimeInSeconds", cells[4], note)
+        status = cells[6].strip()
+        if status.casefold() not in ("", *STATUSES):
+            note(
+                "AssignmentStatus",
+                f"the status {status[:40]} is unknown: known are {', '.join(STATUSES)}",
+            )
+        if accepted and submitted and submitted < accepted:
+            note("SubmitTime", "the assignment was submitted before it was accepted")
+        inputs = {
+            name.removeprefix(INPUT): cell for name, cell in aside.items() if name.startswith(INPUT)
+        }
+        first_line, known = self._inputs.setdefault(hit, (line, inputs))
+        if known != inputs:
+            note("HITId", f"HIT {hit} has other Input cells in line {first_line}")
+        if self.problems.total > before:
+            return None
+        names = (*OF_ASSIGNMENT, FEEDBACK)
+        kept = dict(zip(names, cells[5:], strict=True))
+        return (
+            hit,
+            worker,
+            AnswerFacts(
+                rejected=status.casefold() == REJECTED,
+                started_at=accepted,
+                submitted_at=submitted,
+                work_seconds=seconds,
+                session_started_at=accepted,
+                session_submitted_at=submitted,
+                extra={name: cell for name, cell in kept.items() if cell.strip()},
+            ),
+        )
+
+    def _time(self, line: int, position: int, cells: Sequence[str]) -> datetime | None:
+        cell = cells[position].strip()
+        if not cell:
+            return None
+        found = _TIME.fullmatch(cell)
+        try:
+            if found is None:
+                value = datetime.fromisoformat(cell)
+                if value.tzinfo is not None:
+                    return value.astimezone(UTC)
+            else:
+                month, day, clock, zone, year = found.groups()
+                value = datetime.fromisoformat(
+                    f"{year}-{_MONTHS.index(month) + 1:02}-{int(day):02}T{clock}"
+                )
+                hours = timedelta(hours=_ZONES[zone])
+                return value.replace(tzinfo=timezone(hours)).astimezone(UTC)
+        except (ValueError, KeyError, OverflowError):
+            pass
+        self.problems.add(
+            line,
+            COLUMNS[position].key,
+            f"{cell[:40]!r} is no time of Mechanical Turk, such as Wed Nov 15 09:11:32 PST 2023",
+        )
+        return None
+
+    def conflict(self, record: AnswerRecord, first_line: int, what: str = "another text") -> None:
+        """Note that a worker did a HIT twice, with different answers."""
+        self.problems.add(
+            record.line,
+            None,
+            f"worker {record.worker} did question {record.question} already in line {first_line}, "
+            f"with {what}",
+            "Keep one of the two rows.",
+        )
+
+    def finish(self) -> None:
+        """Raise `InputError` if a row was bad or there was none."""
+        if not self.n_assignments and not self.problems.total:
+            self.problems.add(None, None, "there is no assignment", "Download the file anew.")
+        self.problems.raise_if_any()

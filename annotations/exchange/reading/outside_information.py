@@ -1,0 +1,157 @@
+"""Files of what a requester knows besides the answers: whom not to trust, and graded answers."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import DEFAULT_COLUMNS, cleaned
+from annotations.exchange.reading.decoding import open_text
+from annotations.exchange.reading.header import Column, ColumnNames, clean_name
+from annotations.exchange.reading.tables import ACCEPTED, open_table
+
+_DELIMITERS = re.compile("[,;\t]")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerList:
+    """Ids of workers, each with the line where it stands; repeated ones once."""
+
+    name: str
+    sha256: str
+    lines: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorRecord:
+    """An answer that an expert graded."""
+
+    line: int
+    worker: str
+    question: str
+    grade: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorFile:
+    """Graded answers, in the order of the file, one for each worker and question."""
+
+    name: str
+    sha256: str
+    records: list[AnchorRecord]
+
+
+def read_workers(
+    path: str | os.PathLike[str], columns: ColumnNames = DEFAULT_COLUMNS
+) -> WorkerList:
+    """The workers in a file: a table with a column for the worker, or an id on each line.
+
+    A text is a table if its first line names that column. Raises `InputError` for a row without an
+    id, an empty file, and whatever its format forbids.
+    """
+    path = Path(path)
+    problems = Problems(path.name)
+    lines: dict[str, int] = {}
+    if path.suffix.lower() in ACCEPTED and not _is_plain(path, columns.worker):
+        table = open_table(path, (Column("worker", (columns.worker,)),), problems)
+        sha256 = table.sha256
+        for line, (raw,), _ in table.rows:
+            worker = cleaned(raw)
+            if worker:
+                lines.setdefault(worker, line)
+            else:
+                problems.add(
+                    line, "worker", "the worker is missing", "Fill in the id, or delete the row."
+                )
+    else:
+        source = open_text(path)
+        sha256 = source.sha256
+        for line, text in enumerate(source.lines(newline=""), 1):
+            if worker := cleaned(text):
+                lines.setdefault(worker, line)
+    if not lines and not problems.total:
+        problems.add(None, None, "there is no worker in it", "Write one id on each line.")
+    problems.raise_if_any()
+    return WorkerList(path.name, sha256, lines)
+
+
+def _is_plain(path: Path, column: str) -> bool:
+    """Whether a text has no header that names the column: then each line is an id."""
+    if path.suffix.lower() not in (".csv", ".tsv"):
+        return False
+    first = next(open_text(path).lines(newline=""), "")
+    names = [clean_name(name.strip().strip('"')) for name in _DELIMITERS.split(first)]
+    return len(names) == 1 and names[0] != column
+
+
+def read_anchors(
+    path: str | os.PathLike[str], columns: ColumnNames = DEFAULT_COLUMNS
+) -> AnchorFile:
+    """Answers graded by an expert: worker, question, grade; further columns are left aside.
+
+    Raises `InputError` with every bad row found: a missing worker, question or grade, a grade that
+    is no number, the same answer twice; or with one problem, if the file as a whole will not do.
+    """
+    path = Path(path)
+    problems = Problems(path.name)
+    wanted = (
+        Column("worker", (columns.worker,)),
+        Column("question", (columns.question,)),
+        Column("grade", ("grade",)),
+    )
+    table = open_table(path, wanted, problems)
+    records: list[AnchorRecord] = []
+    seen: dict[tuple[str, str], int] = {}
+    for line, (raw_worker, raw_question, raw_grade), _ in table.rows:
+        worker, question = cleaned(raw_worker), cleaned(raw_question)
+        for name, value in (("worker", worker), ("question", question)):
+            if not value:
+                problems.add(
+                    line, name, f"the {name} is missing", "Fill in the id, or delete the row."
+                )
+        grade = _grade(problems, line, raw_grade)
+        if not (worker and question) or grade is None:
+            continue
+        first = seen.setdefault((worker, question), line)
+        if first != line:
+            problems.add(
+                line,
+                None,
+                f"the answer of {worker} to question {question} is graded already in line {first}",
+                "Keep one of the two rows.",
+            )
+            continue
+        records.append(AnchorRecord(line, worker, question, grade))
+    if not records and not problems.total:
+        problems.add(
+            None,
+            None,
+            "there is no graded answer in it",
+            "--suggest-anchors N says which answers to grade.",
+        )
+    problems.raise_if_any()
+    return AnchorFile(table.name, table.sha256, records)
+
+
+def _grade(problems: Problems, line: int, raw: str) -> float | None:
+    text = raw.strip()
+    if not text:
+        problems.add(line, "grade", "the grade is missing", "Grade the answer, or delete the row.")
+        return None
+    try:
+        grade = float(text)
+    except ValueError:
+        grade = math.nan
+    if not math.isfinite(grade):
+        problems.add(
+            line,
+            "grade",
+            f"the grade {text[:40]} is no number",
+            "Write digits, with a point before decimals.",
+        )
+        return None
+    return grade

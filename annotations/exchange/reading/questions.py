@@ -1,0 +1,293 @@
+"""Files of questions and of passages, checked row by row."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from annotations.exchange.facts import Note, object_of
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.header import OF_PASSAGES, OF_QUESTIONS, Column, given_names
+from annotations.exchange.reading.tables import open_table
+
+LONGEST_QUESTION = 100_000
+LONGEST_PASSAGE = 1_000_000
+"""Bytes that the texts may have in UTF-8. (A cell of CSV has a limit of its own.)"""
+
+LONGEST = {"question": 255, "passage": 255, "title": 500, "category": 200, "language": 35}
+"""Characters that the short cells may have."""
+
+NO_TEXT = "the text is missing"
+
+KINDS = ("free", "extractive", "choice")
+YES = ("true", "yes", "1")
+NO = ("false", "no", "0")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionColumns:
+    """How the columns of a file of questions are called."""
+
+    question: str = "question"
+    text: str = "text"
+    passage: str = "passage"
+
+    @classmethod
+    def parse(cls, text: str) -> QuestionColumns:
+        """The names in `question=NAME,text=NAME,...`; raises ValueError as `given_names` does."""
+        names = cls(**given_names(text, [field.name for field in fields(cls)]))
+        if len({names.question, names.text, names.passage}) < 3:
+            raise ValueError("question, text and passage are columns of their own: name each once")
+        return names
+
+    def for_questions(self) -> tuple[Column, ...]:
+        """Question (or id), text, and passage where there is one."""
+        return (
+            Column("question", _or(self.question, "question", "id")),
+            Column("text", (self.text,)),
+            Column("passage", (self.passage,), required=self.passage != "passage"),
+        )
+
+    def for_passages(self) -> tuple[Column, ...]:
+        """Passage (or id) and text, under our own words too."""
+        return (
+            Column("passage", _or(self.passage, "passage", "id")),
+            Column("text", tuple(dict.fromkeys((self.text, "text")))),
+        )
+
+
+def _or(given: str, own: str, other: str) -> tuple[str, ...]:
+    return (own, other) if given == own else (given,)
+
+
+DEFAULT_COLUMNS = QuestionColumns()
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRecord:
+    """One question; `passage` is "" where it has none, `answerable` None where nobody said.
+
+    `accepted_answers` holds texts, or lists of texts that mean the same. `metadata` has the
+    further cells that are not empty, by their columns.
+    """
+
+    line: int = field(compare=False)
+    question: str
+    text: str
+    passage: str
+    kind: str
+    choices: tuple[str, ...]
+    accepted_answers: tuple[Any, ...]
+    answerable: bool | None
+    category: str
+    language: str
+    metadata: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRecord:
+    """One passage; `metadata` has the further cells that are not empty, by their columns."""
+
+    line: int = field(compare=False)
+    passage: str
+    title: str
+    text: str
+    language: str
+    metadata: dict[str, str]
+
+
+Record = TypeVar("Record", QuestionRecord, PassageRecord)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFile(Generic[Record]):
+    """The questions or passages of a file, in its order, each once.
+
+    `n_rows` counts the data rows, `n_repeated` those that say once more what an earlier one said.
+    """
+
+    name: str
+    sha256: str
+    n_rows: int
+    n_repeated: int
+    warnings: list[str]
+    records: list[Record]
+
+
+def read_questions(
+    path: str | os.PathLike[str], columns: QuestionColumns = DEFAULT_COLUMNS
+) -> ItemFile[QuestionRecord]:
+    """The questions in a CSV, TSV, JSON Lines or XLSX file.
+
+    Beside the wanted columns these are known: kind, choices, accepted_answers (both as a JSON
+    list, or parted by |), answerable (yes or no), category, language. Raises `InputError` with
+    every bad row: no id or no text, the same id with something else, a cell that is too long or
+    not what its column holds.
+    """
+    return _read(Path(path), columns.for_questions(), _question, "question", OF_QUESTIONS)
+
+
+def read_passages(
+    path: str | os.PathLike[str], columns: QuestionColumns = DEFAULT_COLUMNS
+) -> ItemFile[PassageRecord]:
+    """The passages in a CSV, TSV, JSON Lines or XLSX file; title and language are known as well.
+
+    Raises `InputError` as `read_questions` does.
+    """
+    return _read(Path(path), columns.for_passages(), _passage, "passage", OF_PASSAGES)
+
+
+def _noting(found: list[tuple[str, str]]) -> Note:
+    return lambda column, reason: found.append((column, reason))
+
+
+def _read(path: Path, columns: tuple[Column, ...], make: Any, key: str, mark: str) -> ItemFile[Any]:
+    problems = Problems(path.name)
+    table = open_table(path, columns, problems)
+    records: dict[str, Any] = {}
+    n_rows = n_repeated = 0
+    for line, cells, extra in table.rows:
+        n_rows += 1
+        of_export = mark in table.marks
+        # A later line may bring new columns, which earlier ones do not have.
+        aside = dict(zip(table.kept_aside, extra, strict=False))
+        found: list[tuple[str, str]] = []
+        if of_export:
+            metadata = object_of("metadata", aside.pop("metadata", ""), _noting(found))
+            record = make(line, cells, aside, found)
+            record.metadata.update(metadata)
+            # Answers may have come before the questions, whose texts are not known then.
+            found = [entry for entry in found if entry != ("text", NO_TEXT)]
+        else:
+            record = make(line, cells, aside, found)
+        for column, reason in found:
+            problems.add(line, column, reason)
+        if found:
+            continue
+        first = records.setdefault(getattr(record, key), record)
+        if first is record:
+            continue
+        n_repeated += 1
+        if first != record:
+            what = ", ".join(differences(first, record))
+            problems.add(
+                line,
+                None,
+                f"{key} {getattr(record, key)} stands already in line {first.line}, "
+                f"with another {what}",
+                "Keep one of the two rows.",
+            )
+    if not n_rows and not problems.total:
+        problems.add(None, None, "there is no data row", f"Check that the {key}s were saved.")
+    problems.raise_if_any()
+    return ItemFile(
+        table.name, table.sha256, n_rows, n_repeated, table.warnings, list(records.values())
+    )
+
+
+def differences(one: QuestionRecord | PassageRecord, other: object) -> list[str]:
+    """The names of the fields in which two records (or a record and a row) differ."""
+    return [
+        f.name
+        for f in dataclasses.fields(one)
+        if f.compare and getattr(one, f.name) != getattr(other, f.name)
+    ]
+
+
+def _question(
+    line: int, cells: tuple[str, ...], aside: dict[str, str], found: list[tuple[str, str]]
+) -> QuestionRecord:
+    name, text, passage = cleaned(cells[0]), cells[1].strip(), cleaned(cells[2])
+    found.extend(_texts("question", name, text, LONGEST_QUESTION))
+    choices = tuple(_listed("choices", aside, found, nested=False))
+    accepted = tuple(_listed("accepted_answers", aside, found, nested=True))
+    kind = _short("kind", aside).casefold() or ("choice" if choices else "free")
+    if kind not in KINDS:
+        found.append(("kind", f"the kind {kind[:40]} is unknown: write {', '.join(KINDS)}"))
+    elif (kind == "choice") != bool(choices):
+        found.append(("choices", "choices belong to the kind choice, and only to it"))
+    record = QuestionRecord(
+        line,
+        name,
+        text,
+        passage,
+        kind,
+        choices,
+        accepted,
+        _answerable(aside, found),
+        _short("category", aside),
+        _short("language", aside),
+        _metadata(aside),
+    )
+    found.extend(_too_long(record, "question", "passage", "category", "language"))
+    return record
+
+
+def _passage(
+    line: int, cells: tuple[str, ...], aside: dict[str, str], found: list[tuple[str, str]]
+) -> PassageRecord:
+    name, text = cleaned(cells[0]), cells[1].strip()
+    found.extend(_texts("passage", name, text, LONGEST_PASSAGE))
+    title, language = _short("title", aside), _short("language", aside)
+    record = PassageRecord(line, name, title, text, language, _metadata(aside))
+    found.extend(_too_long(record, "passage", "title", "language"))
+    return record
+
+
+def _texts(key: str, name: str, text: str, longest: int) -> Iterator[tuple[str, str]]:
+    if not name:
+        yield key, f"the {key} is missing"
+    if not text:
+        yield "text", NO_TEXT
+    elif len(text) * 4 > longest and (size := len(text.encode())) > longest:
+        yield "text", f"the text has {size:,} bytes, more than {longest:,}"
+
+
+def _too_long(record: object, *names: str) -> Iterator[tuple[str, str]]:
+    for name in names:
+        if (size := len(getattr(record, name))) > LONGEST[name]:
+            yield name, f"the {name} has {size:,} characters, more than {LONGEST[name]}"
+
+
+def _short(name: str, aside: dict[str, str]) -> str:
+    return cleaned(aside.pop(name, ""))
+
+
+def _answerable(aside: dict[str, str], found: list[tuple[str, str]]) -> bool | None:
+    word = _short("answerable", aside).casefold()
+    if word and word not in YES + NO:
+        found.append(("answerable", f"{word[:40]!r} is neither yes nor no"))
+    return word in YES if word else None
+
+
+def _listed(
+    name: str, aside: dict[str, str], found: list[tuple[str, str]], *, nested: bool
+) -> list[Any]:
+    cell = aside.pop(name, "").strip()
+    if not cell.startswith("["):
+        return [entry.strip() for entry in cell.split("|") if entry.strip()]
+    try:
+        # Numbers stay as typed.
+        value = json.loads(cell, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, list) and all(_is_entry(entry, nested) for entry in value):
+        return value
+    found.append((name, "this is no JSON list of texts"))
+    return []
+
+
+def _is_entry(entry: object, nested: bool) -> bool:
+    if nested and isinstance(entry, list):
+        return bool(entry) and all(_is_entry(alias, nested=False) for alias in entry)
+    return isinstance(entry, str) and bool(entry.strip())
+
+
+def _metadata(aside: dict[str, str]) -> dict[str, str]:
+    return {name: cell for name, cell in aside.items() if cell.strip()}

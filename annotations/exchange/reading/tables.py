@@ -1,0 +1,85 @@
+"""A file of any accepted format as a table of text cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.reading.decoding import digest_of, empty_file, open_text, stamp_of
+from annotations.exchange.reading.delimited import read_delimited
+from annotations.exchange.reading.header import Column
+from annotations.exchange.reading.jsonlines import read_jsonlines
+from annotations.exchange.reading.rows import Row
+from annotations.exchange.reading.workbook import read_workbook
+
+ACCEPTED = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx")
+
+INSTEAD = {
+    ".xls": "Save it as .xlsx, or export it as CSV.",
+    ".ods": "Save it as .xlsx, or export it as CSV.",
+    ".json": "Write JSON Lines: one object a line, in a file that ends in .jsonl.",
+    ".gz": "Unpack it first.",
+    ".zip": "Unpack it first.",
+    ".txt": "If its cells are parted by commas or tabs, rename it to end in .csv or .tsv.",
+}
+
+
+@dataclass(slots=True)
+class Table:
+    """A file's rows, to be gone through once.
+
+    `kept_aside` (names of the columns nobody asked for) and `warnings` are complete when the rows
+    have been read, `marks` (see `header.MARKS`) with the first one. `encoding` is None for a
+    workbook.
+    """
+
+    name: str
+    sha256: str
+    encoding: str | None
+    rows: Iterator[Row]
+    kept_aside: list[str]
+    marks: set[str]
+    warnings: list[str]
+
+
+def open_table(path: Path, columns: Sequence[Column], problems: Problems) -> Table:
+    """The file as a table; its format goes by the ending of its name, in any case.
+
+    Bad rows are noted in `problems` while the rows are read. Raises `InputError`, here or at the
+    first row, for a file that cannot be read as a whole.
+    """
+    kind = path.suffix.lower()
+    kept_aside: list[str] = []
+    marks: set[str] = set()
+    stamp = stamp_of(path)
+    if kind not in ACCEPTED:
+        raise InputError.single(
+            path.name,
+            f"the ending {path.suffix or '(none)'} is not among the accepted ones: "
+            + ", ".join(ACCEPTED),
+            INSTEAD.get(kind, "Save the answers in one of these formats."),
+        )
+    if kind == ".xlsx":
+        if stamp[0] == 0:
+            raise empty_file(path.name)
+        remarks: list[str] = []
+        rows = read_workbook(path, columns, problems, kept_aside, marks, remarks)
+        return Table(path.name, digest_of(path), None, rows, kept_aside, marks, remarks)
+
+    source = open_text(path)
+    if kind in (".jsonl", ".ndjson"):
+        rows = read_jsonlines(source, columns, problems, kept_aside, marks)
+    else:
+        delimiter = "\t" if kind == ".tsv" else None
+        rows = read_delimited(source, columns, problems, kept_aside, marks, delimiter)
+    return Table(
+        path.name,
+        source.sha256,
+        source.encoding,
+        rows,
+        kept_aside,
+        marks,
+        list(source.warnings),
+    )

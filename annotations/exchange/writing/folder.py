@@ -1,0 +1,261 @@
+"""The folder a command writes: all of its files appear together, or none."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self, TextIO
+
+from annotations.exchange.problems import InputError
+
+
+class OutputFolder:
+    """Stages files and, when the `with` block ends without an exception, puts them in `path`.
+
+    If the folder did not exist it appears by one rename, parents included; if it did, files of
+    the same name are replaced, others are left alone. After any exception, Ctrl-C too, or if
+    replacing fails midway, all is as before. Raises `InputError` on entry, before any work, if
+    the place is a file or cannot be written to, and later if the disk will not take a file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._made: list[Path] = []
+        self._stage: Path | None = None
+        self._files: dict[str, BinaryIO | TextIO] = {}
+
+    def __enter__(self) -> Self:
+        try:
+            self._prepare()
+        except (OSError, ValueError) as error:
+            self._clean_up()
+            raise self._failure(error, "cannot be written to") from error
+        except BaseException:
+            self._clean_up()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        done = False
+        try:
+            failures = [f for f in map(_closed, self._files.values()) if f is not None]
+            if kind is None:
+                try:
+                    if failures:
+                        raise failures[0]
+                    self._publish()
+                    done = True
+                except OSError as failure:
+                    raise self._failure(failure, "could not be written") from failure
+        finally:
+            self._clean_up(keep_parents=done)
+
+    def open(self, name: str) -> BinaryIO:
+        """A new binary file, closed at the latest when the block ends.
+
+        Raises ValueError for a name that is not a plain one or was used already, `InputError`
+        if it cannot be made.
+        """
+        path = self._new(name)
+        try:
+            file = self._files[name] = path.open("xb")
+        except OSError as error:
+            raise self._failure(error, f"takes no file {name}") from error
+        return file
+
+    def write_csv(self, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        r"""Write a table: UTF-8, lines end in \n, None is an empty cell, floats in full.
+
+        Raises ValueError for NaN, infinity, and a row that is not as long as the header.
+        """
+        self._write(name, lambda file: _write_table(file, name, header, rows))
+
+    def write_json(self, name: str, value: object) -> None:
+        """Write a value, indented by 2, in UTF-8. Raises ValueError for NaN and infinity."""
+
+        def write(file: TextIO) -> None:
+            options = {"indent": 2, "ensure_ascii": False, "allow_nan": False}
+            json.dump(value, file, default=_plain, **options)  # type: ignore[arg-type]
+            file.write("\n")
+
+        self._write(name, write)
+
+    def _write(self, name: str, write: Callable[[TextIO], None]) -> None:
+        path = self._new(name)
+        try:
+            with path.open("x", encoding="utf-8", newline="") as file:
+                self._files[name] = file
+                write(file)
+        except BaseException as error:
+            # Half a file must not be published, should the caller carry on.
+            self._files.pop(name, None)
+            path.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise self._failure(error, f"takes no file {name}") from error
+            raise
+
+    def _new(self, name: str) -> Path:
+        if self._stage is None:
+            raise ValueError("files are written inside the with block")
+        if not name or Path(name).name != name or name.startswith("."):
+            raise ValueError(f"{name!r} is no plain file name")
+        if name in self._files:
+            raise ValueError(f"{name} was written already")
+        if (self.path / name).is_dir():
+            raise InputError.single(
+                str(self.path), f"{name} is a folder there", "Move it, or choose another folder."
+            )
+        return self._stage / "new" / name
+
+    def _prepare(self) -> None:
+        path = self.path
+        if "\0" in str(path):
+            raise ValueError("a path holds no NUL character")
+        if path.is_dir():
+            # Inside it and not beside it: it may be a volume of its own, where a rename from
+            # outside fails, in a parent that is not ours to write to.
+            place = path
+        elif path.is_symlink() or path.exists():
+            raise InputError.single(
+                str(path), "this is no folder", "Choose another place, or remove it."
+            )
+        else:
+            place = path.absolute().parent
+            self._make(place)
+        stage = place / f".crowdgrade-{secrets.token_hex(6)}"
+        self._stage = stage
+        stage.mkdir()
+        (stage / "new").mkdir()
+        (stage / "old").mkdir()
+
+    def _make(self, folder: Path) -> None:
+        missing = []
+        while not folder.is_dir():
+            if folder.exists():
+                raise InputError.single(
+                    str(self.path), f"{folder} is no folder", "Choose another place."
+                )
+            missing.append(folder)
+            folder = folder.parent
+        for folder in reversed(missing):
+            folder.mkdir()
+            self._made.append(folder)
+
+    def _publish(self) -> None:
+        assert self._stage is not None
+        new = self._stage / "new"
+        if not self.path.is_dir():
+            try:
+                new.rename(self.path)
+            except BaseException:
+                if not new.is_dir():  # interrupted just after the rename
+                    self.path.rename(new)
+                raise
+            return
+        old = self._stage / "old"
+        try:
+            for name in self._files:
+                _keep(self.path / name, old / name)
+            for name in self._files:
+                (new / name).replace(self.path / name)
+        except BaseException:
+            # What to undo is read off the disk and not off a list: an interrupt may come between
+            # a rename and the note that it was done.
+            for name in self._files:
+                if os.path.lexists(old / name):
+                    if not os.path.lexists(new / name):
+                        (old / name).replace(self.path / name)
+                elif not os.path.lexists(new / name):
+                    (self.path / name).unlink(missing_ok=True)
+            raise
+
+    def _clean_up(self, *, keep_parents: bool = False) -> None:
+        if self._stage is not None:
+            shutil.rmtree(self._stage, ignore_errors=True)
+            self._stage = None
+        if not keep_parents:
+            for folder in reversed(self._made):
+                with suppress(OSError):  # somebody else put something there: then it stays
+                    folder.rmdir()
+        self._made = []
+
+    def _failure(self, error: Exception, what: str) -> InputError:
+        cause = getattr(error, "strerror", None) or str(error)
+        return InputError.single(
+            str(self.path), f"the folder {what}: {cause}", "Check the place, or choose another."
+        )
+
+
+def _closed(file: BinaryIO | TextIO) -> OSError | None:
+    """Close it; the error if its last bytes could not be written."""
+    try:
+        file.close()
+    except OSError as error:
+        return error
+    return None
+
+
+def _keep(target: Path, backup: Path) -> None:
+    """A second name for the file, if there is one, so that it is never absent from the folder."""
+    if not os.path.lexists(target):
+        return
+    try:
+        os.link(target, backup, follow_symlinks=False)
+    except (OSError, NotImplementedError):
+        shutil.copy2(target, backup, follow_symlinks=False)  # a file system without hard links
+
+
+def _write_table(
+    file: TextIO, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]
+) -> None:
+    width = len(header)
+    file.write(",".join(_cell(cell) for cell in header) + "\n")
+    for number, row in enumerate(rows):
+        if len(row) != width:
+            raise ValueError(f"{name}, row {number}: {len(row)} cells, the header has {width}")
+        line = ",".join(_cell(cell) for cell in row)
+        file.write((line or '""') + "\n")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return _number(value)
+    # csv.writer of Python 3.11 leaves a lone \r unquoted where lines end in \n.
+    if any(c in value for c in ',"\r\n'):
+        return '"' + value.replace('"', '""') + '"'
+    return str(value)
+
+
+def _number(value: object) -> str:
+    plain = _plain(value) if hasattr(value, "item") else value
+    if isinstance(plain, bool):
+        return "true" if plain else "false"
+    if isinstance(plain, float):
+        if not math.isfinite(plain):
+            raise ValueError(f"{plain} must not be written: use None, and say why elsewhere")
+        return repr(plain)
+    if isinstance(plain, int):
+        return str(plain)
+    return _cell(str(plain))
+
+
+def _plain(value: object) -> object:
+    """A numpy scalar as Python's own number; numpy itself is not needed for it."""
+    item = getattr(value, "item", None)
+    if item is None or getattr(value, "ndim", None):
+        raise TypeError(f"{type(value).__name__} cannot be written")
+    return item()

@@ -1,0 +1,162 @@
+"""Tables as files of every accepted format, in pieces: nothing holds a whole file.
+
+CSV, TSV and XLSX are defused, and say so by their last column (see `defusing`); JSON Lines is
+raw. Reading such a file gives back every text exactly.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from annotations.exchange.defusing import MARK, defused_cell
+from annotations.exchange.problems import InputError
+from annotations.exchange.writing.folder import OutputFolder
+from annotations.exchange.writing.sheet import xlsx_chunks
+
+PIECE = 1 << 16
+"""Characters gathered before they are handed on."""
+
+BOM = "\ufeff"
+LONGEST_CELL = csv.field_size_limit()
+"""Characters that a reader of CSV takes in a cell."""
+
+Rows = Iterable[Sequence[object]]
+
+
+def csv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
+    """CSV with commas, in UTF-8 with a byte order mark, lines ending in CR LF."""
+    return _delimited(header, rows, ",")
+
+
+def tsv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
+    """The same with tabs."""
+    return _delimited(header, rows, "\t")
+
+
+def jsonl_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
+    r"""An object a line, raw, in UTF-8 without a byte order mark, lines ending in \n."""
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+    piece, size = [], 0
+    for row in rows:
+        line = encode(dict(zip(header, row, strict=True)))
+        if "\\u0000" in line:
+            _refuse_nul(header, row)
+        piece.append(line)
+        size += len(line)
+        if size >= PIECE:
+            yield ("\n".join(piece) + "\n").encode()
+            piece, size = [], 0
+    if piece:
+        yield ("\n".join(piece) + "\n").encode()
+
+
+def _delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Iterator[bytes]:
+    buffer = io.StringIO(newline="")
+    # With this line end csv quotes \r and \n alike, so that both come back as they were.
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\r\n")
+    buffer.write(BOM)
+    writer.writerow([*(defused_cell(name) for name in header), MARK])
+    for row in rows:
+        cells = [defused_cell(cell) for cell in row]
+        for cell in cells:
+            if isinstance(cell, str) and (len(cell) > LONGEST_CELL or "\0" in cell):
+                _refuse_nul(header, row)
+                _refuse_long(header, row, LONGEST_CELL)
+        writer.writerow([*cells, ""])
+        if buffer.tell() >= PIECE:
+            yield buffer.getvalue().encode()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue().encode()
+
+
+def _xlsx(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
+    def cells() -> Iterator[Sequence[object]]:
+        yield [*(defused_cell(name) for name in header), MARK]
+        for row in rows:
+            texts = [cell for cell in row if isinstance(cell, str)]
+            if any("\0" in text for text in texts):
+                _refuse_nul(header, row)
+            yield [*(defused_cell(cell) for cell in row), ""]
+
+    return xlsx_chunks(cells())
+
+
+FORMATS: dict[str, Callable[[Sequence[str], Rows], Iterator[bytes]]] = {
+    "csv": csv_chunks,
+    "tsv": tsv_chunks,
+    "jsonl": jsonl_chunks,
+    "xlsx": _xlsx,
+}
+CONTENT_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "tsv": "text/tab-separated-values; charset=utf-8",
+    "jsonl": "application/jsonl; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+
+
+def format_of(path: Path, given: str | None = None) -> str:
+    """The format by its name, else by the ending of the file's name.
+
+    Raises `InputError` for an ending that is none of them.
+    """
+    kind = given or path.suffix.lower().lstrip(".")
+    kind = {"ndjson": "jsonl"}.get(kind, kind)
+    if kind not in FORMATS:
+        raise InputError.single(
+            path.name,
+            f"the ending {path.suffix or '(none)'} is no format that can be written",
+            f"End the name in {', '.join('.' + name for name in FORMATS)}, or name the format.",
+        )
+    return kind
+
+
+def write_table(path: Path, kind: str, header: Sequence[str], rows: Rows) -> int:
+    """Write a file that appears complete or not at all; says how many bytes it has.
+
+    Raises `InputError` if the place cannot be written to, or a cell is not for this format.
+    """
+    size = 0
+    with OutputFolder(path.parent) as folder:
+        try:
+            file = folder.open(path.name)
+        except ValueError as error:
+            raise InputError.single(str(path), str(error), "Choose another name.") from error
+        for chunk in FORMATS[kind](header, rows):
+            file.write(chunk)
+            size += len(chunk)
+    return size
+
+
+def _refuse_nul(header: Sequence[str], row: Sequence[object]) -> None:
+    for name, cell in zip(header, row, strict=True):
+        if isinstance(cell, str) and "\0" in cell:
+            raise InputError.single(
+                "export",
+                f"the {name} of {_place(header, row)} holds a NUL character, which no file of text "
+                "can hold",
+                "Correct it where it is stored.",
+            )
+
+
+def _refuse_long(header: Sequence[str], row: Sequence[object], longest: int) -> None:
+    for name, cell in zip(header, row, strict=True):
+        if isinstance(cell, str) and len(cell) >= longest:
+            raise InputError.single(
+                "export",
+                f"the {name} of {_place(header, row)} has {len(cell):,} characters, more than the "
+                f"{longest:,} that a cell of this format holds",
+                "Choose JSON Lines.",
+            )
+
+
+def _place(header: Sequence[str], row: Sequence[object]) -> str:
+    """What names a row: its first two cells, which are ids."""
+    return ", ".join(
+        f"{name} {str(cell)[:60]}" for name, cell in list(zip(header, row, strict=True))[:2] if cell
+    )

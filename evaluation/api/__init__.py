@@ -1,0 +1,1 @@
+"""REST: language models, their answers, runs and results; the manner of `annotations.api`."""

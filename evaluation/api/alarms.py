@@ -1,0 +1,180 @@
+"""The alarms of a run: what rang, on whom, and the texts side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from django.urls import reverse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.api.answers import uuid_in
+from annotations.api.paging import bad_cursor, limit_of, page_body
+from annotations.api.reports import serializer_of
+from evaluation.api.done import (
+    CURSOR,
+    LIMIT,
+    DoneRunViewSet,
+    PageSerializer,
+    cursor_behind,
+    number_in,
+    slice_body,
+)
+from evaluation.api.parameters import in_words_of_the_api
+from evaluation.models import Alarm, Run
+from evaluation.reports import Page, QuestionRow, WorkerRow, question_rows
+from evaluation.reports.alarms import (
+    AlarmEntry,
+    AlarmsReport,
+    Check,
+    Exhibit,
+    alarm_evidence,
+    alarms_report,
+)
+
+AlarmEntrySerializer = serializer_of(AlarmEntry, "title", "measured")
+AlarmAlone = serializer_of(AlarmEntry, "title", "measured", without=("workers", "questions"))
+AboutAlarms = serializer_of(AlarmsReport, without=("alarms", "checks"))
+CheckSerializer = serializer_of(Check, "title", "measured", "why")
+WorkerRowSerializer = serializer_of(WorkerRow)
+QuestionRowSerializer = serializer_of(QuestionRow)
+# The lists of a run's workers and questions: their rows, and their order by default.
+ROWS = {
+    "workers": (WorkerRowSerializer, "grade"),
+    "questions": (QuestionRowSerializer, "position"),
+}
+FIRST = (
+    "An alarm's `workers` and `questions` are the first six; `n_workers` and `n_questions` count "
+    "them."
+)
+
+
+class AlarmEntriesSerializer(PageSerializer):
+    """Alarms, worst first; each with the first of its workers and questions."""
+
+    results = AlarmEntrySerializer(many=True)
+
+
+class AlarmsReportSerializer(AboutAlarms):  # type: ignore[misc, valid-type]
+    """What rang in a run, and what was looked at without ringing."""
+
+    checks = CheckSerializer(many=True)
+    alarms = AlarmEntriesSerializer()
+
+
+class AlarmWorkersSerializer(PageSerializer):
+    """The workers that an alarm names, best grade first."""
+
+    results = WorkerRowSerializer(many=True)
+
+
+class AlarmQuestionsSerializer(PageSerializer):
+    """The questions that an alarm names, in their order."""
+
+    results = QuestionRowSerializer(many=True)
+
+
+class PairsSerializer(PageSerializer):
+    """Answers to the same question side by side."""
+
+    results = serializer_of(Exhibit)(many=True)
+
+
+class AlarmSerializer(AlarmAlone):  # type: ignore[misc, valid-type]
+    """An alarm with its evidence."""
+
+    workers = AlarmWorkersSerializer()
+    questions = AlarmQuestionsSerializer()
+    n_pairs = serializers.IntegerField()
+    pairs = PairsSerializer()
+
+
+@extend_schema(tags=["results"])
+class AlarmViewSet(DoneRunViewSet):
+    """Alarms; they reject nobody."""
+
+    @extend_schema(
+        operation_id="results_alarms",
+        summary="List the alarms, worst first",
+        description=f"`looked` is false for runs that are older than alarms. {FIRST} `checks` are "
+        "the statistics of the whole crowd, those that did not ring too; `counts` counts alarms "
+        "by severity.",
+        parameters=[
+            OpenApiParameter("worker", UUID, description="Only those that name this worker."),
+            OpenApiParameter("question", UUID, description="Only those that name this question."),
+            CURSOR,
+            LIMIT,
+        ],
+        responses=AlarmsReportSerializer,
+    )
+    def alarms(self, request: Request, run_id: Any) -> Response:
+        """Return a page of alarms, and what was looked at."""
+        run = self.done(request, run_id)
+        start, limit = number_in(request, "alarms"), limit_of(request)
+        worker, question = uuid_in(request, "worker"), uuid_in(request, "question")
+        report = alarms_report(run, worker, question, most=limit, skip=start)
+        rows = AlarmEntrySerializer([_said(entry) for entry in report.alarms], many=True).data
+        return Response(
+            {
+                **AboutAlarms(report).data,
+                "checks": CheckSerializer(report.checks, many=True).data,
+                "alarms": slice_body(request, "alarms", rows, start, report.n),
+            }
+        )
+
+    @extend_schema(
+        operation_id="results_alarm",
+        summary="Read an alarm with the texts that it rests on",
+        description="`cursor` and `limit` are those of `pairs`; keep the limit while you follow "
+        "`next`. Workers and questions are first pages: their `next` leads into the lists of "
+        "those that the alarm names. `right` is null where an answer stands alone or the other "
+        "was withdrawn. In a pair, `is_named` tells the workers whom the alarm is about.",
+        parameters=[CURSOR, LIMIT],
+        responses=AlarmSerializer,
+    )
+    def alarm(self, request: Request, run_id: Any, place: int) -> Response:
+        """Return the alarm, whom and what it names, and a page of its pairs."""
+        run = self.done(request, run_id)
+        limit = limit_of(request)
+        # A cursor stands behind so many pairs: with another limit it is no page's.
+        start = number_in(request, "pairs")
+        if start % limit:
+            raise bad_cursor()
+        evidence = alarm_evidence(run, place, page=start // limit + 1, size=limit, shown=limit)
+        if evidence is None:
+            raise Http404
+        key = Alarm.objects.values_list("pk", flat=True).get(run=run, place=place)
+        questions = question_rows(run, size=limit, alarm=key)
+        pairs = serializer_of(Exhibit)(evidence.exhibits, many=True).data
+        return Response(
+            {
+                **AlarmAlone(_said(evidence.alarm)).data,
+                "workers": _first_page(request, run, place, "workers", evidence.workers),
+                "questions": _first_page(request, run, place, "questions", questions),
+                "n_pairs": evidence.n_exhibits,
+                "pairs": slice_body(request, "pairs", pairs, start, evidence.n_exhibits),
+            }
+        )
+
+
+def _said(entry: AlarmEntry) -> AlarmEntry:
+    return replace(entry, message=in_words_of_the_api(entry.message))
+
+
+def _first_page(
+    request: Request, run: Run, place: int, name: str, page: Page[Any]
+) -> dict[str, Any]:
+    """Return rows whose next page is one of the list of all workers or questions."""
+    row, order = ROWS[name]
+    body = page_body(request, row(page.rows, many=True).data, None)
+    cursor = cursor_behind(order, page)
+    if cursor is not None:
+        address = reverse(f"api:results-{name}", kwargs={"run_id": run.public_id})
+        query = f"?alarm={place}&limit={limit_of(request)}&cursor={cursor}"
+        body["next"] = request.build_absolute_uri(address + query)
+    return body

@@ -1,0 +1,137 @@
+"""Files to take away: the tables of `evaluation.exports`, streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.request import Request
+
+from annotations.api.base import ApiViewSet
+from annotations.api.problems import ApiProblem, bad_parameter
+from annotations.api.scope import answered_set, visible_or_404
+from annotations.api.versions import VERSION, version_shown
+from annotations.exchange.writing.formats import FORMATS
+from annotations.models import QuestionSet, QuestionSetVersion
+from evaluation import exports
+from evaluation.exports import ChoiceError, Export, chosen_run
+from evaluation.models import Run
+
+Action = TypeVar("Action", bound=Callable[..., Any])
+
+MEDIA_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "tsv": "text/tab-separated-values; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+FORMAT = OpenApiParameter("format", str, enum=list(FORMATS), default="jsonl")
+RUN = OpenApiParameter(
+    "run",
+    {"type": "string", "pattern": "^(latest|[0-9a-fA-F-]{32,36})$"},
+    description="The id of a run whose scores and grades stand beside the answers, or latest.",
+)
+PSEUDONYMS = OpenApiParameter(
+    "pseudonyms", bool, description="Replace workers' ids, the same way in every export of the set."
+)
+
+
+def described(summary: str, *parameters: OpenApiParameter) -> Callable[[Action], Action]:
+    """Return the description of one file."""
+    decorator: Callable[[Action], Action] = extend_schema(
+        summary=summary,
+        tags=["exports"],
+        operation_id="exports_" + summary.removeprefix("Take away ").replace(" ", "_"),
+        parameters=[FORMAT, VERSION, *parameters],
+        responses={
+            (200, kind.partition(";")[0]): {"type": "string", "format": "binary"}
+            for kind in MEDIA_TYPES.values()
+        },
+    )
+    return decorator
+
+
+class AnyForm(BaseContentNegotiation):
+    """A file is in the form that `format` names; errors are JSON, whatever is accepted."""
+
+    def select_parser(self, request: Any, parsers: Any) -> Any:
+        """Return none: nothing is read."""
+        return None
+
+    def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
+        """Return the first."""
+        return renderers[0], renderers[0].media_type
+
+
+class ExportViewSet(ApiViewSet):
+    """Everything that is stored, in long format; our imports read the files back."""
+
+    queryset = QuestionSet.objects.all()
+    lookup_url_kwarg = "set_id"
+    content_negotiation_class = AnyForm
+
+    @described("Take away answers", RUN, PSEUDONYMS)
+    def answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
+        """Return a row for each answer, with times and flags."""
+        version = self._version(answered_set(request, set_id))
+        run = self._run(version)
+        pseudonyms = flag(request, "pseudonyms")
+        made = exports.answers(version, run, pseudonyms=pseudonyms, user=request.user)
+        return self._file(made)
+
+    @described("Take away model answers", RUN)
+    def model_answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
+        """Return a row for each answer of a language model."""
+        version = self._version(answered_set(request, set_id))
+        return self._file(exports.model_answers(version, self._run(version), user=request.user))
+
+    @described("Take away questions")
+    def questions(self, request: Request, set_id: Any) -> StreamingHttpResponse:
+        """Return a row for each question."""
+        return self._file(exports.questions(self._asked(set_id), user=request.user))
+
+    @described("Take away passages")
+    def passages(self, request: Request, set_id: Any) -> StreamingHttpResponse:
+        """Return a row for each passage."""
+        return self._file(exports.passages(self._asked(set_id), user=request.user))
+
+    def _asked(self, set_id: Any) -> QuestionSetVersion:
+        return self._version(visible_or_404(self.request, QuestionSet.objects.all(), set_id))
+
+    def _version(self, question_set: QuestionSet) -> QuestionSetVersion:
+        version = version_shown(self.request, question_set)
+        if version is None:
+            raise ApiProblem("conflict", "The set is empty: send questions or answers first.")
+        return version
+
+    def _run(self, version: QuestionSetVersion) -> Run | None:
+        wanted = self.request.query_params.get("run")
+        if wanted is None:
+            return None
+        try:
+            return chosen_run(version, wanted, self.request.user)
+        except ChoiceError as error:
+            raise bad_parameter("run", str(error)) from None
+
+    def _file(self, made: Export) -> StreamingHttpResponse:
+        kind = self.request.query_params.get("format", "jsonl")
+        if kind not in FORMATS:
+            raise bad_parameter("format", f"write {', '.join(FORMATS)}")
+        # Named by words of ours only.
+        name = f"crowdgrade-{made.what}-{made.version.public_id.hex[-8:]}.{kind}"
+        return StreamingHttpResponse(
+            made.chunks(kind),
+            content_type=MEDIA_TYPES[kind],
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+
+def flag(request: Request, name: str) -> bool:
+    """Return a switch in the query; `ApiProblem` for anything but true and false."""
+    word = request.query_params.get(name, "false").lower()
+    if word not in ("true", "false"):
+        raise bad_parameter(name, "write true or false")
+    return word == "true"

@@ -1,0 +1,206 @@
+"""Results of a run: the reports that pages and files show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.api.paging import page_body
+from annotations.api.problems import bad_parameter
+from annotations.api.reports import serializer_of
+from evaluation.api.done import (
+    CURSOR,
+    LIMIT,
+    OF_ALARM,
+    DoneRunViewSet,
+    PageSerializer,
+    alarm_in,
+    paged,
+    paged_report,
+)
+from evaluation.exports.consensus import zip_chunks
+from evaluation.reports import (
+    Ceiling,
+    ModelAnswer,
+    ModelRow,
+    QuestionAnswer,
+    QuestionReport,
+    QuestionRow,
+    RunReport,
+    WorkerAnswer,
+    WorkerReport,
+    WorkerRow,
+    consensus_report,
+    question_report,
+    question_rows,
+    run_report,
+    worker_report,
+    worker_rows,
+)
+from evaluation.reports.models import model_rows
+from evaluation.reports.questions import ORDERS
+
+AboutWorker = serializer_of(WorkerReport, without=("answers",))
+AboutQuestion = serializer_of(QuestionReport, without=("answers",))
+
+
+class WorkerAnswersSerializer(PageSerializer):
+    """A worker's answers, in the order of the questions."""
+
+    results = serializer_of(WorkerAnswer)(many=True)
+
+
+class WorkerReportSerializer(AboutWorker):  # type: ignore[misc, valid-type]
+    """A worker's grade and answers."""
+
+    answers = WorkerAnswersSerializer()
+
+
+class QuestionAnswersSerializer(PageSerializer):
+    """The workers' answers to a question, nearest to the consensus first."""
+
+    results = serializer_of(QuestionAnswer)(many=True)
+
+
+class QuestionReportSerializer(AboutQuestion):  # type: ignore[misc, valid-type]
+    """A question with its answers."""
+
+    models = serializer_of(ModelAnswer, "why")(many=True)
+    answers = QuestionAnswersSerializer()
+
+
+RunReportSerializer = serializer_of(RunReport)
+WorkerRowSerializer = serializer_of(WorkerRow)
+QuestionRowSerializer = serializer_of(QuestionRow)
+ModelRowSerializer = serializer_of(ModelRow, "why")
+CeilingSerializer = serializer_of(Ceiling, "why")
+
+
+@extend_schema(tags=["results"])
+class ResultViewSet(DoneRunViewSet):
+    """Grades, answers and scores."""
+
+    @extend_schema(
+        operation_id="results_run",
+        summary="Read what a run found, and how",
+        responses=RunReportSerializer,
+    )
+    def retrieve(self, request: Request, run_id: Any) -> Response:
+        """Return the report without its rows."""
+        return Response(RunReportSerializer(run_report(self.done(request, run_id))).data)
+
+    @extend_schema(
+        operation_id="results_workers",
+        summary="List the workers, best grade first",
+        parameters=[
+            OpenApiParameter("search", str, description="A part of the worker's id."),
+            OF_ALARM,
+        ],
+        responses=WorkerRowSerializer(many=True),
+    )
+    def workers(self, request: Request, run_id: Any) -> Response:
+        """Return a page of workers; those without a grade come last."""
+        run = self.done(request, run_id)
+        search = request.query_params.get("search", "").replace("\0", "")
+        alarm = alarm_in(request, run)
+        page, cursor = paged(
+            request, "grade", lambda after, size: worker_rows(run, after, search, size, alarm)
+        )
+        rows = WorkerRowSerializer(page.rows, many=True).data
+        return Response(page_body(request, rows, cursor))
+
+    @extend_schema(
+        operation_id="results_worker",
+        summary="Read a worker's grade and answers",
+        parameters=[CURSOR, LIMIT],
+        responses=WorkerReportSerializer,
+    )
+    def worker(self, request: Request, run_id: Any, worker: Any) -> Response:
+        """Return the grade, and a page of answers beside the nearest to the consensus."""
+        run = self.done(request, run_id)
+        report, cursor = paged_report(
+            request, "position", lambda after, size: worker_report(run, worker, after, size)
+        )
+        return Response(_report(request, report, AboutWorker, WorkerAnswer, cursor))
+
+    @extend_schema(
+        operation_id="results_questions",
+        summary="List the questions with the answer nearest to the consensus",
+        parameters=[
+            OpenApiParameter(
+                "by",
+                str,
+                enum=list(ORDERS),
+                default="position",
+                description="Their order; or the most disagreement first.",
+            ),
+            OF_ALARM,
+        ],
+        responses=QuestionRowSerializer(many=True),
+    )
+    def questions(self, request: Request, run_id: Any) -> Response:
+        """Return a page of questions."""
+        run = self.done(request, run_id)
+        by: Any = request.query_params.get("by", "position")
+        if by not in ORDERS:
+            raise bad_parameter("by", f"write {' or '.join(ORDERS)}")
+        alarm = alarm_in(request, run)
+        page, cursor = paged(
+            request, by, lambda after, size: question_rows(run, after, by, size, alarm)
+        )
+        rows = QuestionRowSerializer(page.rows, many=True).data
+        return Response(page_body(request, rows, cursor))
+
+    @extend_schema(
+        operation_id="results_question",
+        summary="Read a question with its answers, nearest to the consensus first",
+        parameters=[CURSOR, LIMIT],
+        responses=QuestionReportSerializer,
+    )
+    def question(self, request: Request, run_id: Any, question: Any) -> Response:
+        """Return the question, its models' answers, and a page of the workers'."""
+        run = self.done(request, run_id)
+        report, cursor = paged_report(
+            request, "score", lambda after, size: question_report(run, question, after, size)
+        )
+        body = _report(request, report, AboutQuestion, QuestionAnswer, cursor)
+        body["models"] = serializer_of(ModelAnswer, "why")(report.models, many=True).data
+        return Response(body)
+
+    @extend_schema(
+        operation_id="results_models",
+        summary="List the language models, best score first",
+        responses=ModelRowSerializer(many=True),
+    )
+    def models(self, request: Request, run_id: Any) -> Response:
+        """Return a page of the leaderboard."""
+        run = self.done(request, run_id)
+        page, cursor = paged(request, "score", lambda after, size: model_rows(run, after, size))
+        rows = ModelRowSerializer(page.rows, many=True).data
+        return Response(page_body(request, rows, cursor))
+
+    @extend_schema(
+        operation_id="exports_consensus",
+        tags=["exports"],
+        summary="Take away the consensus as a benchmark",
+        description="A ZIP with CSV, JSON Lines and a datasheet; it names no workers.",
+        responses={(200, "application/zip"): {"type": "string", "format": "binary"}},
+    )
+    def consensus(self, request: Request, run_id: Any) -> StreamingHttpResponse:
+        """Return what the crowd answers to each question, with support and dispersion."""
+        run = self.done(request, run_id)
+        name = f"crowdgrade-consensus-{run.public_id.hex[-8:]}.zip"
+        return StreamingHttpResponse(
+            zip_chunks(consensus_report(run)),
+            content_type="application/zip",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+
+def _report(request: Request, report: Any, about: Any, answer: Any, cursor: Any) -> dict[str, Any]:
+    answers = serializer_of(answer)(report.answers.rows, many=True).data
+    return {**about(report).data, "answers": page_body(request, answers, cursor)}

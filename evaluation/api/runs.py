@@ -1,0 +1,254 @@
+"""Runs: start, watch, cancel, do again."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.urls import reverse
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    OpenApiResponse,
+    extend_schema,
+    extend_schema_field,
+    extend_schema_view,
+)
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.api.answers import uuid_in
+from annotations.api.base import ApiViewSet, StrictSerializer
+from annotations.api.examples import SET
+from annotations.api.once import repeatable
+from annotations.api.paging import NEWEST, page_body
+from annotations.api.problems import ApiProblem, bad_field, bad_parameter
+from annotations.api.scope import creating, editable, visible, visible_or_404
+from annotations.api.uploads import IDEMPOTENCY_KEY
+from annotations.models import QuestionSet
+from evaluation.api.parameters import ParametersSerializer
+from evaluation.background import runs as lifecycle
+from evaluation.flow.parameters import AqerParameters
+from evaluation.models import Run
+from evaluation.reports.progress import progress_of
+from evaluation.site.grading import version_to_grade
+from evaluation.site.runs import in_short
+
+SECONDS_BETWEEN_LOOKS = 2
+WATCH = {
+    "Retry-After": {
+        "schema": {"type": "integer"},
+        "description": "Seconds after which to look again; absent once the run has ended.",
+    }
+}
+LOCATION = {"Location": {"schema": {"type": "string", "format": "uri"}}}
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    """How far a run is; `done` of `total` counts the steps of `stage`."""
+
+    stage = serializers.CharField(help_text="Such as embedding; empty before the first.")
+    done = serializers.IntegerField()
+    total = serializers.IntegerField(allow_null=True)
+    percent = serializers.IntegerField(allow_null=True)
+    rate = serializers.FloatField(allow_null=True, help_text="Steps a second.")
+    seconds_left = serializers.FloatField(allow_null=True, help_text="Of the stage.")
+    waiting = serializers.BooleanField(help_text="Nobody works on it: no worker is running.")
+
+
+class RunRowSerializer(serializers.ModelSerializer[Run]):
+    """A run in a list."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+    question_set = serializers.UUIDField(source="version.question_set.public_id")
+    version = serializers.IntegerField(source="version.number")
+    embedder = serializers.CharField(allow_null=True)
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = Run
+        fields = (
+            *("id", "question_set", "version", "kind", "state", "embedder"),
+            *("created_at", "started_at", "finished_at"),
+        )
+        read_only_fields = fields
+
+
+class RunSerializer(RunRowSerializer):
+    """A run; queued, running, done, failed or cancelled."""
+
+    embedder = None  # type: ignore[assignment]
+    parameters = serializers.SerializerMethodField()
+    progress = serializers.SerializerMethodField()
+    error = serializers.CharField(help_text="Why it failed.")
+    warnings = serializers.ListField(child=serializers.CharField())
+    results = serializers.SerializerMethodField(
+        help_text="Address of the results; null while there are none."
+    )
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = Run
+        fields = (
+            *("id", "question_set", "version", "kind", "state", "progress", "parameters"),
+            *("signature", "input_hash", "error", "warnings", "results"),
+            *("created_at", "started_at", "finished_at"),
+        )
+        read_only_fields = fields
+
+    @extend_schema_field(ParametersSerializer)
+    def get_parameters(self, run: Run) -> dict[str, Any]:
+        """All parameters, also those that were left to their defaults."""
+        return {**AqerParameters().as_dict(), **run.parameters}
+
+    @extend_schema_field(ProgressSerializer)
+    def get_progress(self, run: Run) -> dict[str, Any]:
+        """How far it is."""
+        return dict(ProgressSerializer(progress_of(run)).data)
+
+    def get_results(self, run: Run) -> str | None:
+        """The address of the results."""
+        if run.state != Run.State.DONE:
+            return None
+        address = reverse("api:results-run", args=[run.public_id])
+        return str(self.context["request"].build_absolute_uri(address))
+
+
+class NewRunSerializer(StrictSerializer):
+    """What a run is of, and how it is done."""
+
+    question_set = serializers.UUIDField()
+    version = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="Number of the version; the latest with answers, if it is left out.",
+    )
+    parameters = ParametersSerializer(required=False)
+
+
+@extend_schema_view(
+    list=extend_schema(
+        summary="List runs, newest first",
+        parameters=[
+            OpenApiParameter("question_set", UUID, description="The id of a question set."),
+            OpenApiParameter("state", str, enum=Run.State.values),
+        ],
+        responses=RunRowSerializer(many=True),
+    ),
+    create=extend_schema(
+        summary="Start a run",
+        description="Grades the workers of a version and scores the models on it, in the "
+        "background. Send an Idempotency-Key if you may have to send it again.",
+        parameters=[IDEMPOTENCY_KEY],
+        request=NewRunSerializer,
+        responses={202: OpenApiResponse(RunSerializer, "It waits for a worker; see Location.")},
+        examples=[
+            OpenApiExample(
+                "With intervals",
+                value={
+                    "question_set": SET,
+                    "parameters": {"embedder": "tfidf-word", "bootstrap": 100},
+                },
+                request_only=True,
+            )
+        ],
+    ),
+    retrieve=extend_schema(
+        summary="Watch a run",
+        description="While it is queued or running, Retry-After says when to look again.",
+    ),
+    cancel=extend_schema(
+        summary="Cancel a run",
+        description="Again changes nothing. 409 for a run that is done or failed.",
+        request=None,
+        responses=RunSerializer,
+    ),
+    again=extend_schema(
+        summary="Start a run like this one, beside it",
+        request=None,
+        parameters=[IDEMPOTENCY_KEY],
+        responses={202: OpenApiResponse(RunSerializer, "It waits for a worker; see Location.")},
+    ),
+)
+@extend_schema(tags=["runs"])
+class RunViewSet(ApiViewSet):
+    """Computations over a version; never overwritten, only followed by others."""
+
+    queryset = Run.objects.all()
+    lookup_url_kwarg = "run_id"
+    serializer_class = RunSerializer
+
+    def list(self, request: Request) -> Response:
+        """List the runs that you see."""
+        rows = visible(request, Run.objects.all()).select_related("version__question_set")
+        rows = rows.defer("version__question_set__description", "version__question_set__notice")
+        state = request.query_params.get("state")
+        if state is not None and state not in Run.State.values:
+            raise bad_parameter("state", f"write {', '.join(Run.State.values)}")
+        if state:
+            rows = rows.filter(state=state)
+        if question_set := uuid_in(request, "question_set"):
+            rows = rows.filter(version__question_set__public_id=question_set)
+        found, cursor = NEWEST.take(in_short(rows), request)
+        return Response(page_body(request, RunRowSerializer(found, many=True).data, cursor))
+
+    @repeatable
+    def create(self, request: Request) -> Response:
+        """Start a run."""
+        asks = creating(request)
+        values = self.checked(NewRunSerializer).validated_data
+        sets = visible(request, QuestionSet.objects.all())
+        if not sets.filter(public_id=values["question_set"]).exists():
+            raise bad_field("question_set", "there is no such question set, or none you may see")
+        question_set = editable(request, QuestionSet.objects.all(), values["question_set"])
+        number = values.get("version")
+        version = version_to_grade(question_set, None if number is None else str(number))
+        if version is None:
+            reason = "there is no such version with answers" if number else "nobody answered yet"
+            raise bad_field("version" if number else "question_set", reason)
+        parameters = AqerParameters(**values.get("parameters", {}))
+        run = lifecycle.queue(version, asks, parameters)
+        return self._started(run)
+
+    def retrieve(self, request: Request, run_id: Any) -> Response:
+        """Say how a run stands."""
+        return self._shown(visible_or_404(request, self._rows(), run_id))
+
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, run_id: Any) -> Response:
+        """End a run that waits or works."""
+        run = editable(request, self._rows(), run_id)
+        if not lifecycle.cancel(run) and run.state != Run.State.CANCELLED:
+            raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
+        return self._shown(run)
+
+    @action(detail=True, methods=["post"])
+    @repeatable
+    def again(self, request: Request, run_id: Any) -> Response:
+        """Start a run with the same parameters over the same version as it is now."""
+        run = editable(request, self._rows(), run_id)
+        return self._started(lifecycle.again(run, int(request.user.pk or 0)))
+
+    def _rows(self) -> Any:
+        return Run.objects.select_related("version__question_set").defer("summary", "reasons")
+
+    def _shown(self, run: Run) -> Response:
+        headers = {} if run.is_finished else {"Retry-After": str(SECONDS_BETWEEN_LOOKS)}
+        return Response(self.get_serializer(run).data, headers=headers)
+
+    def _started(self, run: Run) -> Response:
+        return Response(
+            self.get_serializer(run).data,
+            status.HTTP_202_ACCEPTED,
+            headers={
+                "Location": self.request.build_absolute_uri(
+                    reverse("api:run-detail", args=[run.public_id])
+                ),
+                "Retry-After": str(SECONDS_BETWEEN_LOOKS),
+            },
+        )

@@ -1,0 +1,54 @@
+"""How far a run can be trusted, and how many answers would make it better."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.api.reports import serializer_of
+from evaluation.api.done import DoneRunViewSet
+from evaluation.reports.planner import PlannerReport, planner_report
+from evaluation.reports.trust import Fact, TrustReport, trust_report
+
+FactSerializer = serializer_of(Fact, "word")
+AboutTrust = serializer_of(TrustReport, without=("facts",))
+# The curve is there for the picture; the table holds as much in fewer rows.
+PlannerReportSerializer = serializer_of(PlannerReport, without=("curve",))
+
+
+class TrustReportSerializer(AboutTrust):  # type: ignore[misc, valid-type]
+    """What speaks for and against a run, worst first."""
+
+    facts = FactSerializer(many=True)
+
+
+@extend_schema(tags=["results"])
+class TrustViewSet(DoneRunViewSet):
+    """What to make of the numbers."""
+
+    @extend_schema(
+        operation_id="results_trust",
+        summary="Read what speaks for and against the grades",
+        description="Checks in words, worst first: what is so in this run, what it means, what to "
+        "do. No check can prove a grade right.",
+        responses=TrustReportSerializer,
+    )
+    def trust(self, request: Request, run_id: Any) -> Response:
+        """Return the verdict and its facts."""
+        report = trust_report(self.done(request, run_id))
+        facts = FactSerializer(report.facts, many=True).data
+        return Response({**AboutTrust(report).data, "facts": facts})
+
+    @extend_schema(
+        operation_id="results_planner",
+        summary="Read what more answers a question would buy",
+        description="The published bounds with the run's own numbers; `similarity` is null, with "
+        "a `reason`, where they do not hold.",
+        responses=PlannerReportSerializer,
+    )
+    def planner(self, request: Request, run_id: Any) -> Response:
+        """Return the plan."""
+        return Response(PlannerReportSerializer(planner_report(self.done(request, run_id))).data)

@@ -1,0 +1,1 @@
+"""Embedders: texts to vectors, a small contract, loaded only when asked for."""

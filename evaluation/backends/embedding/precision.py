@@ -1,0 +1,41 @@
+"""Which number format a model computes in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from evaluation.backends.embedding.contract import Precision
+
+PROCESSOR_INFO = Path("/proc/cpuinfo")
+NATIVE_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}  # x86, x86, arm
+
+
+def choose(precision: Precision, device: Any) -> str:
+    """`float32` or `bfloat16`: what was asked for, for `auto` what the device is fast at."""
+    if precision != "auto":
+        return precision
+    return "bfloat16" if has_native_bfloat16(device) else "float32"
+
+
+def has_native_bfloat16(device: Any) -> bool:
+    """Whether the device computes in bfloat16 without emulating it; False where nobody can tell."""
+    import torch
+
+    kind = torch.device(device).type
+    if kind == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return kind == "cpu" and processor_has_bfloat16()
+
+
+def processor_has_bfloat16(processor_info: Path = PROCESSOR_INFO) -> bool:
+    """Reads the processor's flags as Linux lists them; False on other systems."""
+    try:
+        text = processor_info.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    for line in text.splitlines():
+        key, _, flags = line.partition(":")
+        if key.strip() in {"flags", "Features"} and NATIVE_FLAGS & set(flags.split()):
+            return True
+    return False

@@ -1,0 +1,92 @@
+"""From a SPEC string to an embedder; its module is imported only then."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from evaluation.backends.embedding.contract import PRECISIONS, Embedder, EmbedderError, Precision
+
+FORMS = (
+    "minilm, sentence-transformers:NAME, openai:MODEL@URL, tfidf-word, tfidf-char, bow, "
+    "precomputed:FILE.npz"
+)
+PLAIN = ("minilm", "tfidf-word", "tfidf-char", "bow")
+WITH_TARGET = ("sentence-transformers", "openai", "precomputed")
+# A model's name may hold an @ of its own; the URL starts at the one before its scheme.
+MODEL_AT_URL = re.compile(r"(?P<model>.+?)@(?P<url>[A-Za-z][A-Za-z0-9+.\-]*://.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class EmbedderSpec:
+    """A parsed SPEC: its kind, and the model's name or the file; `url` for openai only."""
+
+    text: str
+    kind: str
+    target: str = ""
+    url: str = ""
+
+
+def parse_spec(spec: str) -> EmbedderSpec:
+    """Take a SPEC apart; nothing is loaded or opened. EmbedderError if it is none."""
+    text = spec.strip()
+    kind, colon, target = text.partition(":")
+    if not colon and kind in PLAIN:
+        return EmbedderSpec(text, kind)
+    if kind not in WITH_TARGET or not target:
+        what = "has nothing after its colon" if colon and kind in WITH_TARGET else "is unknown"
+        if not colon and kind in WITH_TARGET:
+            what = "names no model or file"
+        raise EmbedderError(f"embedder {spec!r} {what}: choose one of {FORMS}")
+    if kind != "openai":
+        return EmbedderSpec(text, kind, target)
+    parts = MODEL_AT_URL.fullmatch(target)
+    if parts is None:
+        raise EmbedderError(
+            f"embedder {spec!r} is not of the form openai:MODEL@URL: write the server's base "
+            "address after the @, such as openai:NAME@http://127.0.0.1:8080/v1"
+        )
+    return EmbedderSpec(text, kind, parts["model"], parts["url"])
+
+
+def get_embedder(
+    spec: str = "minilm",
+    precision: Precision = "float32",
+    *,
+    api_key_env: str = "OPENAI_API_KEY",
+) -> Embedder:
+    """The embedder that SPEC names, loaded and ready.
+
+    `precision` matters to models that run here: `auto` takes bfloat16 where the processor has it
+    and float32 elsewhere; the other embedders accept `float32` and `auto` and ignore them.
+    `api_key_env` is the name of the environment variable that holds the key of a remote embedder.
+    EmbedderError: unknown or malformed SPEC, a library, a model or a file that is missing.
+    """
+    if precision not in PRECISIONS:
+        raise EmbedderError(f"precision {precision!r} is unknown: choose {', '.join(PRECISIONS)}")
+    parsed = parse_spec(spec)
+    if parsed.kind == "precomputed":
+        raise EmbedderError(
+            f"embedder {spec!r} is a file of vectors and cannot embed texts: "
+            "read it with PrecomputedVectors.load"
+        )
+    if parsed.kind == "minilm":
+        from evaluation.backends.embedding.minilm import load_minilm
+
+        return load_minilm(precision)
+    if parsed.kind == "sentence-transformers":
+        from evaluation.backends.embedding.sentences import load_named
+
+        return load_named(parsed.target, precision)
+    if precision == "bfloat16":
+        raise EmbedderError(
+            f"embedder {spec!r} has no bfloat16: leave the precision out, or choose minilm or "
+            "sentence-transformers:NAME"
+        )
+    if parsed.kind == "openai":
+        from evaluation.backends.embedding.remote import RemoteEmbedder
+
+        return RemoteEmbedder(parsed.target, parsed.url, api_key_env=api_key_env)
+    from evaluation.backends.embedding.lexical import LexicalEmbedder
+
+    return LexicalEmbedder(parsed.kind)

@@ -1,0 +1,114 @@
+"""AQER and its variants, each switching on what its name says and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
+from evaluation.methods import AQER
+from evaluation.methods.cells import Floats, Integers
+from evaluation.methods.grams import Vectors, dense
+
+
+@dataclass(frozen=True)
+class Variant:
+    """AQER with some switches.
+
+    Attributes
+    ----------
+    switches : those of `AQER`.
+    embedders : SPEC of its own, None for the one of the study; several are put side by side.
+    """
+
+    switches: dict[str, Any] = field(default_factory=dict)
+    embedders: tuple[str | None, ...] = (None,)
+
+    def __call__(self, crowd: Crowd) -> Floats:
+        """Return (M,) raw scores; who does not vote gets the score of a model."""
+        model, x = self.fitted(crowd)
+        raw = np.full(crowd.n_workers, np.nan)
+        raw[model.workers_.astype(np.int64)] = model.raw_
+        if crowd.votes.all():
+            return raw
+        outsiders = crowd.worker_means(self.outsiders(crowd, model, x))
+        return np.where(np.isnan(raw), outsiders, raw)
+
+    def fitted(self, crowd: Crowd) -> tuple[AQER, Vectors]:
+        """Return the estimator, fitted on the answers that vote, and the corpus's (R, k) vectors.
+
+        Labels of the fit are the crowd's codes of workers and questions.
+        """
+        corpus = crowd.corpus
+        specs = [spec or corpus.embedder for spec in self.embedders]
+        majority = self.switches.get("aggregation") == "majority"
+        # The majority vote needs the words themselves; the mean vote their inner products.
+        x = corpus.vectors(specs[0]) if majority else corpus.side_by_side(specs)
+        initial = _entailment(crowd) if self.switches.get("init") == "entailment" else None
+        votes = crowd.votes
+        model = AQER(n_draws=0, seed=crowd.seed, **self.switches)
+        model.fit(
+            x[crowd.rows[votes]],
+            crowd.workers[votes],
+            crowd.questions[votes],
+            None if initial is None else initial[votes],
+        )
+        return model, x
+
+    def outsiders(self, crowd: Crowd, model: AQER, x: Vectors) -> Floats:
+        """Return (N,) similarities to the voters' exemplary answers, NaN for the voters' own."""
+        exemplars = np.full((crowd.corpus.n_questions, x.shape[1]), np.nan)
+        exemplars[model.questions_.astype(np.int64)] = dense(model.exemplars())
+        scores = np.full(len(crowd.rows), np.nan)
+        out = ~crowd.votes
+        y, sea = dense(x[crowd.rows[out]]), exemplars[crowd.questions[out]]
+        if model.similarity == "euclidean":
+            scores[out] = -np.linalg.norm(y - sea, axis=1)
+        else:
+            norms = np.linalg.norm(y, axis=1) * np.linalg.norm(sea, axis=1)
+            inner = np.einsum("nd,nd->n", y, sea)
+            scores[out] = np.divide(inner, norms, out=0.0 * inner, where=norms > 0)
+        return scores
+
+
+def _entailment(crowd: Crowd) -> Floats:
+    """Return (N,) mean probability that the others' answers entail each answer (app. B.1)."""
+    corpus, entails = crowd.corpus, crowd.corpus.entails
+    if entails is None:
+        raise UnavailableError("no_nli_model")
+
+    def table(rows: Integers) -> Floats:
+        # [i, j]: answer i is entailed by answer j.
+        hypothesis, premise = np.meshgrid(rows, rows, indexing="ij")
+        pairs = np.column_stack([premise.ravel(), hypothesis.ravel()])
+        found = np.zeros(len(pairs))
+        different = pairs[:, 0] != pairs[:, 1]
+        found[different] = entails(pairs[different])
+        return found.reshape(len(rows), len(rows))
+
+    return crowd.against_others(corpus.pairs("entailment", table))
+
+
+VARIANTS: dict[str, Variant] = {
+    "aqer": Variant(),
+    "aqer_one_pass": Variant({"max_iterations": 1}),
+    "aqer_euclidean": Variant({"similarity": "euclidean"}),
+    "aqer_random_init": Variant({"init": "random"}),
+    "aqer_entailment_init": Variant({"init": "entailment"}),
+    "bow_majority": Variant({"aggregation": "majority"}, ("bow",)),
+    "tfidf_word": Variant({}, ("tfidf-word",)),
+    "tfidf_char": Variant({}, ("tfidf-char",)),
+    "leave_one_out": Variant({"leave_one_out": True}),
+    "difficulty": Variant({"difficulty": True}),
+    "discrimination": Variant({"discrimination": True}),
+    "tfidf_char+discrimination": Variant({"discrimination": True}, ("tfidf-char",)),
+    "tfidf_char+leave_one_out": Variant({"leave_one_out": True}, ("tfidf-char",)),
+    "tfidf_char+leave_one_out+discrimination": Variant(
+        {"leave_one_out": True, "discrimination": True}, ("tfidf-char",)
+    ),
+    "hybrid": Variant({}, ("tfidf-char", None)),
+    "hybrid+leave_one_out": Variant({"leave_one_out": True}, ("tfidf-char", None)),
+    "hybrid+discrimination": Variant({"discrimination": True}, ("tfidf-char", None)),
+}

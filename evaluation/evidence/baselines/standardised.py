@@ -1,0 +1,79 @@
+"""An estimator of our own: answers' scores on a common scale before they are averaged.
+
+Similarities spread more on some questions than on others, for reasons that have nothing to do with
+workers, such as how long answers are. Here every question counts by how well it tells good workers
+from poor ones, and by nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.evidence.baselines.aqer import Variant
+from evaluation.evidence.baselines.corpus import Crowd
+from evaluation.methods.aqer.discrimination import item_rest_weights
+from evaluation.methods.cells import Cells, Floats, codes_of
+
+
+@dataclass(frozen=True)
+class Standardised:
+    """Z-scores of answers within their question, weighted by the question's item-rest correlation.
+
+    AQER with leave-one-out and discrimination gives the answers' leave-one-out scores; they are
+    brought to mean 0 and standard deviation 1 among a question's voters, and a worker's score is
+    their mean, weighted by `item_rest_weights` of the z-scores. Questions on which all voters
+    score the same count for nothing. It supposes that workers answer the same questions, or that
+    who answers what is due to chance.
+
+    Attributes
+    ----------
+    embedders : as those of `Variant`.
+    """
+
+    embedders: tuple[str | None, ...] = (None,)
+
+    def __call__(self, crowd: Crowd) -> Floats:
+        """Return (M,) scores, around 0."""
+        variant = Variant({"leave_one_out": True, "discrimination": True}, self.embedders)
+        model, x = variant.fitted(crowd)
+        votes = crowd.votes
+        scores = np.empty(len(crowd.rows))
+        scores[votes] = model.leave_one_out_scores_
+        if not votes.all():
+            scores[~votes] = variant.outsiders(crowd, model, x)[~votes]
+        z = _z_scores(scores, crowd)
+        weights = _weights(z, crowd)[crowd.questions]
+        known = ~np.isnan(z)
+        weights = np.where(known, weights, 0.0)
+        m = crowd.n_workers
+        total = np.bincount(crowd.workers, weights * np.where(known, z, 0.0), minlength=m)
+        count = np.bincount(crowd.workers, weights, minlength=m)
+        return np.divide(total, count, out=np.full(m, np.nan), where=count > 0)
+
+
+def _z_scores(scores: Floats, crowd: Crowd) -> Floats:
+    """(N,) distances from the voters' mean in their standard deviations; NaN without spread."""
+    use = crowd.votes & ~np.isnan(scores)
+    question, q = crowd.questions, crowd.corpus.n_questions
+    n = np.maximum(np.bincount(question[use], minlength=q), 1)
+    mean = np.bincount(question[use], scores[use], minlength=q) / n
+    apart = scores - mean[question]
+    spread = np.sqrt(np.bincount(question[use], apart[use] ** 2, minlength=q) / n)
+    enough = spread > 1e-9 * np.maximum(1.0, np.abs(mean))
+    spread = np.where(enough, spread, np.nan)
+    return np.asarray(apart / spread[question])
+
+
+def _weights(z: Floats, crowd: Crowd) -> Floats:
+    """(Q,) item-rest correlations of the voters' z-scores; 0 for a question without any."""
+    use = crowd.votes & ~np.isnan(z)
+    weights = np.zeros(crowd.corpus.n_questions)
+    if use.any():
+        worker, workers = codes_of(crowd.workers[use])
+        question, questions = codes_of(crowd.questions[use])
+        cells = Cells.from_codes(worker, question, len(workers), len(questions))
+        found = item_rest_weights(z[use][cells.row][:, None], np.ones((len(cells), 1)), cells)
+        weights[questions.astype(np.int64)] = cells.to_questions(found)[:, 0]
+    return weights

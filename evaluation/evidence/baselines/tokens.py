@@ -1,0 +1,61 @@
+"""BERTScore: tokens of two answers matched by the vectors a language model gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evaluation.backends import EmbedderError
+from evaluation.evidence.baselines.corpus import Corpus, Crowd, UnavailableError
+from evaluation.methods.cells import Floats, Integers
+
+
+def bertscore(crowd: Crowd) -> Floats:
+    """Return (M,) mean BERTScore F1 of a worker's answers, each against each of the others.
+
+    Zhang et al. 2020, greedy matching by cosine, without idf and without a baseline to rescale by.
+    Adapted: the other answers to the question stand for the reference, and the vectors are those
+    of the last layer of all-MiniLM-L6-v2, which comes with the platform, instead of RoBERTa's.
+    """
+    return crowd.worker_means(crowd.against_others(_pairs(crowd.corpus)))
+
+
+def matched(tokens: Sequence[Floats]) -> Floats:
+    """Return (n, n) BERTScore F1 between n texts, given (t, d) vectors of the tokens of each.
+
+    Precision [i, j] is the mean, over the tokens of i, of the greatest cosine to a token of j;
+    recall is precision [j, i]. 0 for a text without tokens, or where the two sum to 0 or less.
+    """
+    n = len(tokens)
+    sizes = np.array([len(some) for some in tokens])
+    precision = np.zeros((n, n))
+    some = np.flatnonzero(sizes)
+    if not len(some):
+        return precision
+    x = np.concatenate([tokens[at] for at in some.tolist()])
+    x = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
+    starts = np.concatenate([[0], np.cumsum(sizes[some])[:-1]])
+    best = np.maximum.reduceat(x @ x.T, starts, axis=1)
+    means = np.add.reduceat(best, starts, axis=0) / sizes[some][:, None]
+    precision[np.ix_(some, some)] = means
+    total = precision + precision.T
+    return np.divide(2 * precision * precision.T, total, out=np.zeros_like(total), where=total > 0)
+
+
+def _pairs(corpus: Corpus) -> Floats:
+    def tokens() -> list[Floats]:
+        from evaluation.backends.embedding.minilm import load_minilm
+
+        try:
+            return load_minilm().token_vectors(corpus.texts)
+        except EmbedderError as error:
+            raise UnavailableError("no_minilm") from error
+
+    def table(rows: Integers) -> Floats:
+        found = corpus.once("tokens", tokens)
+        return matched([found[row] for row in rows])
+
+    pairs = corpus.pairs("bertscore", table)
+    corpus.forget("tokens")
+    return pairs

@@ -1,0 +1,210 @@
+"""Tables of evidence: a row for each setting and method, as CSV, Markdown and on the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from annotations.exchange import OutputFolder
+from evaluation.charts import Chart
+from evaluation.evidence.request import Table
+from evaluation.flow.embed import Embedded, Progress, embed
+from evaluation.flow.parameters import AqerParameters
+from evaluation.methods.grams import Vectors
+
+HEADER = (
+    "setting",
+    "method",
+    "pearson_mean",
+    "pearson_sd",
+    "spearman_mean",
+    "repetitions",
+    "p_value",
+    "paper",
+)
+
+
+@dataclass(frozen=True)
+class EvidenceRow:
+    """How well a method's scores of workers agree with the truth, over repetitions.
+
+    `pearson_sd` is None for a single repetition; `p_value` and `paper` (the published figure)
+    where there is none. The means are NaN, an empty cell, where they are undefined. `reasons` says
+    why, by column; what it does not name is empty for the reason of `REASONS`.
+    """
+
+    setting: str
+    method: str
+    pearson_mean: float
+    pearson_sd: float | None
+    spearman_mean: float
+    repetitions: int
+    p_value: float | None = None
+    paper: float | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def empty(cls, setting: str, method: str, reason: str) -> EvidenceRow:
+        """Return the row of a method that could not be computed."""
+        columns = ("pearson_mean", "pearson_sd", "spearman_mean", "p_value")
+        reasons = dict.fromkeys(columns, reason)
+        return cls(setting, method, math.nan, None, math.nan, 0, reasons=reasons)
+
+    def cells(self) -> tuple[object, ...]:
+        """The row in the order of `HEADER`; None for an empty cell."""
+        return tuple(_known(getattr(self, name)) for name in HEADER)
+
+    def reason(self, column: str) -> str:
+        """Return why the cell of a column is empty."""
+        return self.reasons.get(column, REASONS.get(column, "undefined"))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Correlations of workers' scores with their true values, one repetition each."""
+
+    pearson: list[float]
+    spearman: list[float]
+
+    @classmethod
+    def empty(cls) -> Agreement:
+        """No repetition yet."""
+        return cls([], [])
+
+    def add(self, scores: ArrayLike, truth: ArrayLike) -> None:
+        """Add a repetition: two arrays (M,) over the workers."""
+        self.pearson.append(float(stats.pearsonr(scores, truth).statistic))
+        self.spearman.append(float(stats.spearmanr(scores, truth).statistic))
+
+    def row(self, setting: str, method: str) -> EvidenceRow:
+        """Return the row of the table."""
+        n = len(self.pearson)
+        return EvidenceRow(
+            setting=setting,
+            method=method,
+            pearson_mean=float(np.mean(self.pearson)),
+            pearson_sd=float(np.std(self.pearson, ddof=1)) if n > 1 else None,
+            spearman_mean=float(np.mean(self.spearman)),
+            repetitions=n,
+        )
+
+
+# Why a cell of the table is empty, by column.
+REASONS = {
+    "pearson_sd": "single_repetition",
+    "p_value": "not_tested",
+    "paper": "not_recorded",
+}
+
+
+class EvidenceVectors:
+    """Vectors of a corpus by SPEC, each made once.
+
+    `others` are texts that are brought into the same space and learned nothing from.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        progress: Progress | None = None,
+        others: Sequence[str] | None = None,
+    ) -> None:
+        self._texts = texts
+        self._others = others
+        self._progress = progress
+        self._made: dict[str, Embedded] = {}
+
+    def of(self, spec: str) -> Vectors:
+        """Return (N, d) vectors of the texts. Raises `EmbedderError`."""
+        return self._of(spec).answers
+
+    def of_others(self, spec: str) -> Vectors:
+        """Return the vectors of the other texts, which there must be. Raises `EmbedderError`."""
+        found = self._of(spec).models
+        assert found is not None
+        return found
+
+    def _of(self, spec: str) -> Embedded:
+        if spec not in self._made:
+            parameters = AqerParameters(embedder=spec)
+            self._made[spec] = embed(parameters, self._texts, self._others, self._progress)
+        return self._made[spec]
+
+    def described(self) -> dict[str, dict[str, str]]:
+        """Return model, revision and precision by SPEC, of those that were used."""
+        return {
+            spec: {
+                "model": found.info.model,
+                "revision": found.info.revision,
+                "precision": found.info.precision,
+            }
+            for spec, found in self._made.items()
+        }
+
+
+def write_evidence(
+    folder: OutputFolder,
+    rows: Sequence[EvidenceRow],
+    summary: dict[str, object],
+    charts: Sequence[Chart] = (),
+) -> None:
+    """Write table.csv, table.md and summary.json, which also says why cells are empty.
+
+    A chart becomes NAME.svg.
+    """
+    empty: dict[tuple[str, str], list[list[str]]] = {}
+    for column in HEADER:
+        for row in rows:
+            if _known(getattr(row, column)) is None:
+                where = empty.setdefault((column, row.reason(column)), [])
+                where.append([row.setting, row.method])
+    undefined = [
+        {
+            "file": "table.csv",
+            "column": column,
+            "reason": reason,
+            "count": len(where),
+            "rows": where,
+        }
+        for (column, reason), where in empty.items()
+    ]
+    cells = [row.cells() for row in rows]
+    write_table(folder, "table", HEADER, cells)
+    write_charts(folder, charts)
+    folder.write_json("summary.json", {**summary, "undefined": undefined})
+
+
+def write_table(
+    folder: OutputFolder, name: str, header: Sequence[str], rows: Sequence[Sequence[object]]
+) -> None:
+    """Write NAME.csv with all digits and NAME.md with three."""
+    folder.write_csv(f"{name}.csv", header, rows)
+    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
+    lines += ["| " + " | ".join(map(_rounded, row)) + " |" for row in rows]
+    folder.open(f"{name}.md").write(("\n".join(lines) + "\n").encode())
+
+
+def write_charts(folder: OutputFolder, charts: Sequence[Chart]) -> None:
+    """Write every chart as NAME.svg."""
+    for chart in charts:
+        folder.open(f"{chart.name}.svg").write(chart.standalone().encode())
+
+
+def as_table(rows: Sequence[EvidenceRow]) -> Table:
+    """Return the table for a terminal."""
+    return Table(HEADER, [row.cells() for row in rows])
+
+
+def _known(value: object) -> object:
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _rounded(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,84 @@
+"""Choosing a method on one half of the questions, to report it on the other.
+
+Of many methods the best one looks better than it is on the data that it was chosen by. So the
+questions are split at random (by the study's seed), the unsupervised method with the greatest mean
+correlation over the settings of the first half is chosen, and the rows of the other half say what
+it is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotations.exchange import OutputFolder
+from evaluation.evidence.baselines import Method
+from evaluation.evidence.evidence import EvidenceRow, write_table
+from evaluation.methods.cells import Booleans
+
+HEADER = ("method", "setting", "pearson_mean", "mean_of_settings", "chosen")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen, by what.
+
+    Attributes
+    ----------
+    method : the chosen one; None if none could be computed.
+    rows : those of the half that was chosen by. means : mean correlation by method.
+    questions : labels of that half. seed : of the split.
+    """
+
+    method: str | None
+    rows: Sequence[EvidenceRow]
+    means: dict[str, float]
+    questions: Sequence[object]
+    seed: int
+
+    def described(self) -> dict[str, object]:
+        """Return what the summary says."""
+        return {
+            "chosen": self.method,
+            "chosen_by": "greatest mean over settings, on the questions listed",
+            "questions": [str(label) for label in self.questions],
+            "seed": self.seed,
+        }
+
+
+def choosing_half(n_questions: int, seed: int) -> Booleans:
+    """Return (Q,) which questions are chosen by: a random half, rounded down."""
+    half = np.zeros(n_questions, dtype=bool)
+    half[np.random.default_rng(seed).permutation(n_questions)[: n_questions // 2]] = True
+    return half
+
+
+def choose(
+    rows: Sequence[EvidenceRow], methods: Sequence[Method], questions: Sequence[object], seed: int
+) -> Choice:
+    """Choose among the methods that know no answer key; the first one wins a tie."""
+    means: dict[str, float] = {}
+    for method in methods:
+        found = [row.pearson_mean for row in rows if row.method == method.name]
+        if method.kind != "supervised" and found and not np.isnan(found).any():
+            means[method.name] = float(np.mean(found))
+    best = max(means, key=means.__getitem__) if means else None
+    return Choice(best, rows, means, questions, seed)
+
+
+def write_choice(folder: OutputFolder, choice: Choice) -> None:
+    """Write choosing.csv and choosing.md: the half that was chosen by, every candidate."""
+    cells = [
+        (
+            row.method,
+            row.setting,
+            row.pearson_mean,
+            choice.means[row.method],
+            "yes" if row.method == choice.method else "no",
+        )
+        for row in choice.rows
+        if row.method in choice.means
+    ]
+    write_table(folder, "choosing", HEADER, cells)

@@ -1,0 +1,163 @@
+"""Can cosine tell a wrong fact from other words? 200 minimal pairs written for this project.
+
+Each original has a paraphrase, which says the same in other words, and a minimal change, in which
+one fact (a year, a name, a number, a negation) is another. An answer with a wrong fact should be
+less like the original than one with other words; the AUC says how often it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from annotations.exchange import OutputFolder
+from evaluation.charts import Chart, estimates_chart
+from evaluation.charts.rows import Row
+from evaluation.evidence.evidence import EvidenceVectors, write_charts, write_table
+from evaluation.evidence.request import Request, Table
+from evaluation.flow.embed import Progress
+from evaluation.flow.signatures import file_hash, versions
+from evaluation.methods.cells import Floats
+from evaluation.methods.grams import Vectors, dense
+from evaluation.methods.inference.roc import auc
+
+PAIRS = Path(__file__).with_name("minimal_pairs.jsonl")
+KINDS = ("year", "name", "number", "negation")
+ALL = "all"
+HEADER = ("embedder", "kind", "auc", "n")
+PAIR_HEADER = ("embedder", "id", "kind", "cosine_paraphrase", "cosine_changed")
+EMBEDDERS = ("minilm", "tfidf-word", "tfidf-char", "bow")
+
+
+@dataclass(frozen=True)
+class MinimalPair:
+    """Three sentences: two say the same, the third differs from the first in one fact."""
+
+    id: str
+    kind: str
+    domain: str
+    original: str
+    paraphrase: str
+    changed: str
+
+
+def load_pairs() -> list[MinimalPair]:
+    """Return the pairs that come with the project."""
+    with PAIRS.open(encoding="utf-8") as file:
+        return [MinimalPair(**json.loads(line)) for line in file]
+
+
+@dataclass(frozen=True)
+class Cosines:
+    """(P,) cosines of the originals with their paraphrases and with their minimal changes."""
+
+    paraphrase: Floats
+    changed: Floats
+
+    def of(self, chosen: Sequence[bool]) -> Cosines:
+        """Return those of some pairs."""
+        return Cosines(self.paraphrase[list(chosen)], self.changed[list(chosen)])
+
+    @property
+    def auc(self) -> float | None:
+        """How well the cosine tells paraphrases (positive) from minimal changes."""
+        return auc(self.paraphrase, self.changed)
+
+    @property
+    def paired(self) -> float:
+        """Share of the pairs whose own paraphrase is nearer than their own change; ties half."""
+        gap = self.paraphrase - self.changed
+        return float(((gap > 0) + 0.5 * (gap == 0)).mean())
+
+
+def cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> Cosines:
+    """Return the cosines; `vectors` are those of `texts_of` the pairs."""
+    x = dense(vectors)
+    norms = np.linalg.norm(x, axis=1, keepdims=True)
+    original, paraphrase, changed = np.split(x / np.where(norms > 0, norms, 1.0), 3)
+    return Cosines(
+        np.einsum("nd,nd->n", original, paraphrase), np.einsum("nd,nd->n", original, changed)
+    )
+
+
+def texts_of(pairs: Sequence[MinimalPair]) -> list[str]:
+    """Return all originals, then all paraphrases, then all changes."""
+    return [
+        *(pair.original for pair in pairs),
+        *(pair.paraphrase for pair in pairs),
+        *(pair.changed for pair in pairs),
+    ]
+
+
+def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) -> Table:
+    """Write auc.csv and return it; pairs.csv holds the cosines of every pair.
+
+    TF-IDF learns its weights from all sentences. Raises `EmbedderError`.
+    """
+    pairs = load_pairs()
+    with OutputFolder(request.output) as folder:
+        vectors = EvidenceVectors(texts_of(pairs), progress)
+        specs = dict.fromkeys([*EMBEDDERS, request.embedder])
+        found = {spec: cosines(pairs, vectors.of(spec)) for spec in specs}
+        rows = [row for spec in specs for row in _rows(spec, pairs, found[spec])]
+        write_table(folder, "auc", HEADER, rows)
+        folder.write_csv(
+            "pairs.csv",
+            PAIR_HEADER,
+            [
+                (spec, pair.id, pair.kind, float(found[spec].paraphrase[n]), float(changed))
+                for spec in specs
+                for n, (pair, changed) in enumerate(zip(pairs, found[spec].changed, strict=True))
+            ],
+        )
+        write_charts(folder, [_chart(rows)])
+        folder.write_json(
+            "summary.json",
+            {
+                "study": "minimal-pairs",
+                "pairs": len(pairs),
+                "positive": "an original and its paraphrase",
+                "negative": "an original and its minimal change",
+                "paraphrase_nearer": {spec: found[spec].paired for spec in specs},
+                "mean_cosines": {
+                    spec: {
+                        "paraphrase": float(found[spec].paraphrase.mean()),
+                        "changed": float(found[spec].changed.mean()),
+                    }
+                    for spec in specs
+                },
+                "embedders": vectors.described(),
+                "input_hash": file_hash(PAIRS),
+                "versions": versions(),
+            },
+        )
+    return Table(HEADER, rows)
+
+
+def _rows(
+    spec: str, pairs: Sequence[MinimalPair], found: Cosines
+) -> Iterator[tuple[str, str, float | None, int]]:
+    for kind in (*KINDS, ALL):
+        chosen = [kind in (pair.kind, ALL) for pair in pairs]
+        yield spec, kind, found.of(chosen).auc, sum(chosen)
+
+
+def _chart(rows: Sequence[tuple[str, str, float | None, int]]) -> Chart:
+    return estimates_chart(
+        name="auc",
+        title="Can cosine tell a wrong fact from other words?",
+        explanation=(
+            "1: a sentence with a wrong fact is always less like the original than one with "
+            "other words. 0.5: no better than a coin. 0: it is always more like the original."
+        ),
+        axis="AUC: paraphrases against minimal changes",
+        rows=[
+            Row(f"{spec}, {kind}", value, None, None, f"{spec}, {kind}: {value}", look=look)
+            for spec, kind, value, _ in rows
+            for look in ("" if kind == ALL else "-weak",)
+        ],
+    )

@@ -1,0 +1,26 @@
+"""All studies of the evidence by name."""
+
+from __future__ import annotations
+
+from evaluation.evidence.alarm_rates import reproduce_alarms
+from evaluation.evidence.crowdwsa import reproduce_crowdwsa
+from evaluation.evidence.minimal_pairs import reproduce_minimal_pairs
+from evaluation.evidence.model_scoring import reproduce_model_scoring
+from evaluation.evidence.planner import reproduce_planner
+from evaluation.evidence.questions import reproduce_questions
+from evaluation.evidence.remedies import reproduce_remedies
+from evaluation.evidence.request import Study
+from evaluation.evidence.simulation import reproduce_simulation
+from evaluation.evidence.worker_grading import reproduce_worker_grading
+
+STUDIES: dict[str, Study] = {
+    "worker-grading": reproduce_worker_grading,
+    "model-scoring": reproduce_model_scoring,
+    "questions": reproduce_questions,
+    "simulation": reproduce_simulation,
+    "planner": reproduce_planner,
+    "crowdwsa": reproduce_crowdwsa,
+    "minimal-pairs": reproduce_minimal_pairs,
+    "remedies": reproduce_remedies,
+    "alarms": reproduce_alarms,
+}

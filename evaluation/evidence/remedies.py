@@ -1,0 +1,231 @@
+"""What the remedies repair, on crowds that AQER alone gets wrong.
+
+Simulated crowds in which weak workers err together (Yahav et al. 2025, appendix F.1): six answers
+graded by an expert settle which camp is right. Dealt crowds of graded answers in which four of
+twenty workers paste one answer, or edit it lightly: they become one voter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from annotations.exchange import OutputFolder
+from evaluation.evidence.corpora import MOHLER, GradedAnswers, load_mohler
+from evaluation.evidence.evidence import write_table
+from evaluation.evidence.request import Request, Table
+from evaluation.evidence.worker_grading import CROWD, deal
+from evaluation.flow.embed import Progress, embed
+from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.remedies import OutsideInformation, grade_with_remedies
+from evaluation.flow.signatures import combined_hash, file_hash, versions
+from evaluation.methods import AQER
+from evaluation.methods.cells import Floats, Integers
+from evaluation.methods.grams import Vectors
+from evaluation.methods.simulation import correlated_weak, simulate
+
+HEADER = (
+    "setting",
+    "remedy",
+    "measure",
+    "plain_mean",
+    "mean",
+    "lowest",
+    "goal",
+    "reached",
+    "named",
+    "repetitions",
+)
+ANCHORS = 6
+# Standard deviation of the expert's grades, of a scale to 5.
+EXPERT_NOISE = 0.5
+RHOS = (0.7, 0.8, 0.9)
+SHARES = (0.5, 0.7)
+SIMULATED = (10, 300)
+COPYING = 4
+QUESTIONS = (30, None)
+ALIKE = 0.98
+RIGHT = 0.9
+Found = tuple[float, float, float]
+
+
+def reproduce_remedies(request: Request, progress: Progress | None = None) -> Table:
+    """Write remedies.csv and return it, a row for each setting.
+
+    plain_mean and mean are of the measure without and with the remedy, lowest the worst repetition,
+    reached the share of repetitions at the goal or above; named the share in which camps rang, or
+    in which exactly the copying workers were named. Raises `InputError` and `EmbedderError`.
+    """
+    with OutputFolder(request.output) as folder:
+        corpus = load_mohler(request.data)
+        settings = [*_of_anchors(), *_of_copies(corpus, request)]
+        rows: list[Sequence[object]] = []
+        for done, (setting, remedy, measure, goal, run) in enumerate(settings):
+            found = np.array([run(seed) for seed in request.seeds])
+            plain, repaired, named = found.T
+            reached = float((repaired >= goal).mean())
+            rows.append(
+                (
+                    *(setting, remedy, measure),
+                    *(float(plain.mean()), float(repaired.mean()), float(repaired.min())),
+                    *(goal, reached, float(named.mean()), len(found)),
+                )
+            )
+            if progress is not None:
+                progress("remedies", done + 1, len(settings))
+        write_table(folder, "remedies", HEADER, rows)
+        folder.write_json(
+            "summary.json",
+            {
+                "study": "remedies",
+                "seeds": [request.seeds.start, request.seeds.stop - 1],
+                "embedder": request.embedder,
+                "anchors": ANCHORS,
+                "expert_noise": EXPERT_NOISE,
+                "input_hash": combined_hash([file_hash(request.data / MOHLER)]),
+                "undefined": [],
+                "versions": versions(),
+            },
+        )
+    return Table(HEADER, rows)
+
+
+Setting = tuple[str, str, str, float, Callable[[int], Found]]
+
+
+def _of_anchors() -> Iterator[Setting]:
+    for rho in RHOS:
+        for share in SHARES:
+            name = f"correlated {rho:g}, {share:.0%} weak"
+            remedy = f"{ANCHORS} anchors"
+            measure = "pearson with quality"
+            yield name, remedy, measure, RIGHT, lambda seed, r=rho, s=share: anchored(r, s, seed)  # type: ignore[misc]
+
+
+def anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> Found:
+    """Return Pearson's r with the true quality, plain and settled by anchors, and whether it rang.
+
+    An expert grades the suggested answers: 5 times the cosine to the truth, and noise.
+    """
+    crowd = simulate(correlated_weak(rho, share), *SIMULATED, seed)
+    columns = (crowd.vectors, crowd.workers, crowd.questions)
+    asked = AqerParameters(bootstrap=0, leave_one_out=True, suggest_anchors=count)
+    first = grade_with_remedies(asked, *columns, OutsideInformation())
+    assert first.report.suggested is not None
+    assert first.report.candidates is not None
+    rows = first.report.suggested
+    x, y = crowd.vectors[rows], crowd.truth[crowd.questions[rows]]
+    right = (x * y).sum(axis=1) / np.linalg.norm(x, axis=1) / np.linalg.norm(y, axis=1)
+    noise = np.random.default_rng([seed, 1]).normal(0.0, EXPERT_NOISE, len(rows))
+    grades = np.clip(5 * right + noise, 0.0, 5.0)
+    outside = OutsideInformation(anchor_rows=rows.tolist(), anchor_grades=grades.tolist())
+    given = AqerParameters(bootstrap=0, leave_one_out=True, anchors=True)
+    settled = grade_with_remedies(given, *columns, outside).aqer
+    quality = crowd.quality()
+    return (
+        _pearson(raw_by_worker(first.aqer), quality),
+        _pearson(raw_by_worker(settled), quality),
+        float(first.report.candidates.alarm.rings),
+    )
+
+
+def raw_by_worker(aqer: AQER) -> Floats:
+    """Return (M,) raw scores by worker number."""
+    raw = np.empty(len(aqer.workers_))
+    raw[aqer.workers_.astype(np.int64)] = aqer.raw_
+    return raw
+
+
+def _pearson(one: Floats, other: Floats) -> float:
+    return float(stats.pearsonr(one, other).statistic)
+
+
+def _of_copies(corpus: GradedAnswers, request: Request) -> Iterator[Setting]:
+    for kind, edit in (("pasted", None), ("lightly edited", edited)):
+        crowds = CopyingCrowds(corpus, request, edit)
+        for count in QUESTIONS:
+            asked = len(set(corpus.questions.tolist())) if count is None else count
+            name = f"{COPYING} of {CROWD} workers, {kind}, {asked} questions"
+            measure = "spearman of the others to the run without the copies"
+            yield (
+                *(name, "collapsed, quarter vote", measure, ALIKE),
+                lambda seed, c=crowds, n=asked: c.run(seed, n),  # type: ignore[misc]
+            )
+
+
+class CopyingCrowds:
+    """Crowds dealt from graded answers, in which four workers give the answer of one of them."""
+
+    def __init__(
+        self,
+        corpus: GradedAnswers,
+        request: Request,
+        edit: Callable[[str, np.random.Generator], str] | None,
+    ) -> None:
+        self._corpus, self._edit = corpus, edit
+        texts: dict[str, None] = dict.fromkeys(corpus.texts)
+        for seed in request.seeds:
+            texts |= dict.fromkeys(self.dealt(seed)[2])
+        self._row = {text: row for row, text in enumerate(texts)}
+        self._vectors = embed(AqerParameters(embedder=request.embedder), list(texts), None).answers
+
+    def dealt(self, seed: int) -> tuple[Integers, NDArray[np.generic], list[str], Integers]:
+        """Return workers, questions, texts and the four who copy; tiers of 2, all questions."""
+        corpus, rng = self._corpus, np.random.default_rng([seed, 2])
+        dealt = deal(corpus, 2, seed)
+        questions = corpus.questions[dealt.rows]
+        copying = rng.permutation(CROWD)[:COPYING]
+        keys = zip(dealt.workers.tolist(), questions.tolist(), strict=True)
+        text_of = {key: corpus.texts[row] for key, row in zip(keys, dealt.rows, strict=True)}
+        texts = []
+        for worker, question in text_of:
+            text = text_of[worker, question]
+            if worker in copying:
+                text = text_of[int(copying[0]), question]
+                if self._edit is not None and worker != copying[0]:
+                    text = self._edit(text, rng)
+            texts.append(text)
+        return dealt.workers, questions, texts, np.sort(copying)
+
+    def run(self, seed: int, n_questions: int) -> Found:
+        """Return Spearman's correlations, plain and collapsed, and whether the four were named."""
+        workers, questions, texts, copying = self.dealt(seed)
+        distinct = list(dict.fromkeys(questions.tolist()))
+        chosen = np.random.default_rng([seed, 3]).permutation(len(distinct))[:n_questions]
+        rows = np.flatnonzero(np.isin(questions, [distinct[at] for at in chosen]))
+        x: Vectors = self._vectors[[self._row[texts[row]] for row in rows]]
+        who, asked = workers[rows], questions[rows]
+        parameters = AqerParameters(bootstrap=0, leave_one_out=True, collapse_copies=True)
+        outside = OutsideInformation(texts=[texts[row] for row in rows])
+        found = grade_with_remedies(parameters, x, who, asked, outside)
+        honest = ~np.isin(who, copying)
+        alone = AQER(n_draws=0, leave_one_out=True).fit(x[honest], who[honest], asked[honest])
+        plain = AQER(n_draws=0, leave_one_out=True).fit(x, who, asked)
+        others = np.setdiff1d(np.arange(CROWD), copying)
+        wanted = dict(zip(alone.workers_.tolist(), alone.raw_.tolist(), strict=True))
+        truth = [wanted[worker] for worker in others.tolist()]
+        groups = [
+            np.sort(found.report.workers[group.members].astype(np.int64)).tolist()
+            for group in found.report.groups
+            if group.is_collapsed
+        ]
+        return (
+            float(stats.spearmanr(raw_by_worker(plain)[others], truth).statistic),
+            float(stats.spearmanr(raw_by_worker(found.aqer)[others], truth).statistic),
+            float(groups == [copying.tolist()]),
+        )
+
+
+def edited(text: str, rng: np.random.Generator) -> str:
+    """Return a text with one word left out, one letter doubled and another ending."""
+    words = text.split()
+    if len(words) > 3:
+        del words[int(rng.integers(len(words)))]
+    at = int(rng.integers(len(words)))
+    if words[at]:
+        letter = int(rng.integers(len(words[at])))
+        words[at] = words[at][: letter + 1] + words[at][letter:]
+    return " ".join(words).rstrip(" .") + ("." if rng.random() < 0.5 else " !")

@@ -1,0 +1,167 @@
+"""How well grades without an answer key agree with experts', on simulated workers (section 6.1).
+
+The graded answers of Mohler et al. carry no student, so workers are dealt from them as in the
+paper's Table 2: of each question's 20 best answers, ties at random, the first tier of workers gets
+the best ones, the next tier the next. A worker's true grade is the mean of what it was dealt.
+
+Settings: 10x2 and 5x4, tiers of two and of four workers. 10x2-noisy: normal noise of standard
+deviation 1 (of 5 points) is added to the grades that the dealing goes by, not to the truth, so
+that tiers overlap (the paper's appendix N adds noise before dealing; how much could not be read).
+10x2-heldout and 5x4-heldout: the questions that `heldout` did not choose by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.exchange import OutputFolder
+from evaluation.charts import Chart
+from evaluation.evidence.baselines import Corpus, Crowd, Method, methods
+from evaluation.evidence.corpora import GradedAnswers
+from evaluation.evidence.evidence import Agreement, EvidenceRow, as_table, write_evidence
+from evaluation.evidence.graded import GradedCorpus
+from evaluation.evidence.heldout import Choice, choose, choosing_half, write_choice
+from evaluation.evidence.methods_chart import methods_charts
+from evaluation.evidence.methods_table import Trial, best_baseline, compare
+from evaluation.evidence.request import Request, Table
+from evaluation.flow.embed import Progress
+from evaluation.methods import AQER
+from evaluation.methods.cells import Booleans
+from evaluation.methods.grams import Vectors
+
+CROWD = 20
+# Name of the setting: workers in a tier.
+SETTINGS = {"10x2": 2, "5x4": 4}
+NOISY = "10x2-noisy"
+NOISE = 1.0
+HELD_OUT = "-heldout"
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """A simulated crowd: which answers (rows of the corpus) were dealt to which worker."""
+
+    rows: NDArray[np.int64]
+    workers: NDArray[np.int64]
+
+    def truth(self, grades: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (M,) the mean expert grade of what each worker was dealt."""
+        return np.bincount(self.workers, weights=grades[self.rows]) / np.bincount(self.workers)
+
+
+def deal(
+    corpus: GradedAnswers, tier: int, seed: int, noise: float = 0.0, crowd: int = CROWD
+) -> Dealt:
+    """Deal every question's best answers to a crowd of workers, in tiers of `tier`.
+
+    Each gets one; questions with fewer answers than workers are left out.
+
+    `noise` is the standard deviation of what is added to the grades for the dealing.
+    """
+    rng = np.random.default_rng(seed)
+    grades = corpus.grades
+    if noise:
+        grades = grades + rng.normal(0.0, noise, len(grades))
+    rows, workers = [], []
+    for question in dict.fromkeys(corpus.questions.tolist()):
+        answers = np.flatnonzero(corpus.questions == question)
+        ties = rng.random(len(answers))
+        best = answers[np.lexsort((ties, -grades[answers]))][:crowd]
+        if len(best) < crowd:
+            continue
+        for first in range(0, crowd, tier):
+            rows.append(rng.permutation(best[first : first + tier]))
+            workers.append(np.arange(first, first + tier))
+    return Dealt(np.concatenate(rows), np.concatenate(workers))
+
+
+def agreement(
+    method: AQER, vectors: Vectors, corpus: GradedAnswers, tier: int, seeds: range
+) -> Agreement:
+    """Correlate a method's raw scores with the truth, over seeded crowds."""
+    found = Agreement.empty()
+    for seed in seeds:
+        dealt = deal(corpus, tier, seed)
+        method.fit(vectors[dealt.rows], dealt.workers, corpus.questions[dealt.rows])
+        raw = np.empty(CROWD)
+        raw[method.workers_.astype(int)] = method.raw_
+        found.add(raw, dealt.truth(corpus.grades))
+    return found
+
+
+def reproduce_worker_grading(request: Request, progress: Progress | None = None) -> Table:
+    """Write and return the table. Raises `InputError` and `EmbedderError`."""
+    with OutputFolder(request.output) as folder:
+        data = GradedCorpus.load(request, progress)
+        deals = _Deals(data.graded, data.corpus, request.seeds)
+        rows, choice = _rows(deals, request, progress)
+        write_evidence(
+            folder,
+            rows,
+            {
+                **data.summary("worker-grading", request),
+                "noise": {NOISY: NOISE},
+                "best_baseline": best_baseline(rows),
+                "heldout": choice.described(),
+            },
+            _charts(rows),
+        )
+        write_choice(folder, choice)
+    return as_table(rows)
+
+
+@dataclass(frozen=True)
+class _Deals:
+    """The crowds of all repetitions."""
+
+    graded: GradedAnswers
+    corpus: Corpus
+    seeds: range
+
+    def trials(self, tier: int, noise: float = 0.0, only: Booleans | None = None) -> list[Trial]:
+        """Return the crowds, on all questions or on some (Q,), truth included."""
+        found = []
+        for seed in self.seeds:
+            dealt = deal(self.graded, tier, seed, noise)
+            if only is not None:
+                keep = only[self.corpus.question[dealt.rows]]
+                dealt = Dealt(dealt.rows[keep], dealt.workers[keep])
+            crowd = Crowd(self.corpus, dealt.rows, dealt.workers, seed=seed)
+            found.append(Trial(crowd, dealt.truth(self.graded.grades)))
+        return found
+
+
+def _rows(
+    deals: _Deals, request: Request, progress: Progress | None
+) -> tuple[list[EvidenceRow], Choice]:
+    chosen = methods(core=request.core)
+    done, total = 0, (3 * len(SETTINGS) + 1) * len(chosen)
+
+    def told() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress("methods", done, total)
+
+    def rows(setting: str, trials: Sequence[Trial], some: Sequence[Method]) -> list[EvidenceRow]:
+        return compare(setting, trials, some, request.seed, told)
+
+    found = []
+    for setting, tier in SETTINGS.items():
+        found += rows(setting, deals.trials(tier), chosen)
+    found += rows(NOISY, deals.trials(SETTINGS["10x2"], NOISE), chosen)
+    half = choosing_half(deals.corpus.n_questions, request.seed)
+    by_half: list[EvidenceRow] = []
+    for setting, tier in SETTINGS.items():
+        by_half += rows(setting, deals.trials(tier, only=half), chosen)
+        found += rows(setting + HELD_OUT, deals.trials(tier, only=~half), chosen)
+    labels = deals.corpus.labels[half].tolist()
+    return found, choose(by_half, chosen, labels, request.seed)
+
+
+def _charts(rows: Sequence[EvidenceRow]) -> list[Chart]:
+    return methods_charts(rows, "correlation of workers' scores with the experts' grades")

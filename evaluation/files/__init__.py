@@ -1,0 +1,1 @@
+"""Files in, tables out: `manage.py evaluate aqer`, without a database."""

@@ -1,0 +1,117 @@
+"""Vectors that somebody else made, lined up with the data rows of the files of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.exchange import (
+    AnswerFile,
+    AnswerRecord,
+    AnswerStatus,
+    ModelAnswerFile,
+    ModelAnswerRecord,
+)
+from evaluation.backends import EmbedderError, EmbedderInfo, PrecomputedVectors
+from evaluation.flow.embed import Embedded
+from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.signatures import SHORT, file_hash
+
+Values = NDArray[np.floating[Any]]
+
+# The square of a larger number leaves float64 when many are added up.
+LARGEST = 1e150
+# Rows checked at once: a check makes a copy of them.
+AT_ONCE = 65_536
+
+
+def read_vectors(
+    path: Path,
+    parameters: AqerParameters,
+    answers: AnswerFile,
+    answered: Sequence[AnswerRecord],
+    models: ModelAnswerFile | None,
+) -> Embedded:
+    """Return the vectors of the answered rows, and one for every record of the models.
+
+    Rows without a text (empty, refused, error) may hold anything. Raises `EmbedderError`, which
+    names the array, its row and the line of the answer it belongs to.
+    """
+    vectors = PrecomputedVectors.load(path)
+    _check(path, "answers", vectors.answers, parameters, answers, answered)
+    of_models = None
+    if models is not None:
+        if vectors.models is None:
+            raise EmbedderError(
+                f"{path}: there is no array 'models', and --models {models.name} needs one: write "
+                "it with numpy.savez(FILE, answers=..., models=...), a row of numbers for each "
+                "data row"
+            )
+        spoken = [record for record in models.records if record.status is AnswerStatus.TEXT]
+        _check(path, "models", vectors.models, parameters, models, spoken)
+        of_models = vectors.models[[record.row for record in models.records]]
+    info = EmbedderInfo(
+        spec=f"precomputed:{path.name}",
+        model="precomputed",
+        revision=file_hash(path)[:SHORT],
+        precision=str(vectors.answers.dtype),
+        dimension=vectors.answers.shape[1],
+    )
+    return Embedded(vectors.answers[[record.row for record in answered]], of_models, info)
+
+
+def _check(
+    path: Path,
+    array: str,
+    values: Values,
+    parameters: AqerParameters,
+    file: AnswerFile | ModelAnswerFile,
+    used: Sequence[AnswerRecord | ModelAnswerRecord],
+) -> None:
+    if len(values) != file.n_rows:
+        raise EmbedderError(
+            f"{path}: array {array!r} has {len(values):,} rows, {file.name} has {file.n_rows:,} "
+            "data rows: give one row for each, also for empty and repeated answers"
+        )
+    for first in range(0, len(used), AT_ONCE):
+        records = used[first : first + AT_ONCE]
+        part = values[[record.row for record in records]]
+        for bad, reason, remedy in _faults(part, parameters):
+            if bad.any():
+                record = records[int(np.argmax(bad))]
+                raise EmbedderError(
+                    f"{path}: array {array!r}, row {record.row} (the first is 0), which belongs to "
+                    f"{file.name}, line {record.line}: {reason}: {remedy}"
+                )
+
+
+def _faults(part: Values, parameters: AqerParameters) -> list[tuple[Any, str, str]]:
+    finite = np.isfinite(part)
+    faults = [
+        (
+            ~finite.all(axis=1),
+            "a value is not finite",
+            "embed this answer again, or leave it empty",
+        )
+    ]
+    if parameters.similarity == "euclidean":
+        faults.append(
+            (
+                (finite & (np.abs(part) > LARGEST)).any(axis=1),
+                f"a value is beyond {LARGEST:g}, where distances cannot be computed",
+                "divide all vectors by one number, or use --similarity cosine",
+            )
+        )
+    if parameters.aggregation == "majority":
+        faults.append(
+            (
+                ~np.isin(part, (0, 1)).all(axis=1),
+                "--aggregation majority needs zeros and ones",
+                "use --embedder bow, or --aggregation mean",
+            )
+        )
+    return faults

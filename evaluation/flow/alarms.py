@@ -1,0 +1,337 @@
+"""From a grading to its alarms: what the statistics say, what the texts add, in rows and words.
+
+Alarms never change a grade and never end a grading: a crowd that is too small for a statistic has
+none, with the reason among the checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from annotations.exchange import AnswerStatus
+from evaluation.backends import EmbedderError
+from evaluation.backends.embedding.lexical import LexicalEmbedder
+from evaluation.flow.embed import Progress
+from evaluation.flow.grade import ModelColumns
+from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.question_camps import CampedAnswers, known_separation
+from evaluation.flow.results import AlarmRow
+from evaluation.methods import AQER
+from evaluation.methods.alarms import (
+    Finding,
+    ModelSpeech,
+    QuestionCamps,
+    Survey,
+    findings,
+    in_order,
+    survey,
+)
+from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
+from evaluation.methods.grams import Vectors
+from evaluation.texts.copied import are_copies
+from evaluation.texts.dont_know import says_dont_know
+from evaluation.words.alarms import message_of
+
+OTHER_GRADER = "tfidf-word"
+# Who answers so often that he does not know is told, and has said so at least so many times.
+DONT_KNOW = 0.2
+FEWEST_DONT_KNOW = 3
+# A group is alike because nobody in it knows, where so many of its answers say so.
+MOSTLY = 0.5
+# Answers shown of an alarm, and workers or questions named: a cell of a table has its limits.
+SHOWN = 50
+NAMED = 5000
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """Answers to one question to put side by side.
+
+    Attributes
+    ----------
+    left, right : `rows` of the graded answers; right is None where the other one is a model's, or
+        where there is none.
+    model_row : row of the model's answer, None otherwise.
+    """
+
+    question: Any
+    left: int
+    right: int | None = None
+    model_row: int | None = None
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """One alarm: its row, and the answers that show what it says."""
+
+    row: AlarmRow
+    exhibits: tuple[Exhibit, ...]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A statistic that was looked at, whether it rings or not; None with its reason."""
+
+    check: str
+    statistic: float | None
+    threshold: float
+    rings: bool
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Alarms:
+    """Everything that was found, alarms before notices before information.
+
+    `camps` has the questions with 6 answers or more, whether an alarm is about them or not.
+    """
+
+    found: tuple[Alarm, ...]
+    checks: tuple[Check, ...]
+    camps: dict[Any, CampedAnswers] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[AlarmRow]:
+        """The rows of alarms.csv."""
+        return [alarm.row for alarm in self.found]
+
+    def checks_as_dicts(self) -> list[dict[str, Any]]:
+        """Return the checks as plain values, ready for JSON."""
+        return [asdict(check) for check in self.checks]
+
+
+@dataclass(frozen=True)
+class GradedAnswers:
+    """N graded answers in columns, as they went into the grading, and those of models.
+
+    `rows` are their numbers for the caller, who may have left some out; by default 0 to N-1.
+    """
+
+    texts: Sequence[str]
+    workers: Sequence[Hashable]
+    questions: Sequence[Hashable]
+    vectors: Vectors
+    models: ModelColumns | None = None
+    rows: Sequence[int] | None = None
+
+
+def alarms_of(
+    parameters: AqerParameters,
+    aqer: AQER,
+    answers: GradedAnswers,
+    progress: Progress | None = None,
+    model_names: Mapping[Any, str] | None = None,
+) -> Alarms:
+    """Look for everything that a requester should know before trusting a grading.
+
+    `model_names` says how models are called in messages, by id; by default the id.
+    """
+    if progress is not None:
+        progress("alarms", 0, 1)
+    place = _Places.of(aqer, answers)
+    other, reason = _other_raw(parameters, answers)
+    seen = survey(aqer, other, _speech(place, answers.models), answers.vectors, reason)
+    said = np.array([says_dont_know(text) for text in answers.texts], dtype=bool)
+    proven = [
+        # Who says again and again that he does not know needs nobody to copy from.
+        None
+        if said[np.isin(place.worker, group.members)].mean() >= MOSTLY
+        else are_copies(group, answers.texts, place.worker, place.question, parameters.seed)
+        for group in seen.kinship.groups
+    ]
+    found = [*findings(seen, proven), *_dont_know(place, said)]
+    alarms = tuple(_alarm(place, finding, model_names or {}) for finding in in_order(found))
+    if progress is not None:
+        progress("alarms", 1, 1)
+    return Alarms(alarms, tuple(_checks(seen)), _camps(place, seen.questions))
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Codes of a run and the rows and ids that they stand for."""
+
+    worker: Integers
+    question: Integers
+    workers: list[Any]
+    questions: list[Any]
+    row_of: dict[tuple[int, int], int]
+    model_rows: dict[Any, dict[int, int]]
+
+    @classmethod
+    def of(cls, aqer: AQER, answers: GradedAnswers) -> _Places:
+        workers, questions = aqer.workers_.tolist(), aqer.questions_.tolist()
+        of_worker = {label: code for code, label in enumerate(workers)}
+        of_question = {label: code for code, label in enumerate(questions)}
+        worker = np.array([of_worker[label] for label in answers.workers], dtype=np.int64)
+        question = np.array([of_question[label] for label in answers.questions], dtype=np.int64)
+        model_rows: dict[Any, dict[int, int]] = {}
+        spoken = answers.models
+        for row in range(0 if spoken is None else len(spoken.models)):
+            assert spoken is not None
+            code = of_question.get(spoken.questions[row])
+            if code is not None and spoken.statuses[row] is AnswerStatus.TEXT:
+                model_rows.setdefault(spoken.models[row], {}).setdefault(code, row)
+        keys = zip(worker.tolist(), question.tolist(), strict=True)
+        rows = range(len(worker)) if answers.rows is None else answers.rows
+        row_of = dict(zip(keys, rows, strict=True))
+        return cls(worker, question, workers, questions, row_of, model_rows)
+
+
+def _speech(place: _Places, models: ModelColumns | None) -> list[ModelSpeech]:
+    if models is None:
+        return []
+    return [
+        ModelSpeech(
+            label, models.vectors[list(rows.values())], np.array(list(rows), dtype=np.int64)
+        )
+        for label, rows in place.model_rows.items()
+    ]
+
+
+def _other_raw(parameters: AqerParameters, answers: GradedAnswers) -> tuple[Floats | None, str]:
+    """Return raw scores by words alone, workers in the order of the run, or why there are none."""
+    if parameters.embedder == OTHER_GRADER:
+        return None, "graded_by_words_already"
+    try:
+        vectors = LexicalEmbedder(OTHER_GRADER).fit(answers.texts).embed(answers.texts)
+    except EmbedderError:
+        return None, "no_words"
+    other = replace(
+        parameters.without_remedies(),
+        similarity="cosine",
+        aggregation="mean",
+        init="equal",
+        nli=None,
+        bootstrap=0,
+    ).estimator()
+    codes = codes_of(np.array(answers.workers, dtype=object))[0]
+    other.fit(vectors, codes, codes_of(np.array(answers.questions, dtype=object))[0])
+    return other.raw_, ""
+
+
+def _dont_know(place: _Places, said: Booleans) -> list[Finding]:
+    m = len(place.workers)
+    times = np.bincount(place.worker[said], minlength=m)
+    share = times / np.maximum(np.bincount(place.worker, minlength=m), 1)
+    found = np.flatnonzero((share >= DONT_KNOW) & (times >= FEWEST_DONT_KNOW))
+    if not len(found):
+        return []
+    rows = np.flatnonzero(said & np.isin(place.worker, found))[:SHOWN]
+    exhibits = np.stack([place.worker[rows], np.full(len(rows), -1), place.question[rows]], axis=1)
+    return [
+        Finding(
+            "dont_know",
+            "notice",
+            "workers",
+            float(share[found].max()),
+            DONT_KNOW,
+            workers=found,
+            exhibits=exhibits,
+        )
+    ]
+
+
+def _alarm(place: _Places, finding: Finding, model_names: Mapping[Any, str]) -> Alarm:
+    row = AlarmRow(
+        finding.kind,
+        finding.severity,
+        finding.statistic,
+        finding.threshold,
+        tuple(place.workers[code] for code in finding.workers[:NAMED].tolist()),
+        tuple(place.questions[code] for code in finding.questions[:NAMED].tolist()),
+        message_of(finding),
+    )
+    if finding.kind == "model_like":
+        model = finding.figures["model"]
+        called = replace(finding, figures={"model": model_names.get(model, model)})
+        row = row._replace(message=message_of(called))
+        return Alarm(row, tuple(_beside_model(place, finding)))
+    return Alarm(
+        row,
+        tuple(
+            Exhibit(
+                place.questions[question],
+                place.row_of[left, question],
+                None if right < 0 else place.row_of[right, question],
+            )
+            for left, right, question in finding.exhibits.tolist()
+        ),
+    )
+
+
+def _beside_model(place: _Places, finding: Finding) -> list[Exhibit]:
+    rows = place.model_rows[finding.figures["model"]]
+    found = [
+        Exhibit(place.questions[question], place.row_of[worker, question], None, row)
+        for question, row in rows.items()
+        for worker in finding.workers.tolist()
+        if (worker, question) in place.row_of
+    ]
+    return found[:SHOWN]
+
+
+def _camps(place: _Places, found: QuestionCamps) -> dict[Any, CampedAnswers]:
+    camps = {
+        place.questions[code]: CampedAnswers(known_separation(value))
+        for code, value in enumerate(found.separation.tolist())
+        if not np.isnan(value)
+    }
+    for code, (larger, smaller), (one, other) in zip(
+        found.listed.tolist(), found.camps, found.nearest, strict=True
+    ):
+        question = place.questions[code]
+        camps[question] = replace(
+            camps[question],
+            sizes=(len(larger), len(smaller)),
+            nearest=(place.row_of[one, code], place.row_of[other, code]),
+        )
+    return camps
+
+
+def _checks(seen: Survey) -> list[Check]:
+    found = [
+        Check(
+            "two_camps",
+            seen.camps.statistic,
+            seen.camps.threshold,
+            seen.camps.rings,
+            seen.camps.reason,
+        ),
+        Check(
+            "two_camps_of_questions",
+            seen.questions.statistic,
+            seen.questions.threshold,
+            seen.questions.rings,
+            seen.questions.reason,
+        ),
+        Check(
+            "copies",
+            seen.kinship.statistic,
+            seen.kinship.threshold,
+            bool(seen.kinship.groups),
+            seen.kinship.reason,
+        ),
+    ]
+    for name, check in (
+        ("leverage", seen.leverage),
+        ("grader_disagreement", seen.disagreement),
+        ("concentrated_weight", seen.concentration),
+        ("unstable_ranking", seen.stability),
+    ):
+        found.append(Check(name, check.statistic, check.threshold, check.rings, check.reason))
+    if seen.starts is not None:
+        starts = seen.starts
+        found.append(
+            Check(
+                "agreement_of_starts",
+                starts.statistic,
+                starts.threshold,
+                starts.rings,
+                starts.reason,
+            )
+        )
+    return found

@@ -1,0 +1,139 @@
+"""Vectors to grades: AQER on the answers of a crowd, then the models against its exemplars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.exchange import AnswerStatus
+from evaluation.flow.embed import Embedded, Progress, entailment_scores
+from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.remedies import OutsideInformation, RemedyReport, grade_with_remedies
+from evaluation.methods import AQER, ModelScores
+from evaluation.methods.aqer.electorate import RemedyError
+from evaluation.methods.grams import Vectors
+from evaluation.methods.inference.resampling import KeptDraws
+from evaluation.steps.checkpoints import Turn
+from evaluation.steps.draws import DrawParts
+from evaluation.steps.load import RunInput
+from evaluation.steps.outside import as_run_input_error
+
+# Characters; what people use as ids is shorter.
+LONG_ID = 200
+
+
+@dataclass(frozen=True)
+class ModelColumns:
+    """R answers of models, as columns; vectors of rows without a text are never read."""
+
+    models: Sequence[Hashable]
+    questions: Sequence[Hashable]
+    statuses: Sequence[AnswerStatus]
+    vectors: Vectors
+
+
+@dataclass(frozen=True)
+class Graded:
+    """The fitted estimator and, where there were models, their scores.
+
+    With remedies also the plain run, without draws, and what the remedies did.
+    """
+
+    aqer: AQER
+    models: ModelScores | None
+    plain: AQER | None = None
+    remedies: RemedyReport | None = None
+
+
+def kind_of(status: AnswerStatus) -> str:
+    """Return how a status enters a model's score: "text", "no_text" or "error"."""
+    if status is AnswerStatus.TEXT:
+        return "text"
+    return "error" if status is AnswerStatus.ERROR else "no_text"
+
+
+def grade(
+    parameters: AqerParameters,
+    vectors: Vectors,
+    workers: Sequence[Hashable],
+    questions: Sequence[Hashable],
+    initial_scores: NDArray[np.float64] | None = None,
+    models: ModelColumns | None = None,
+    progress: Progress | None = None,
+    kept: KeptDraws | None = None,
+    outside: OutsideInformation | None = None,
+) -> Graded:
+    """Grade the workers of N answers, and score models. Raises ValueError as `AQER.fit` does.
+
+    `outside` is what remedies need, if any are asked for; they may raise `RemedyError`.
+    """
+    draws: Callable[[int, int], None] | None = None
+    if progress is not None:
+        tell = progress
+
+        def draws(done: int, total: int) -> None:
+            tell("intervals", done, total)
+
+    columns = (vectors, labels_of(workers), labels_of(questions))
+    plain = report = None
+    if parameters.remedies:
+        remedied = grade_with_remedies(
+            parameters, *columns, outside or OutsideInformation(), initial_scores, draws, kept
+        )
+        aqer, plain, report = remedied.aqer, remedied.plain, remedied.report
+    else:
+        aqer = parameters.estimator().fit(*columns, initial_scores, draws, kept)
+    if models is None:
+        return Graded(aqer, None, plain, report)
+    kinds = [kind_of(status) for status in models.statuses]
+    scores = aqer.score_models(
+        models.vectors, labels_of(models.models), labels_of(models.questions), kinds
+    )
+    return Graded(aqer, scores, plain, report)
+
+
+def labels_of(values: Sequence[Hashable]) -> NDArray[np.generic]:
+    """Return ids as an array."""
+    # numpy's own text is fast, but has one width: a single long id would cost it in every row.
+    long = any(isinstance(value, str) and len(value) > LONG_ID for value in values)
+    return np.array(values, dtype=object if long else None)
+
+
+def grade_source(source: RunInput, embedded: Embedded, turn: Turn) -> Graded:
+    """Grade the answers of a run, telling how far it is. Raises as `grade` does."""
+    turn.report("grading", 0, 1)
+    parameters = source.parameters
+    initial = None
+    if parameters.init == "entailment":
+        questions = [str(question) for question in source.questions]
+        initial = entailment_scores(parameters.nli or "", source.texts, questions, turn.report)
+    models = None
+    if source.llm_responses and embedded.models is not None:
+        models = ModelColumns(
+            source.models, source.model_questions, source.statuses, embedded.models
+        )
+    outside = OutsideInformation(
+        texts=source.texts,
+        excluded=source.excluded,
+        anchor_rows=[row for row, _ in source.judged],
+        anchor_grades=[grade for _, grade in source.judged],
+        plain_vectors=embedded.plain,
+        spelling=embedded.spelling,
+    )
+    try:
+        return grade(
+            parameters,
+            embedded.answers,
+            source.workers,
+            source.questions,
+            initial,
+            models,
+            turn.report,
+            DrawParts.of(source, turn),
+            outside,
+        )
+    except RemedyError as error:
+        raise as_run_input_error(error) from error

@@ -1,0 +1,331 @@
+"""Grading with remedies: who votes, who is one voter, which camp an expert takes for right.
+
+`grade_with_remedies` tells the whole flow. The arithmetic is in `evaluation.methods.remedies`; here
+the choices are made that need the texts, and what was done is put down for people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.flow.parameters import AqerParameters
+from evaluation.methods import AQER
+from evaluation.methods.alarms import Group, Pairs
+from evaluation.methods.aqer.electorate import EVERYBODY, Electorate, RemedyError
+from evaluation.methods.aqer.mean_vote import MeanVote
+from evaluation.methods.cells import Cells, Floats, Integers, codes_of
+from evaluation.methods.grams import Vectors
+from evaluation.methods.inference.resampling import KeptDraws, Progress
+from evaluation.methods.remedies.anchors import Choice, choose, suggest
+from evaluation.methods.remedies.candidates import Candidates, candidates, rank_correlation
+from evaluation.methods.remedies.copies import NamedGroup, named_groups
+from evaluation.methods.remedies.partial_crowd import PartialCrowd
+from evaluation.methods.remedies.question_camps import CampedQuestion, camps_of_answers
+from evaluation.methods.remedies.units import Units, units_of
+from evaluation.texts.copied import are_copies
+
+
+def same(identifier: Any) -> Any:
+    """Return the id as it is."""
+    return identifier
+
+
+@dataclass(frozen=True)
+class OutsideInformation:
+    """What remedies need besides vectors, workers and questions of N answers.
+
+    Attributes
+    ----------
+    texts : (N,) as written.
+    excluded : ids of workers who do not vote, each among the workers.
+    anchor_rows, anchor_grades : (A,) rows that an expert graded, and the grades.
+    plain_vectors : (N, d) of the texts as written where the others are of corrected ones.
+    spelling : what was corrected.
+    """
+
+    texts: Sequence[str] = ()
+    excluded: Sequence[Hashable] = ()
+    anchor_rows: Sequence[int] = ()
+    anchor_grades: Sequence[float] = ()
+    plain_vectors: Vectors | None = None
+    spelling: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class RemedyReport:
+    """What the remedies did; ids are those of the caller.
+
+    Attributes
+    ----------
+    names : the remedies that were asked for.
+    excluded : how many workers do not vote. groups : the named groups of copies.
+    candidates, choice : rankings the crowd may be graded by, and the anchors' choice among them;
+        None where anchors were neither given nor asked for.
+    suggested : rows whose answers an expert should grade.
+    questions : questions whose answers fall in camps. spelling : what was corrected.
+    """
+
+    names: tuple[str, ...]
+    workers: NDArray[np.generic]
+    excluded: int = 0
+    groups: list[NamedGroup] = field(default_factory=list)
+    candidates: Candidates | None = None
+    choice: Choice | None = None
+    n_anchors: int = 0
+    suggested: Integers | None = None
+    questions: list[CampedQuestion] | None = None
+    spelling: dict[str, Any] | None = None
+
+    def as_dict(
+        self,
+        name_of: Callable[[Any], Any] = same,
+        name_of_question: Callable[[Any], Any] = same,
+    ) -> dict[str, Any]:
+        """Return plain values, ready for JSON, with the names of workers and of questions."""
+        out: dict[str, Any] = {"asked_for": list(self.names), "excluded_workers": self.excluded}
+        if "collapse_copies" in self.names:
+            out["groups"] = [
+                {
+                    "workers": [name_of(w) for w in self.workers[group.members].tolist()],
+                    "kappa": group.statistic,
+                    "mean_cosine": group.mean_cosine,
+                    "collapsed": group.is_collapsed,
+                    "verdict": group.verdict,
+                }
+                for group in self.groups
+            ]
+        if self.candidates is not None:
+            out["candidates"] = self._of_candidates()
+        if self.choice is not None and self.candidates is not None:
+            out["anchors"] = {
+                "graded": self.n_anchors,
+                "chosen": self.candidates.found[self.choice.place].name,
+                "reason": self.choice.reason,
+            }
+        if self.suggested is not None:
+            assert self.candidates is not None
+            out["suggested_anchors"] = {
+                "count": len(self.suggested),
+                "reason": None if len(self.suggested) else self.candidates.reason,
+            }
+        if self.questions is not None:
+            out["questions_with_camps"] = [
+                {
+                    "question": name_of_question(question.question),
+                    "separation": question.separation,
+                    "answers": list(question.sizes),
+                }
+                for question in self.questions
+            ]
+        if self.spelling is not None:
+            out["spelling"] = self.spelling
+        return out
+
+    def _of_candidates(self) -> dict[str, Any]:
+        assert self.candidates is not None
+        alarm, found = self.candidates.alarm, self.candidates.found
+        correlations = self.choice.correlations if self.choice else (None,) * len(found)
+        return {
+            "two_camps": {
+                "statistic": alarm.statistic,
+                "threshold": alarm.threshold,
+                "rings": alarm.rings,
+                "reason": alarm.reason,
+            },
+            "camps": [len(members) for members in self.candidates.camps],
+            "found": [
+                {
+                    "name": candidate.name,
+                    "correlation_with_expert": correlation,
+                    "spearman_with_default": rank_correlation(
+                        candidate.aqer.raw_, found[0].aqer.raw_
+                    ),
+                }
+                for candidate, correlation in zip(found, correlations, strict=True)
+            ],
+            "same_as": self.candidates.same,
+            "reason": self.candidates.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Remedied:
+    """A grading with remedies, the plain one (without draws), and what was done."""
+
+    aqer: AQER
+    plain: AQER
+    report: RemedyReport
+
+
+def grade_with_remedies(
+    parameters: AqerParameters,
+    vectors: Vectors,
+    workers: ArrayLike,
+    questions: ArrayLike,
+    outside: OutsideInformation,
+    initial_scores: Floats | None = None,
+    progress: Progress | None = None,
+    kept: KeptDraws | None = None,
+) -> Remedied:
+    """Grade the workers of N answers. Raises `RemedyError` where a remedy has no meaning here."""
+    flow = _Flow(parameters, vectors, np.asarray(workers), np.asarray(questions), outside)
+    plain = flow.plain(initial_scores)
+    excluded = flow.excluded()
+    groups = flow.groups(excluded)
+    units = flow.units(excluded, [g.members for g in groups if g.is_collapsed])
+    report = RemedyReport(
+        parameters.remedies, flow.names, len(excluded), groups, spelling=outside.spelling
+    )
+    camps = None
+    electorate = EVERYBODY
+    if parameters.camps:
+        camps, of_questions = flow.camps(units)
+        report = replace(report, questions=of_questions)
+    if parameters.anchors or parameters.suggest_anchors:
+        found = flow.candidates(units, initial_scores)
+        report = replace(report, candidates=found)
+        if parameters.anchors:
+            choice = flow.choice(found)
+            electorate = found.found[choice.place].electorate
+            report = replace(report, choice=choice, n_anchors=len(outside.anchor_rows))
+        if parameters.suggest_anchors:
+            report = replace(report, suggested=flow.suggested(found, units))
+    aqer = flow.fit(units, electorate, initial_scores, camps, progress, kept)
+    return Remedied(aqer, plain, report)
+
+
+@dataclass
+class _Flow:
+    """The steps of `grade_with_remedies`, on one crowd."""
+
+    parameters: AqerParameters
+    vectors: Vectors
+    workers: NDArray[np.generic]
+    questions: NDArray[np.generic]
+    outside: OutsideInformation
+
+    def __post_init__(self) -> None:
+        self.worker, self.names = codes_of(self.workers)
+        self.question, self.asked = codes_of(self.questions)
+
+    def plain(self, initial_scores: Floats | None) -> AQER:
+        """Grade without any remedy, for the comparison; draws would not be looked at."""
+        estimator = replace(self.parameters.without_remedies(), bootstrap=0).estimator()
+        vectors = self.outside.plain_vectors
+        return estimator.fit(
+            self.vectors if vectors is None else vectors,
+            self.workers,
+            self.questions,
+            initial_scores,
+        )
+
+    def excluded(self) -> Integers:
+        """Return the codes of the workers who do not vote."""
+        code_of = {name: code for code, name in enumerate(self.names.tolist())}
+        found = {code_of[name] for name in self.outside.excluded if name in code_of}
+        if len(found) == len(self.names):
+            raise RemedyError("all workers are excluded: nobody is left to grade by")
+        return np.array(sorted(found), dtype=np.int64)
+
+    def groups(self, excluded: Integers) -> list[NamedGroup]:
+        """Return the named groups of copies among those who vote; none unless asked for."""
+        if not self.parameters.collapse_copies:
+            return []
+        votes = np.ones(len(self.names), dtype=bool)
+        votes[excluded] = False
+        pairs = self._pairs(np.arange(len(self.worker)), self.worker, len(self.names))
+        return named_groups(pairs.only_workers(votes), self._is_copied, self.parameters.seed)
+
+    def units(self, excluded: Integers, groups: list[Integers]) -> Units | None:
+        """Return who votes; None where everybody does."""
+        if not len(excluded) and not groups:
+            return None
+        return units_of(
+            self.vectors,
+            self.worker,
+            self.question,
+            len(self.names),
+            excluded,
+            groups,
+            euclidean=self.parameters.similarity == "euclidean",
+        )
+
+    def camps(self, units: Units | None) -> tuple[Integers, list[CampedQuestion]]:
+        """Return the camp of every answer within its question, and which questions have camps."""
+        rows, unit = self._voting(units)
+        vote, asked = self._vote(rows, unit)
+        of_rows, found = camps_of_answers(vote, self.vectors[rows], self.parameters.seed)
+        camps = np.zeros(len(self.worker), dtype=np.int64)
+        camps[rows] = of_rows
+        labels = self.asked[asked].tolist()
+        return camps, [replace(camped, question=labels[camped.question]) for camped in found]
+
+    def candidates(self, units: Units | None, initial_scores: Floats | None) -> Candidates:
+        """Return the rankings that the crowd may be graded by."""
+        rows, unit = self._voting(units)
+        pairs = self._pairs(rows, unit, int(unit.max()) + 1)
+
+        def fit(electorate: Electorate) -> AQER:
+            return self.fit(units, electorate, initial_scores, draws=0)
+
+        return candidates(pairs, fit, self.parameters.seed, self.parameters.weight_cap)
+
+    def choice(self, found: Candidates) -> Choice:
+        """Let the expert's grades choose among the candidates."""
+        rows = np.asarray(self.outside.anchor_rows, dtype=np.int64)
+        scores = [candidate.aqer.leave_one_out_scores_[rows] for candidate in found.found]
+        chosen = choose(scores, np.asarray(self.outside.anchor_grades, dtype=float))
+        return chosen if found.reason is None else replace(chosen, place=0, reason=found.reason)
+
+    def suggested(self, found: Candidates, units: Units | None) -> Integers:
+        """Return the rows whose answers tell the candidates apart."""
+        if found.reason is not None:
+            return np.empty(0, dtype=np.int64)
+        rows, _ = self._voting(units)
+        return suggest(found.found, self.vectors, rows, self.parameters.suggest_anchors)
+
+    def fit(
+        self,
+        units: Units | None,
+        electorate: Electorate,
+        initial_scores: Floats | None,
+        camps: Integers | None = None,
+        progress: Progress | None = None,
+        kept: KeptDraws | None = None,
+        draws: int | None = None,
+    ) -> AQER:
+        """Grade by an electorate over the units."""
+        values = self.parameters.of_estimator()
+        if draws is not None:
+            values["n_draws"] = draws
+        common = (self.vectors, self.workers, self.questions, initial_scores, progress, kept)
+        if units is None:
+            return AQER(**values).fit(*common, electorate=electorate, camps=camps)
+        crowd = PartialCrowd(group_vote=self.parameters.group_vote, **values)
+        return crowd.fit(*common, electorate=electorate, camps=camps, units=units)
+
+    def _voting(self, units: Units | None) -> tuple[Integers, Integers]:
+        if units is None:
+            return np.arange(len(self.worker)), self.worker
+        return units.rows, units.unit
+
+    def _vote(self, rows: Integers, unit: Integers) -> tuple[MeanVote, Integers]:
+        """Return the cosines among some rows, and the question codes behind the vote's own."""
+        local, asked = codes_of(self.question[rows])
+        cells = Cells.from_codes(unit, local, int(unit.max()) + 1, len(asked))
+        return MeanVote.from_vectors(self.vectors[rows], cells, "cosine"), asked.astype(np.int64)
+
+    def _pairs(self, rows: Integers, unit: Integers, n_units: int) -> Pairs:
+        return Pairs.of(self._vote(rows, unit)[0], self.parameters.seed)
+
+    def _is_copied(self, group: Group) -> bool:
+        """Whether the texts of a group prove that they were copied."""
+        texts = self.outside.texts
+        if not len(texts):
+            return False
+        return are_copies(group, texts, self.worker, self.question, self.parameters.seed)

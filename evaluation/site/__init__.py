@@ -1,0 +1,6 @@
+"""The admin's pages about what the machine computed: overview, a set's page, runs, models.
+
+As in `annotations.desk`: plain functions, one noun a module, everything scoped.
+"""
+
+from evaluation.site import uploads as uploads  # model answers may be uploaded as well

@@ -1,0 +1,145 @@
+"""What a requester should look at, out of a constant number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from annotations.desk.words import with_code
+from annotations.models import QuestionSet, Response
+from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.flow.warnings import EMPTY_ANSWERS
+from evaluation.models import LLMResponse, Run
+from evaluation.models.runs import UNFINISHED
+from evaluation.site.runs import alarms_of
+
+SETS_LOOKED_AT = 200
+"""The newest sets; what needs attention in older ones shows on their own pages."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to look at; `level` is bad, warn or busy, as the page's colours."""
+
+    level: str
+    about: str
+    text: str
+    link: str
+    action: str
+
+    @property
+    def words(self) -> SafeString:
+        """The text for a page, with its commands marked."""
+        return with_code(self.text)
+
+
+def attention(user: AbstractBaseUser | AnonymousUser) -> list[Item]:
+    """Return what needs attention in the sets that the user may change, worst first.
+
+    That are runs which failed, wait, are out of date, or in which alarms ring.
+    """
+    order = {"bad": 0, "warn": 1, "busy": 2}
+    listens = somebody_listens()
+    found = [item for row in _sets(user) for item in _items(row, listens)]
+    return sorted(found, key=lambda item: order[item.level])
+
+
+def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
+    """Return the newest sets with the state of their last run, in three queries."""
+    last = Run.objects.filter(version__question_set=OuterRef("pk")).order_by("-id")
+    rows = list(
+        QuestionSet.objects.editable_by(user)
+        .annotate(
+            run=Subquery(last.values("public_id")[:1]),
+            run_state=Subquery(last.values("state")[:1]),
+            run_started=Subquery(last.values("started_at")[:1]),
+            run_error=Subquery(last.values("error")[:1]),
+            run_warnings=Subquery(last.values("warnings")[:1]),
+            run_alarms=Subquery(last.annotate(n=alarms_of(OuterRef("pk"))).values("n")[:1]),
+        )
+        .order_by("-id")
+        .values(
+            *("id", "public_id", "name", "run", "run_state", "run_started"),
+            *("run_error", "run_warnings", "run_alarms"),
+        )[:SETS_LOOKED_AT]
+    )
+    ids = [row["id"] for row in rows]
+    # Grouped, not asked for set by set: the time of the last run would be looked up for each row.
+    texts = Q(status=Response.Status.TEXT)
+    answers = _latest(
+        Response.objects.filter(state=Response.State.SUBMITTED).annotate(
+            set=F("submission__version__question_set"), at=F("updated_at")
+        ),
+        ids,
+        texts,
+    )
+    of_models = _latest(
+        LLMResponse.objects.annotate(set=F("question__version__question_set"), at=F("created_at")),
+        ids,
+        Q(),
+    )
+    for row in rows:
+        since = row["run_started"]
+        texts_of_set, newest = answers.get(row["id"], (0, None))
+        _, newest_of_models = of_models.get(row["id"], (0, None))
+        row["has_answers"] = texts_of_set > 0
+        row["newer"] = since is not None and any(
+            at is not None and at > since for at in (newest, newest_of_models)
+        )
+    return rows
+
+
+def _latest(
+    rows: QuerySet[Any, Any], sets: list[int], counted: Q
+) -> dict[int, tuple[int, datetime | None]]:
+    """Return how many rows of each set are `counted`, and when the newest was written."""
+    grouped = (
+        rows.filter(set__in=sets)
+        .order_by()
+        .values("set")
+        .annotate(n=Count("pk", filter=counted), newest=Max("at"))
+    )
+    return {row["set"]: (row["n"], row["newest"]) for row in grouped}
+
+
+def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
+    name, state = str(row["name"]), row["run_state"]
+    of_set = reverse("admin:question-set", args=[row["public_id"]])
+    of_run = reverse("admin:run", args=[row["run"]]) if row["run"] else ""
+    grade = reverse("admin:grade", args=[row["public_id"]])
+    if state is None:
+        if row["has_answers"]:
+            yield Item("warn", name, "It has answers but was never graded.", grade, "Grade")
+        return
+    if state == Run.State.FAILED:
+        reason = str(row["run_error"])
+        text = f"The last run failed: {reason[:200]}"
+        yield Item("bad", name, text, of_run, "Look at the run")
+    elif state in UNFINISHED and not listens:
+        yield Item("bad", name, f"A run waits. {HOW_TO_START}", of_run, "Look at the run")
+    elif state in UNFINISHED:
+        yield Item("busy", name, f"A run is {state}.", of_run, "Watch it")
+    if state != Run.State.DONE:
+        return
+    if n := row["run_alarms"]:
+        text = (
+            f"{n} alarm{' rings' if n == 1 else 's ring'} in the last run: read the evidence "
+            "before you pay, reject or publish anything."
+        )
+        to_alarms = reverse("admin:results-alarms", args=[row["run"]])
+        yield Item("bad", name, text, to_alarms, "Look at the evidence")
+    if row["newer"]:
+        text = "Answers were added or changed since the last run began."
+        yield Item("warn", name, text, grade, "Grade again")
+    stored = row["run_warnings"]
+    warnings = [w for w in stored or [] if not w.startswith(EMPTY_ANSWERS)]
+    if warnings:
+        more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
+        yield Item("warn", name, f"{warnings[0]}{more}", of_run or of_set, "Look at the run")

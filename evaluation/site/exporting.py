@@ -1,0 +1,228 @@
+"""Taking everything away: a page that says what there is, and the files, sent as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.template.response import TemplateResponse
+from django.views.decorators.http import require_GET
+
+from annotations.desk.scope import visible, visible_or_404
+from annotations.desk.uploads import breadcrumbs
+from annotations.exchange.writing.formats import CONTENT_TYPES
+from annotations.models import QuestionSet, QuestionSetVersion, rights
+from evaluation import exports
+from evaluation.exports import ChoiceError, Export, chosen_run
+from evaluation.exports.choosing import LATEST
+from evaluation.exports.consensus import zip_chunks
+from evaluation.models import Run
+from evaluation.reports import consensus_report
+from evaluation.site.question_set import chosen
+
+RUNS_OFFERED = 20
+FORMATS = (
+    ("csv", "CSV, for spreadsheets"),
+    ("xlsx", "Excel (.xlsx)"),
+    ("tsv", "TSV"),
+    ("jsonl", "JSON Lines, raw"),
+)
+
+
+class ExportForm(forms.Form):
+    """How to take something away; what does not apply is left out."""
+
+    format = forms.ChoiceField(label="Format", choices=FORMATS)
+    run = forms.ChoiceField(label="Grades of", required=False)
+    pseudonyms = forms.BooleanField(
+        label="Replace workers' ids",
+        required=False,
+        help_text="By pseudonyms, the same ones in every export of this set.",
+    )
+
+    def __init__(self, what: What, runs: list[tuple[str, str]], data: Any = None) -> None:
+        super().__init__(data, auto_id=f"{what.slug}-%s")
+        for name in ("format", "run", "pseudonyms"):
+            if name not in what.options:
+                del self.fields[name]
+        if "run" in self.fields:
+            nothing = [] if what.needs_run else [("", "No grades")]
+            choices = forms.ChoiceField(
+                label="Run" if what.needs_run else "Grades of",
+                required=what.needs_run,
+                choices=[*nothing, *runs],
+            )
+            self.fields["run"] = choices
+
+
+@dataclass(frozen=True)
+class What:
+    """Something to take away."""
+
+    slug: str
+    title: str
+    explanation: str
+    options: tuple[str, ...]
+    of_answers: bool = True
+    needs_run: bool = False
+
+
+EVERYTHING = {
+    what.slug: what
+    for what in (
+        What(
+            "answers",
+            "Answers",
+            "One row for each answer: worker, question, text, times, flags and, if you like, the "
+            "scores and grades of a run. Uploading the file again gives the same answers.",
+            ("format", "run", "pseudonyms"),
+        ),
+        What(
+            "model-answers",
+            "Model answers",
+            "One row for each answer of a language model.",
+            ("format", "run"),
+        ),
+        What(
+            "consensus",
+            "Consensus",
+            "What the crowd answers to each question, with the next nearest answers, support, "
+            "dispersion and camps, and a datasheet that says how it came about. A ZIP with CSV and "
+            "JSON Lines; it names no workers.",
+            ("run",),
+            needs_run=True,
+        ),
+        What("questions", "Questions", "Ids, texts and what is known of them.", ("format",), False),
+        What("passages", "Passages", "The texts that questions are about.", ("format",), False),
+    )
+}
+TABLES: dict[str, Callable[..., Export]] = {
+    "answers": exports.answers,
+    "model-answers": exports.model_answers,
+    "questions": exports.questions,
+    "passages": exports.passages,
+}
+
+
+@require_GET
+def export(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show what there is to take away, and how large it is."""
+    question_set, version = _version(request, set_id)
+    return _page(request, question_set, version, {}, 200)
+
+
+@require_GET
+def export_answers(request: HttpRequest, set_id: UUID, what: str) -> HttpResponseBase:
+    """Send what came back: answers, answers of models, the consensus."""
+    question_set, version = _version(request, set_id)
+    if not rights(request.user, question_set).answers:
+        raise Http404
+    return _file(request, question_set, version, what, of_answers=True)
+
+
+@require_GET
+def export_items(request: HttpRequest, set_id: UUID, what: str) -> HttpResponseBase:
+    """Send what was asked: questions, passages."""
+    question_set, version = _version(request, set_id)
+    return _file(request, question_set, version, what, of_answers=False)
+
+
+def _version(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, QuestionSetVersion | None]:
+    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+    versions = list(question_set.versions.order_by("-number"))
+    return question_set, chosen(versions, request.GET.get("version"))
+
+
+def _file(
+    request: HttpRequest,
+    question_set: QuestionSet,
+    version: QuestionSetVersion | None,
+    slug: str,
+    *,
+    of_answers: bool,
+) -> HttpResponseBase:
+    what = EVERYTHING.get(slug)
+    if what is None or version is None or what.of_answers != of_answers:
+        raise Http404
+    form = ExportForm(what, _runs(request, version), request.GET)
+    if not form.is_valid():
+        return _page(request, question_set, version, {slug: form}, 400)
+    run = None
+    if form.cleaned_data.get("run"):
+        try:
+            run = chosen_run(version, form.cleaned_data["run"], request.user)
+        except ChoiceError as error:
+            form.add_error("run", str(error))
+            return _page(request, question_set, version, {slug: form}, 400)
+    name = f"crowdgrade-{slug}-{question_set.public_id.hex[-8:]}-v{version.number}"
+    if what.needs_run:
+        assert run is not None
+        return _sent(zip_chunks(consensus_report(run)), f"{name}.zip", "application/zip")
+    options: dict[str, Any] = {"run": run} if "run" in what.options else {}
+    if "pseudonyms" in what.options:
+        options["pseudonyms"] = form.cleaned_data["pseudonyms"]
+    kind = form.cleaned_data["format"]
+    table = TABLES[slug](version, user=request.user, **options)
+    return _sent(table.chunks(kind), f"{name}.{kind}", CONTENT_TYPES[kind])
+
+
+def _sent(chunks: Iterator[bytes], name: str, kind: str) -> StreamingHttpResponse:
+    # The name is made of our own words only; an attachment is never run as a page.
+    return StreamingHttpResponse(
+        chunks,
+        content_type=kind,
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, str]]:
+    """The runs to choose from; without any, nothing."""
+    rows = (
+        visible(request, Run.objects.all())
+        .filter(version=version, state=Run.State.DONE)
+        .order_by("-pk")
+        .values_list("public_id", "created_at")[:RUNS_OFFERED]
+    )
+    found = [(str(key), f"Run of {since:%-d %B %Y, %H:%M} UTC") for key, since in rows]
+    return [(LATEST, "The latest run"), *found] if found else []
+
+
+def _page(
+    request: HttpRequest,
+    question_set: QuestionSet,
+    version: QuestionSetVersion | None,
+    forms_of: dict[str, ExportForm],
+    status: int,
+) -> HttpResponse:
+    sections = []
+    if version is not None:
+        runs = _runs(request, version)
+        sees_answers = rights(request.user, question_set).answers
+        for slug, what in EVERYTHING.items():
+            if what.of_answers and not sees_answers:
+                continue
+            table = TABLES[slug](version, user=request.user) if slug in TABLES else None
+            sections.append(
+                {
+                    "what": what,
+                    "form": forms_of.get(slug) or ExportForm(what, runs),
+                    "n_rows": table.n_rows if table else None,
+                    "about_bytes": table.about_bytes if table else None,
+                    "empty": not runs if what.needs_run else not (table and table.n_rows),
+                    "address": "admin:export-answers" if what.of_answers else "admin:export-items",
+                }
+            )
+    context = {
+        "title": "Export",
+        "subtitle": f"{question_set.name}, version {version.number}" if version else "",
+        "breadcrumbs": breadcrumbs(question_set),
+        "question_set": question_set,
+        "notice": question_set.notice,
+        "version": version,
+        "sections": sections,
+    }
+    return TemplateResponse(request, "admin/export.html", context, status=status)

@@ -1,0 +1,98 @@
+"""The page of a question set: how far the answers are, what was run, what to do next."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from annotations.desk.questions import questions_page
+from annotations.desk.scope import user_id, visible, visible_or_404
+from annotations.desk.words import with_code
+from annotations.models import QuestionSet, QuestionSetVersion, Response, Submission, rights
+from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.judging import progress
+from evaluation.models import LanguageModel, Run
+from evaluation.site.runs import in_short
+
+RUNS_SHOWN = 10
+QUESTIONS_SHOWN = 25
+
+
+def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show a set; `version` picks an older version."""
+    shown = visible_or_404(request, QuestionSet.objects.all(), set_id)
+    versions = list(shown.versions.order_by("-number"))
+    version = chosen(versions, request.GET.get("version"))
+    runs = list(
+        in_short(visible(request, Run.objects.all()))
+        .filter(version__question_set=shown)
+        .select_related("version")
+        .order_by("-id")[:RUNS_SHOWN]
+    )
+    waits = any(not run.is_finished for run in runs)
+    context: dict[str, Any] = {
+        "title": shown.name,
+        "subtitle": shown.description,
+        "breadcrumbs": [("Question sets", reverse("admin:question-sets"))],
+        "notice": shown.notice,
+        "question_set": shown,
+        "rights": rights(request.user, shown),
+        "to_judge": progress(shown, user_id(request)),
+        "versions": versions,
+        "version": version,
+        "runs": runs,
+        "waiting": with_code(HOW_TO_START) if waits and not somebody_listens() else "",
+    }
+    if version is not None:
+        context |= {
+            "counts": counts_of(version),
+            "page": questions_page(request, version, QUESTIONS_SHOWN),
+            "models": models_of(request, version),
+        }
+    return TemplateResponse(request, "admin/question_set.html", context)
+
+
+def chosen(versions: list[QuestionSetVersion], wanted: str | None) -> QuestionSetVersion | None:
+    """Return the version of that number, else the latest, else None."""
+    for version in versions:
+        if str(version.number) == wanted:
+            return version
+    return versions[0] if versions else None
+
+
+def counts_of(version: QuestionSetVersion) -> dict[str, int]:
+    """Return how many questions, passages, workers and answers a version has."""
+    submitted = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
+    answers = submitted.aggregate(
+        answers=Count("pk", filter=Q(status=Response.Status.TEXT)),
+        empty=Count("pk", filter=Q(status=Response.Status.EMPTY)),
+        refused=Count("pk", filter=Q(rejected=True)),
+    )
+    questions, workers = version.questions.count(), Submission.objects.filter(version=version)
+    n_workers = workers.count()
+    return {
+        **answers,
+        "questions": questions,
+        "passages": version.passages.count(),
+        "workers": n_workers,
+        "possible": questions * n_workers,
+    }
+
+
+def models_of(request: HttpRequest, version: QuestionSetVersion) -> list[LanguageModel]:
+    """Return the models that answered a version, with how many answers each has."""
+    of_version = Q(responses__question__version=version)
+    return list(
+        visible(request, LanguageModel.objects.all())
+        .filter(of_version)
+        .annotate(
+            n_answers=Count("responses", filter=of_version),
+            n_without=Count("responses", filter=of_version & ~Q(responses__status="text")),
+        )
+        .order_by("name")
+    )

@@ -1,0 +1,79 @@
+"""The page of a run against another one of the same set."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest
+from django.shortcuts import get_object_or_404
+
+from evaluation.charts import Chart
+from evaluation.charts.against import against_chart
+from evaluation.models import Run
+from evaluation.reports.against import AgainstReport, against_report, other_runs
+from evaluation.reports.alarms import alarm_counts
+from evaluation.site.results.base import ResultsPage
+from evaluation.site.results.comparisons import public_id
+from evaluation.site.results.links import status_link, worker_link
+
+
+class AgainstPage(ResultsPage):
+    """Choose another run; see what changed and why."""
+
+    template_name = "evaluation/against.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Compare with the run that `with` in the address names, by default the newest other."""
+        run = self.results_of
+        runs = other_runs(run)
+        other = chosen(self.request, run)
+        if other is None:
+            done = next((entry.run for entry in runs if entry.is_done), None)
+            other = None if done is None else _found(self.request, run, done)
+        report = against_report(run, other) if other and _is_done(other) else None
+        return super().get_context_data(
+            title=f"Runs of {run.version.question_set.name} compared",
+            runs=runs,
+            other=other,
+            other_link=status_link(other) if other else "",
+            report=report,
+            alarms_here=alarm_counts(run),
+            alarms_there=alarm_counts(other) if other and report else None,
+            chart=picture(report, run) if report else None,
+            **kwargs,
+        )
+
+
+def chosen(request: HttpRequest, run: Run) -> Run | None:
+    """Return the run that the address names, None if it names none; 404 for one out of sight."""
+    wanted = public_id(request.GET.get("with", ""))
+    return None if wanted is None else _found(request, run, wanted)
+
+
+def compared(request: HttpRequest, run: Run) -> AgainstReport:
+    """Return the report for a file; 404 where there are no two runs with results."""
+    other = chosen(request, run)
+    if other is None or not _is_done(other):
+        raise Http404("another run with results is needed")
+    return against_report(run, other)
+
+
+def picture(report: AgainstReport, run: Run) -> Chart | None:
+    """Return the picture of the workers' grades."""
+
+    def link(worker: UUID) -> str:
+        return worker_link(run, worker)
+
+    return against_chart(report, link)
+
+
+def _found(request: HttpRequest, run: Run, wanted: UUID) -> Run:
+    """A run of the same set that the user may see, and not this one."""
+    runs = Run.objects.visible_to(request.user).select_related("version__question_set")
+    of_set = runs.filter(version__question_set=run.version.question_set_id).exclude(pk=run.pk)
+    return get_object_or_404(of_set, public_id=wanted)
+
+
+def _is_done(run: Run) -> bool:
+    return run.state == Run.State.DONE

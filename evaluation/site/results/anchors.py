@@ -1,0 +1,104 @@
+"""Settling which camp is right: answers that tell, experts who grade them, a run that uses it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from annotations.models import Share, rights
+from evaluation import judging
+from evaluation.background import runs as lifecycle
+from evaluation.flow.warnings import NOT_CHOSEN
+from evaluation.models import Run
+from evaluation.reports.alarms import alarms_report
+from evaluation.reports.anchors import RECOMMENDED, anchors_report
+from evaluation.site.results.base import ResultsPage, visible_run
+from evaluation.steps.load import parameters_of
+from evaluation.steps.outside import suggested_anchors
+
+
+class AnchorsPage(ResultsPage):
+    """What an expert is to grade, how far that is, and what it chose."""
+
+    template_name = "evaluation/anchors.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Report it, and what the one who asks may do."""
+        run = self.results_of
+        me = int(self.request.user.pk or 0)
+        report = anchors_report(run, me)
+        own = next((expert for expert in report.experts if expert.user == me), None)
+        of_set = run.version.question_set
+        return super().get_context_data(
+            title="Settle which camp is right",
+            subtitle=f"{report.about.name}, version {report.about.version}",
+            report=report,
+            why=NOT_CHOSEN.get(report.reason or "", report.reason or ""),
+            not_chosen=NOT_CHOSEN.get((report.choice or {}).get("reason") or "", ""),
+            alarms=alarms_report(run),
+            recommended=RECOMMENDED,
+            may=rights(self.request.user, of_set).edit,
+            sharing=rights(self.request.user, of_set).manage,
+            own=own,
+            **kwargs,
+        )
+
+    def post(self, request: HttpRequest, run: UUID) -> HttpResponseBase:
+        """Do what `do` says: suggest answers, ask an expert, or grade with what they said."""
+        shown = visible_run(request, run)
+        if not rights(request.user, shown.version.question_set).edit:
+            raise PermissionDenied("You may look at it, but not change it.")
+        do = {"suggest": _suggest, "ask": _ask, "grade": _grade}.get(request.POST.get("do", ""))
+        if shown.state != Run.State.DONE or do is None:
+            return redirect(_page(shown))
+        return do(request, shown)
+
+
+def _suggest(request: HttpRequest, run: Run) -> HttpResponse:
+    """Start a run like this one that also names the answers to grade."""
+    parameters = replace(
+        parameters_of(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
+    )
+    started = lifecycle.queue(run.version, int(request.user.pk or 0), parameters)
+    messages.success(
+        request, "The run has started; its page “Settle which camp is right” names the answers."
+    )
+    return redirect("admin:run", started.public_id)
+
+
+def _ask(request: HttpRequest, run: Run) -> HttpResponse:
+    """Give the suggested answers to an expert of the set, or to oneself."""
+    asked = request.POST.get("expert", "")
+    me = int(request.user.pk or 0)
+    expert = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 12 else 0
+    is_expert = Share.objects.filter(
+        question_set=run.version.question_set, user=expert, role=Share.Role.EXPERT
+    ).exists()
+    if expert != me and not is_expert:
+        messages.error(request, "Choose an expert with whom the set is shared.")
+        return redirect(_page(run))
+    judging.ask(run, suggested_anchors(run), expert)
+    if expert == me:
+        return redirect("admin:judging", run.version.question_set.public_id)
+    messages.success(request, "The expert finds the answers on the page of the question set.")
+    return redirect(_page(run))
+
+
+def _grade(request: HttpRequest, run: Run) -> HttpResponse:
+    """Start a run in which the experts' grades choose among the rankings."""
+    parameters = replace(
+        parameters_of(run.parameters), anchors=True, suggest_anchors=0, camps=False
+    )
+    started = lifecycle.queue(run.version, int(request.user.pk or 0), parameters)
+    return redirect("admin:run", started.public_id)
+
+
+def _page(run: Run) -> str:
+    return reverse("admin:results-anchors", kwargs={"run": run.public_id})

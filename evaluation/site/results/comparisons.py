@@ -1,0 +1,105 @@
+"""The page of a run's language models against each other."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, QueryDict
+
+from evaluation.charts import Chart
+from evaluation.charts.comparisons import comparisons_chart, pair_chart
+from evaluation.models import Run
+from evaluation.reports.comparisons import (
+    ComparisonsReport,
+    PairReport,
+    comparisons_report,
+    pair_report,
+)
+from evaluation.site.results.base import ResultsPage
+from evaluation.site.results.links import question_link
+
+
+class ComparisonsPage(ResultsPage):
+    """Every pair of models, and where two chosen ones differ."""
+
+    template_name = "evaluation/comparisons.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Report the pairs; `model`, `first` and `second` come from the address."""
+        run, asked = self.results_of, self.request.GET
+        report = found(run, asked)
+        pair = chosen_pair(run, asked, report)
+        return super().get_context_data(
+            title=f"Models compared on {run.version.question_set.name}",
+            report=report,
+            chart=comparisons_chart(report) if report.pairs else None,
+            pair=pair,
+            pair_chart=pair_picture(run, pair),
+            **kwargs,
+        )
+
+
+def found(run: Run, asked: QueryDict) -> ComparisonsReport:
+    """Return the pairs with the model that the address names, or all; 404 for an unknown one."""
+    report = comparisons_report(run, public_id(asked.get("model", "")))
+    if report is None:
+        raise Http404("the run has no such model")
+    return report
+
+
+def chosen_pair(run: Run, asked: QueryDict, report: ComparisonsReport) -> PairReport | None:
+    """Return the two models the address names, else the first pair; 404 for unknown ones."""
+    first, second = public_id(asked.get("first", "")), public_id(asked.get("second", ""))
+    if first is None and second is None:
+        if not report.pairs:
+            return None
+        first, second = report.pairs[0].first, report.pairs[0].second
+    if first is None or second is None:
+        raise Http404("two models are needed")
+    if first == second:
+        return None
+    pair = pair_report(run, first, second)
+    if pair is None:
+        raise Http404("the run did not compare these models")
+    return pair
+
+
+def two_models(run: Run, asked: QueryDict) -> tuple[UUID, UUID]:
+    """Return the pair the address names, else the first one; 404 without any."""
+    pair = chosen_pair(run, asked, found(run, asked))
+    if pair is None:
+        raise Http404("two models are needed")
+    return pair.pair.first, pair.pair.second
+
+
+def comparison_picture(run: Run, asked: QueryDict) -> Chart | None:
+    """Return the picture of the pairs; None without any."""
+    report = found(run, asked)
+    return comparisons_chart(report) if report.pairs else None
+
+
+def differences_picture(run: Run, asked: QueryDict) -> Chart | None:
+    """Return the picture of two models' questions; None without a pair."""
+    return pair_picture(run, chosen_pair(run, asked, found(run, asked)))
+
+
+def pair_picture(run: Run, pair: PairReport | None) -> Chart | None:
+    """Return the picture of a pair; None where the two never differ."""
+    if pair is None or not (pair.first_better or pair.second_better):
+        return None
+
+    def link(question: UUID) -> str:
+        return question_link(run, question)
+
+    return pair_chart(pair, link)
+
+
+def public_id(text: str) -> UUID | None:
+    """Return an id out of an address, None for an empty one; 404 for what is none."""
+    if not text:
+        return None
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Http404("that is no id") from None

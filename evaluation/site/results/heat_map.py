@@ -1,0 +1,95 @@
+"""The page of workers by questions."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, QueryDict
+from django.urls import reverse
+
+from evaluation.charts import Chart
+from evaluation.charts.heat_map import block_chart, overview_chart
+from evaluation.models import Run
+from evaluation.reports.heat_map import (
+    COLUMNS,
+    ROWS,
+    HeatBlock,
+    heat_block,
+    heat_overview,
+)
+from evaluation.site.results.base import ResultsPage
+from evaluation.site.results.links import worker_link
+
+# No set has more workers or questions; a greater number would only be a slow query.
+MOST = 10_000_000
+
+
+class HeatMapPage(ResultsPage):
+    """An overview of everybody on everything, and a block of it answer by answer."""
+
+    template_name = "evaluation/heat_map.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Report the block that `workers` and `questions` of the address name."""
+        run = self.results_of
+        block = asked_block(run, self.request.GET)
+        return super().get_context_data(
+            title=f"Workers by questions of {run.version.question_set.name}",
+            shown=block,
+            # Where a block holds all, it is its own overview.
+            overview=None if block.is_whole else overview_picture(run),
+            chart=block_picture(run, block) if block.workers and block.questions else None,
+            rows=list(zip(block.workers, block.cells, strict=True)),
+            previous_workers=_before(block.first_worker, ROWS),
+            next_workers=_after(block.first_worker, ROWS, block.n_workers),
+            previous_questions=_before(block.first_question, COLUMNS),
+            next_questions=_after(block.first_question, COLUMNS, block.n_questions),
+            **kwargs,
+        )
+
+
+def asked_block(run: Run, asked: QueryDict) -> HeatBlock:
+    """Return the block that an address names; 404 for one that is not there."""
+    block = heat_block(run, _number(asked.get("workers", "")), _number(asked.get("questions", "")))
+    if (block.first_worker and not block.workers) or (block.first_question and not block.questions):
+        raise Http404("there is no such block")
+    return block
+
+
+def block_picture(run: Run, block: HeatBlock) -> Chart:
+    """Return the picture of a block."""
+
+    def link(worker: UUID) -> str:
+        return worker_link(run, worker)
+
+    return block_chart(block, run.parameters.get("similarity", "cosine"), link)
+
+
+def overview_picture(run: Run) -> Chart | None:
+    """Return the picture of the overview; None where the run recorded none."""
+    overview = heat_overview(run)
+    if overview is None or not overview.means:
+        return None
+    here = reverse("admin:results-heat-map", kwargs={"run": run.public_id})
+
+    def link(worker: int, question: int) -> str:
+        return f"{here}?workers={worker}&questions={question}#block"
+
+    return overview_chart(overview, run.parameters.get("similarity", "cosine"), link)
+
+
+def _number(text: str) -> int:
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdigit()) or len(text) > 8 or int(text) > MOST:
+        raise Http404("that is no number of a row")
+    return int(text)
+
+
+def _before(first: int, step: int) -> int | None:
+    return max(0, first - step) if first else None
+
+
+def _after(first: int, step: int, total: int) -> int | None:
+    return first + step if first + step < total else None

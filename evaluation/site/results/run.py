@@ -1,0 +1,109 @@
+"""The page of a run: workers, questions, and how the numbers were made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+
+from evaluation.charts import Chart, convergence_chart, grades_chart, questions_chart, ranks_chart
+from evaluation.charts.grades import MOST as MOST_WORKERS
+from evaluation.charts.questions import MOST as MOST_QUESTIONS
+from evaluation.charts.scales import three_digits
+from evaluation.models import Run
+from evaluation.reports import inputs_are_the_same, question_rows, run_report, worker_rows
+from evaluation.reports.alarms import alarms_report
+from evaluation.reports.questions import ORDERS, By
+from evaluation.reports.remedies import remedies_report
+from evaluation.site.results.base import ResultsPage
+from evaluation.site.results.links import question_link, worker_link
+from evaluation.steps.checkpoints import RunInputError
+
+LONGEST_SEARCH = 255
+ITERATIONS_SHOWN = 100
+# Rows of a picture on the page; the picture as a file has more. Each is drawn twice, also narrow.
+WORKERS_DRAWN = 100
+
+
+class RunPage(ResultsPage):
+    """Grades, questions, convergence, warnings and signature of a run."""
+
+    template_name = "evaluation/run.html"
+
+    def way_here(self) -> list[tuple[str, str]]:
+        """Return the pages above."""
+        return super().way_here()[:1]
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Report the run; `workers`, `questions`, `by`, `q` and `check` come from the address."""
+        run, asked = self.results_of, self.request.GET
+        report = run_report(run)
+        search = asked.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
+        by = _order(asked.get("by", "position"))
+        best = worker_rows(run, size=WORKERS_DRAWN).rows if report.n_graded else []
+        link = _of_worker(run)
+        return super().get_context_data(
+            title=f"Results of {report.about.name}",
+            report=report,
+            alarms=alarms_report(run),
+            remedies=remedies_report(run),
+            search=search,
+            workers=worker_rows(run, asked.get("workers", ""), search),
+            by=by,
+            questions=question_rows(run, asked.get("questions", ""), by),
+            trace=[
+                (at, three_digits(change))
+                for at, change in enumerate(report.trace[:ITERATIONS_SHOWN], 1)
+            ],
+            charts={
+                "grades": grades_chart(best, report.n_graded, link) if best else None,
+                "ranks": ranks_chart(best, report.n_graded, link),
+                "questions": disagreement(run, report.counts.get("questions", 0)),
+                "convergence": convergence_chart(report.trace) if report.trace else None,
+            },
+            same_inputs=_same_inputs(run) if asked.get("check") == "inputs" else None,
+            **kwargs,
+        )
+
+
+def _order(asked: str) -> By:
+    for known in ORDERS:
+        if asked == known:
+            return known
+    raise Http404("questions have no such order")
+
+
+def grades(run: Run, n_workers: int) -> Chart:
+    """Return the picture of the best workers' grades."""
+    return grades_chart(worker_rows(run, size=MOST_WORKERS).rows, n_workers, _of_worker(run))
+
+
+def ranks(run: Run, n_workers: int) -> Chart | None:
+    """Return the picture of the best workers' ranks; None where they have no intervals."""
+    return ranks_chart(worker_rows(run, size=MOST_WORKERS).rows, n_workers, _of_worker(run))
+
+
+def _of_worker(run: Run) -> Callable[[UUID], str]:
+    def link(worker: UUID) -> str:
+        return worker_link(run, worker)
+
+    return link
+
+
+def disagreement(run: Run, n_questions: int) -> Chart | None:
+    """Return the picture of the questions with the most disagreement; None without any."""
+
+    def link(question: UUID) -> str:
+        return question_link(run, question)
+
+    rows = question_rows(run, by="dispersion", size=MOST_QUESTIONS).rows
+    return questions_chart(rows, n_questions, link) if n_questions else None
+
+
+def _same_inputs(run: Run) -> bool:
+    try:
+        return inputs_are_the_same(run)
+    except RunInputError:  # no answer is left
+        return False

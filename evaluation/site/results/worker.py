@@ -1,0 +1,52 @@
+"""The page of a worker in a run."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+
+from evaluation.charts import Chart, worker_chart
+from evaluation.models import Run
+from evaluation.reports import WorkerReport, worker_report
+from evaluation.reports.alarms import alarms_report
+from evaluation.site.results.base import ResultsPage
+from evaluation.site.results.links import question_link
+
+
+class WorkerPage(ResultsPage):
+    """A worker's grade, and every answer beside the nearest one."""
+
+    template_name = "evaluation/worker.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Report the worker; `after` comes from the address."""
+        run = self.results_of
+        report = found(run, kwargs["worker"], self.request.GET.get("after", ""))
+        return super().get_context_data(
+            title=f"Worker {report.worker.name}",
+            report=report,
+            alarms=alarms_report(run, worker=report.worker.worker),
+            chart=scores(run, report),
+            **kwargs,
+        )
+
+
+def found(run: Run, worker: UUID, after: str = "") -> WorkerReport:
+    """Return a worker's report; 404 without such a worker."""
+    report = worker_report(run, worker, after)
+    if report is None:
+        raise Http404("the run has no such worker")
+    return report
+
+
+def scores(run: Run, report: WorkerReport) -> Chart | None:
+    """Return the picture of a worker's answers; None where none can be compared."""
+
+    def link(question: UUID) -> str:
+        return question_link(run, question)
+
+    if all(answer.score_leave_one_out is None for answer in report.answers.rows):
+        return None
+    return worker_chart(report.answers.rows, report.worker.leave_one_out, link)

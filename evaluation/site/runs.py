@@ -1,0 +1,132 @@
+"""Runs: the list, the page of one, and what people do with it."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.fields.json import KT
+from django.db.models.functions import Coalesce
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from annotations.desk.paging import NEWEST_FIRST, page_of
+from annotations.desk.scope import editable_or_refused, user_id
+from annotations.desk.uploads import breadcrumbs
+from annotations.desk.words import with_code
+from annotations.models import rights
+from evaluation.background import runs as lifecycle
+from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.flow.parameters import AqerParameters
+from evaluation.models import Alarm, Run
+from evaluation.reports.progress import duration, progress_of
+
+RUNS_PER_PAGE = 25
+# What a list does not show, and would be long.
+LONG = ("summary", "reasons", "warnings", "signature", "parameters")
+
+
+def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
+    """Return the run if the one who asks may see it; else it does not exist."""
+    try:
+        return lifecycle.find(request.user, run_id)
+    except Run.DoesNotExist:
+        raise Http404 from None
+
+
+def in_short(rows: QuerySet[Run]) -> QuerySet[Run]:
+    """Return runs as a list shows them: without what is long, with embedder and alarms."""
+    return rows.defer(*LONG).annotate(
+        embedder=KT("parameters__embedder"), n_alarms=alarms_of(OuterRef("pk"))
+    )
+
+
+def alarms_of(run: Any) -> Coalesce:
+    """Return the expression for how many alarms ring in a run."""
+    ringing = Alarm.objects.filter(run=run, severity=Alarm.Severity.ALARM).order_by()
+    counted = ringing.values("run").annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+
+
+def runs(request: HttpRequest) -> HttpResponse:
+    """List the runs, newest first; `state` picks those in one state."""
+    rows = in_short(lifecycle.visible_runs(request.user))
+    state = request.GET.get("state", "")
+    if state in Run.State.values:
+        rows = rows.filter(state=state)
+    page = page_of(request, rows, NEWEST_FIRST, RUNS_PER_PAGE)
+    waits = any(not run.is_finished for run in page)
+    context = {
+        "title": "Runs",
+        "page": page,
+        "state": state,
+        "states": Run.State.choices,
+        "waiting": with_code(HOW_TO_START) if waits and not somebody_listens() else "",
+    }
+    return TemplateResponse(request, "admin/runs/list.html", context)
+
+
+def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show how a run stands: waiting, running, done, failed or cancelled."""
+    shown = run_or_404(request, run_id)
+    question_set = shown.version.question_set
+    took = None
+    if shown.finished_at and shown.started_at:
+        took = duration((shown.finished_at - shown.started_at).total_seconds())
+    context = {
+        "title": f"Run of {shown.created_at:%-d %B %Y, %H:%M} UTC",
+        "subtitle": f"{question_set.name}, version {shown.version.number}",
+        "breadcrumbs": breadcrumbs(question_set),
+        "notice": question_set.notice,
+        "run": shown,
+        "rights": rights(request.user, question_set),
+        "question_set": question_set,
+        "progress": progress_of(shown),
+        "how_to_start": with_code(HOW_TO_START),
+        "took": took,
+        "results": results_address(shown),
+        "parameters": {**AqerParameters().as_dict(), **shown.parameters}.items(),
+        "counts": shown.summary.get("counts", {}).items(),
+    }
+    return TemplateResponse(request, "admin/runs/run.html", context)
+
+
+@require_GET
+def run_status(request: HttpRequest, run_id: UUID) -> JsonResponse:
+    """Return how far a run is, for the script of its page."""
+    return JsonResponse(progress_of(run_or_404(request, run_id)).as_dict())
+
+
+@require_POST
+def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Cancel a run that has not ended."""
+    shown = editable_or_refused(request, Run.objects.all(), run_id)
+    if lifecycle.cancel(shown):
+        messages.success(request, "The run is cancelled. The next one uses its vectors.")
+    else:
+        messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
+    return redirect("admin:run", shown.public_id)
+
+
+@require_POST
+def run_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Start a run like this one, beside it."""
+    follower = lifecycle.again(
+        editable_or_refused(request, Run.objects.all(), run_id), user_id(request)
+    )
+    return redirect("admin:run", follower.public_id)
+
+
+def results_address(run: Run) -> str:
+    """Return the address of a run's results; empty where it has none."""
+    if run.state != Run.State.DONE:
+        return ""
+    try:
+        return reverse("admin:results-run", args=[run.public_id])
+    except NoReverseMatch:
+        return ""

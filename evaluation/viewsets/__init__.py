@@ -1,1 +1,0 @@
-"""REST: language models, their answers, runs and results; the manner of `annotations.viewsets`."""

@@ -1,0 +1,1 @@
+"""Codes to sentences, one catalogue a door."""

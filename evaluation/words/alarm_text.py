@@ -1,0 +1,36 @@
+"""Alarms as text for a terminal: what rang, whom it is about, and what it means."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from evaluation.flow.results import AlarmRow
+from evaluation.words.console import printable
+
+# Workers or questions named for an alarm.
+SHOWN = 40
+# Characters of a line, and of an id in the middle of one.
+WIDE = 100
+LONGEST_ID = 40
+
+
+def alarms_text(alarms: Iterable[AlarmRow], where: str) -> str:
+    """Return every alarm, in the order given; `where` has the ids that are left out here."""
+    said = []
+    for alarm in alarms:
+        said.append(f"{alarm.severity.upper()} {alarm.kind}: {alarm.message}")
+        for what, ids in (("Workers", alarm.workers), ("Questions", alarm.questions)):
+            if ids:
+                said.append(f"  {what}: {_named(ids, where)}")
+    return "\n".join(textwrap.fill(line, WIDE, subsequent_indent="  ") for line in said)
+
+
+def _named(ids: Sequence[object], where: str) -> str:
+    more = f" and {len(ids) - SHOWN} more {where}" if len(ids) > SHOWN else ""
+    return ", ".join(_short(str(one)) for one in ids[:SHOWN]) + more
+
+
+def _short(text: str) -> str:
+    text = printable(text).replace("\n", " ")
+    return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 3]}..."

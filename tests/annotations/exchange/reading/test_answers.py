@@ -1,0 +1,190 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotations.exchange import AnswerStatus, read_answers, read_model_answers
+from tests.annotations.exchange.files import (
+    HEADER,
+    fault,
+    model_fault,
+    only_fault,
+    texts,
+    write,
+    write_jsonl,
+)
+
+MODELS = "model,question,answer,status\n"
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.xls", "a.json", "a.csv.gz", "a.ods", "a"])
+def test_an_unknown_ending_lists_the_accepted_ones(tmp_path, name):
+    message = only_fault(write(tmp_path, HEADER + "w1,q1,yes\n", name))
+    assert ".csv, .tsv, .jsonl, .ndjson, .xlsx" in message
+
+
+def test_rows_are_counted_from_zero_and_order_is_kept(tmp_path):
+    file = read_answers(write(tmp_path, HEADER + "w2,q1,b\nw1,q1,a\nw2,q1,b\nw1,q0,c\n"))
+    assert [(r.row, r.worker, r.question) for r in file.records] == [
+        (0, "w2", "q1"),
+        (1, "w1", "q1"),
+        (3, "w1", "q0"),
+    ]
+    assert (file.name, file.n_rows, file.n_repeated, file.n_empty) == ("answers.csv", 4, 1, 0)
+
+
+def test_ids_are_trimmed_composed_and_otherwise_left_alone(tmp_path):
+    path = write(tmp_path, HEADER + " 007 ,\u00a0q1,a\nAnn,e\u0301,b\nann,\u00e9,c\n7,q1,d\n")
+    assert [(r.worker, r.question) for r in read_answers(path).records] == [
+        ("007", "q1"),
+        ("Ann", "\u00e9"),
+        ("ann", "\u00e9"),
+        ("7", "q1"),
+    ]
+
+
+def test_ids_that_differ_only_in_trimming_or_composition_are_the_same(tmp_path):
+    path = write(tmp_path, HEADER + "e\u0301,q1,a\n \u00e9 ,q1 ,b\n")
+    assert "already in line 2" in only_fault(path)
+
+
+def test_every_missing_id_is_told_with_its_line(tmp_path):
+    error = fault(write(tmp_path, HEADER + ",q1,a\nw1,  ,b\n,,c\nw2,q1,d\n"))
+    assert [(p.line, p.column) for p in error.problems] == [
+        (2, "worker"),
+        (3, "question"),
+        (4, "worker"),
+        (4, "question"),
+    ]
+    assert str(error).splitlines()[0] == (
+        "answers.csv, line 2, column worker: the worker is missing. "
+        "Fill in the id, or delete the row."
+    )
+
+
+def test_a_repeated_answer_with_the_same_text_is_counted_and_the_first_stays(tmp_path):
+    path = write(tmp_path, HEADER + "w1,q1,caf\u00e9\nw1,q1, cafe\u0301 \nw1,q1,caf\u00e9\n")
+    file = read_answers(path)
+    assert [(r.row, r.text) for r in file.records] == [(0, "caf\u00e9")]
+    assert (file.n_rows, file.n_repeated) == (3, 2)
+
+
+def test_a_repeated_answer_with_other_text_names_both_lines(tmp_path):
+    message = only_fault(write(tmp_path, HEADER + "w1,q1,a\nw2,q1,x\nw1,q1,b\n"))
+    assert "line 4: worker w1 answered question q1 already in line 2, with another text" in message
+
+
+def test_an_answer_and_an_empty_one_contradict_each_other(tmp_path):
+    assert "another text" in only_fault(write(tmp_path, HEADER + "w1,q1,\nw1,q1,b\n"))
+
+
+def test_the_text_is_kept_as_written(tmp_path):
+    path = write(tmp_path, HEADER + "w1,q1,  cafe\u0301  \n")
+    assert read_answers(path).records[0].text == "  cafe\u0301  "
+
+
+@pytest.mark.parametrize("blank", ["", "   ", "\u00a0\u2003", '"\n\t"'])
+def test_an_answer_of_nothing_but_white_space_is_empty_and_counted(tmp_path, blank):
+    file = read_answers(write(tmp_path, HEADER + f"w1,q1,{blank}\nw2,q1,I don't know\n"))
+    assert (file.records[0].text, file.n_empty, file.n_rows) == ("", 1, 2)
+
+
+def test_an_answer_may_have_100_000_bytes_and_not_one_more(tmp_path):
+    longest = "é" * 50_000
+    assert texts(write(tmp_path, HEADER + f"w1,q1,{longest}\n")) == [("w1", "q1", longest)]
+    message = only_fault(write(tmp_path, HEADER + f"w1,q1,{longest}x\n"))
+    assert "line 2, column answer: the answer has 100,001 bytes" in message
+
+
+def test_a_file_without_a_data_row_is_refused(tmp_path):
+    assert "there is no data row" in only_fault(write(tmp_path, HEADER))
+    assert "there is no data row" in model_fault(write(tmp_path, MODELS + "\n\n"))
+
+
+def test_bad_rows_of_every_kind_are_told_together(tmp_path):
+    content = HEADER + ",q1,a\nw1,q1\nw1,q1,a\nw1,q1,b\nw2,q1," + "x" * 100_001 + "\n"
+    assert [p.line for p in fault(write(tmp_path, content)).problems] == [2, 3, 5, 6]
+
+
+def test_a_path_may_be_plain_text(tmp_path):
+    assert read_answers(str(write(tmp_path, HEADER + "w1,q1,a\n"))).n_rows == 1
+
+
+@pytest.mark.parametrize("written", ["refused", "REFUSED", " Refused "])
+def test_a_status_is_read_in_any_case(tmp_path, written):
+    path = write(tmp_path, MODELS + f"m,q1,,{written}\n")
+    assert read_model_answers(path).records[0].status is AnswerStatus.REFUSED
+
+
+def test_every_status_is_accepted_with_and_without_text_where_that_makes_sense(tmp_path):
+    rows = [
+        ("text", "a", "text"),
+        ("", "a", "text"),
+        ("text", " ", "empty"),
+        ("", "", "empty"),
+        ("empty", "", "empty"),
+        ("refused", "No.", "refused"),
+        ("refused_prompt", "", "refused_prompt"),
+        ("refused_generation", "As I", "refused_generation"),
+        ("error", "", "error"),
+        ("error", "timeout", "error"),
+    ]
+    content = MODELS + "".join(f"m,q{i},{a},{s}\n" for i, (s, a, _) in enumerate(rows))
+    file = read_model_answers(write(tmp_path, content))
+    assert [r.status for r in file.records] == [status for _, _, status in rows]
+    assert file.n_empty == 3
+
+
+def test_a_file_without_status_has_text_and_empty(tmp_path):
+    path = write_jsonl(
+        tmp_path,
+        {"model": "m", "question": 1, "answer": "a"},
+        {"model": "m", "question": 2, "answer": None},
+    )
+    records = read_model_answers(path).records
+    assert [(r.question, r.status) for r in records] == [("1", "text"), ("2", "empty")]
+
+
+def test_an_unknown_status_lists_the_accepted_ones(tmp_path):
+    message = model_fault(write(tmp_path, MODELS + "m,q1,a,Okay\n"))
+    assert "line 2, column status: the status okay is unknown" in message
+    assert "text, empty, refused, refused_prompt, refused_generation, error" in message
+
+
+def test_the_status_empty_beside_an_answer_is_refused(tmp_path):
+    message = model_fault(write(tmp_path, MODELS + "m,q1,a,empty\n"))
+    assert "line 2, column status: the status is empty, but there is an answer" in message
+
+
+def test_a_missing_model_is_told_with_its_line(tmp_path):
+    message = model_fault(write(tmp_path, MODELS + ",q1,a,\n"))
+    assert "line 2, column model: the model is missing" in message
+
+
+def test_a_repeated_model_answer_with_another_status_or_text_names_both_lines(tmp_path):
+    other_status = write(tmp_path, MODELS + "m,q1,,refused\nm,q1,,error\n")
+    assert "already in line 2, with another status" in model_fault(other_status)
+    other_text = write(tmp_path, MODELS + "m,q1,a,\nm,q1,b,\n")
+    assert "already in line 2, with another text" in model_fault(other_text)
+
+
+def test_a_repeated_model_answer_is_counted_by_its_status_in_effect(tmp_path):
+    file = read_model_answers(write(tmp_path, MODELS + "m,q1,,\nm,q1, ,EMPTY\nm,q2,a,\n"))
+    assert (file.n_rows, len(file.records), file.n_repeated, file.n_empty) == (3, 2, 1, 1)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"), st.sampled_from(["", " ", "t"]))
+    ).filter(len)
+)
+def test_counts_in_are_counts_out(tmp_path_factory, rows):
+    # One text for each worker and question, so that there are repetitions and no contradictions.
+    given_texts: dict[tuple[str, str], str] = {}
+    lines = [(w, q, given_texts.setdefault((w, q), t)) for w, q, t in rows]
+    path = tmp_path_factory.mktemp("counts") / "answers.csv"
+    path.write_text(HEADER + "".join(",".join(line) + "\n" for line in lines))
+    file = read_answers(path)
+    assert file.n_rows == len(rows) == len(file.records) + file.n_repeated
+    assert len(file.records) == len(given_texts)
+    assert file.n_empty == sum(not t.strip() for t in given_texts.values())

@@ -1,0 +1,126 @@
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotations.exchange import read_answers
+from tests.annotations.exchange.files import fault, only_fault, texts, write, write_jsonl
+
+GOOD = '{"worker": "w1", "question": "q1", "answer": "yes"}\n'
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.ndjson", "A.JSONL"])
+def test_one_object_a_line_is_read(tmp_path, name):
+    assert texts(write(tmp_path, GOOD, name)) == [("w1", "q1", "yes")]
+
+
+def test_blank_lines_are_skipped_and_counted_as_lines(tmp_path):
+    path = write(tmp_path, "\n" + GOOD + "  \r\n" + GOOD.replace("w1", "w2"), "a.jsonl")
+    assert [(r.row, r.line) for r in read_answers(path).records] == [(0, 2), (1, 4)]
+
+
+def test_numbers_stay_as_typed_and_null_is_empty(tmp_path):
+    line = '{"worker": 1.50, "question": 12345678901234567890, "answer": null}\n'
+    assert texts(write(tmp_path, line, "a.jsonl")) == [("1.50", "12345678901234567890", "")]
+
+
+def test_a_null_worker_is_a_missing_worker(tmp_path):
+    path = write_jsonl(tmp_path, {"worker": None, "question": "q1", "answer": "yes"})
+    assert "line 1, column worker: the worker is missing" in only_fault(path)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [(True, "true or false"), ([1], "a list"), ({"a": 1}, "an object")]
+)
+def test_a_value_that_is_no_text_is_refused_where_it_is_wanted(tmp_path, value, kind):
+    path = write_jsonl(tmp_path, {"worker": "w1", "question": "q1", "answer": value})
+    assert f"line 1, column answer: the answer is {kind}" in only_fault(path)
+
+
+def test_a_value_that_is_no_text_is_kept_aside_as_json(tmp_path):
+    path = write_jsonl(
+        tmp_path,
+        {"worker": "w1", "question": "q1", "answer": "a", "x": [1, {"b": "ü"}], "y": None},
+        {"z": True, "question": "q2", "worker": "w1", "answer": "a", "y": 2},
+    )
+    file = read_answers(path)
+    assert file.kept_aside == ("x", "y", "z")
+    assert [r.extra for r in file.records] == [('["1", {"b": "ü"}]', ""), ("", "2", "true")]
+    assert file.extra(file.records[0])["z"] == ""
+
+
+def test_what_is_not_json_is_named_with_line_and_column_and_the_rest_is_checked(tmp_path):
+    path = write(tmp_path, GOOD + "{nonsense\n" + GOOD + "[1]\n" + '"text"\n', "a.jsonl")
+    error = fault(path)
+    assert [(p.line, p.column) for p in error.problems] == [(2, 2), (4, None), (5, None)]
+    assert "one object a line" in str(error)
+
+
+def test_a_key_that_stands_there_twice_is_refused(tmp_path):
+    path = write(tmp_path, GOOD.replace("}", ', "worker": "w2"}'), "a.jsonl")
+    assert "line 1: the key worker stands there twice" in only_fault(path)
+
+
+def test_nan_is_no_json(tmp_path):
+    path = write(tmp_path, GOOD.replace('"yes"', "NaN"), "a.jsonl")
+    assert "line 1: NaN is no JSON value" in only_fault(path)
+
+
+def test_json_nested_without_end_is_refused(tmp_path):
+    path = write(tmp_path, GOOD + "[" * 100_000 + "\n", "a.jsonl")
+    assert "line 2: the JSON is nested too deeply" in only_fault(path)
+
+
+def test_a_key_missing_in_the_first_line_ends_the_reading(tmp_path):
+    path = write(tmp_path, '{"worker": "w1", "question": "q1"}\n' * 3, "a.jsonl")
+    message = only_fault(path)
+    assert "line 1: there is no column answer; found: worker, question" in message
+
+
+def test_a_key_missing_further_down_names_its_line(tmp_path):
+    path = write(tmp_path, GOOD + '{"worker": "w2", "question": "q1"}\n', "a.jsonl")
+    assert "line 2: there is no column answer" in only_fault(path)
+
+
+@pytest.mark.parametrize(
+    ("escape", "what"), [("\\ud800", "half a surrogate pair"), ("\\u0000", "NUL")]
+)
+@pytest.mark.parametrize("column", ["worker", "answer", "note"])
+def test_what_is_no_text_is_refused_in_any_column(tmp_path, escape, what, column):
+    record = {"worker": "w1", "question": "q1", "answer": "a", "note": "n", column: "ESCAPE"}
+    path = write(tmp_path, json.dumps(record).replace("ESCAPE", escape) + "\n", "a.jsonl")
+    message = only_fault(path)
+    assert f"line 1, column {column}" in message
+    assert what in message
+
+
+def test_a_key_that_is_no_text_is_refused(tmp_path):
+    path = write(tmp_path, GOOD.replace("}", ', "\\ud800": 1}'), "a.jsonl")
+    assert "line 1: a key holds" in only_fault(path)
+
+
+def test_a_whole_surrogate_pair_is_a_character(tmp_path):
+    path = write(tmp_path, GOOD.replace("yes", "\\ud83d\\ude00"), "a.jsonl")
+    assert texts(path) == [("w1", "q1", "😀")]
+
+
+def test_a_unicode_line_separator_is_no_line_end(tmp_path):
+    path = write(tmp_path, GOOD.replace("yes", "a\u2028b\x85c"), "a.jsonl")
+    assert texts(path) == [("w1", "q1", "a\u2028b\x85c")]
+
+
+@settings(deadline=None)
+@given(
+    answers=st.lists(
+        st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1
+    ),
+    escaped=st.booleans(),
+)
+def test_any_text_written_as_json_comes_back(tmp_path_factory, answers, escaped):
+    path = tmp_path_factory.mktemp("jsonl") / "answers.jsonl"
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for i, text in enumerate(answers):
+            record = {"worker": f"w{i}", "question": "q", "answer": text}
+            file.write(json.dumps(record, ensure_ascii=escaped) + "\n")
+    assert [t for _, _, t in texts(path)] == [t if t.strip() else "" for t in answers]

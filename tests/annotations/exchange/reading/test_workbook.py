@@ -1,0 +1,234 @@
+import datetime
+import zipfile
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openpyxl.chart import BarChart
+
+from annotations.exchange import read_answers
+from annotations.exchange.reading import workbook
+from tests.annotations.exchange.files import fault, only_fault, texts, write, write_xlsx
+
+HEADER = ["worker", "question", "answer"]
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+def rewrite(path, part, change):
+    """The same workbook with one part changed."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts[part] = change(parts[part])
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_the_first_sheet_is_read_and_the_others_are_mentioned(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "yes"])
+    book = openpyxl.load_workbook(path)
+    book.create_sheet("Other")
+    book.save(path)
+    file = read_answers(path)
+    assert [(r.worker, r.question, r.text, r.line) for r in file.records] == [
+        ("w1", "q1", "yes", 2)
+    ]
+    assert file.encoding is None
+    [warning] = file.warnings
+    assert "2 sheets; only the first, Sheet, was read" in warning
+
+
+def test_numbers_and_dates_become_text_as_a_person_would_type_them(tmp_path):
+    path = write_xlsx(
+        tmp_path,
+        HEADER,
+        [7.0, 1e3, 2.5],
+        ["007", 12, True],
+        [datetime.datetime(2026, 1, 2, 3, 4, 5), datetime.date(2026, 1, 2), datetime.time(3, 4)],
+    )
+    rewrite(path, SHEET, lambda xml: xml.replace(b"<v>7</v>", b"<v>7.0</v>"))
+    assert texts(path) == [
+        ("7", "1000", "2.5"),
+        ("007", "12", "TRUE"),
+        ("2026-01-02T03:04:05", "2026-01-02", "03:04:00"),
+    ]
+
+
+def test_lines_are_the_rows_of_the_sheet_and_empty_rows_are_skipped(tmp_path):
+    path = write_xlsx(tmp_path, [], HEADER, ["w1", "q1", "a"], [], [None, "  "], ["w2", "q1", "a"])
+    assert [(r.row, r.line) for r in read_answers(path).records] == [(0, 3), (1, 6)]
+
+
+def test_short_rows_are_filled_up_and_cells_without_a_header_left_out(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1"], ["w2", "q1", "a", "stray"])
+    assert [t for _, _, t in texts(path)] == ["", "a"]
+    assert read_answers(path).kept_aside == ()
+
+
+def test_a_wrong_extent_loses_no_rows(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"], ["w2", "q1", "b"])
+    rewrite(path, SHEET, lambda xml: xml.replace(b'ref="A1:C3"', b'ref="A1:B2"'))
+    assert len(texts(path)) == 2
+
+
+def test_a_row_number_beyond_any_sheet_is_refused_quickly(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    rewrite(path, SHEET, lambda xml: xml.replace(b'<row r="2"', b'<row r="99999999999"'))
+    assert "rows beyond 1,048,576" in only_fault(path)
+
+
+@pytest.mark.parametrize("content", [b"worker,question,answer\n", b"PK\x03\x04 but no more"])
+def test_a_file_that_is_no_workbook_is_refused(tmp_path, content):
+    assert "this is no XLSX workbook" in only_fault(write(tmp_path, content, "a.xlsx"))
+
+
+def test_a_zip_archive_without_a_workbook_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as archive:
+        archive.writestr("word/document.xml", "<x/>")
+    assert "this is no XLSX workbook" in only_fault(tmp_path / "a.xlsx")
+
+
+def test_a_truncated_workbook_is_refused(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    path.write_bytes(path.read_bytes()[:-100])
+    assert "damaged" in only_fault(path)
+
+
+@pytest.mark.parametrize("part", [SHEET, "xl/workbook.xml", "[Content_Types].xml"])
+def test_a_workbook_with_a_broken_part_is_refused(tmp_path, part):
+    path = rewrite(write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"]), part, lambda xml: xml[:-30])
+    assert "damaged" in only_fault(path)
+
+
+def test_an_old_or_protected_workbook_is_called_so(tmp_path):
+    path = write(tmp_path, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "a.xlsx")
+    message = only_fault(path)
+    assert "(.xls) or one with a password" in message
+
+
+def test_a_workbook_that_would_unpack_to_an_absurd_size_is_refused(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/media/zeros.bin", bytes(70 << 20))
+    assert "would unpack to 73," in only_fault(path)
+
+
+def test_a_workbook_over_the_absolute_size_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(workbook, "LARGEST", 1000)
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    assert "would unpack to" in only_fault(path)
+
+
+def test_entities_that_blow_up_are_refused(tmp_path):
+    bomb = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    rewrite(path, SHEET, lambda xml: bomb + xml.replace(b">w1<", b">&b;<"))
+    assert "damaged" in only_fault(path)
+
+
+def with_shared_strings(path, strings):
+    """The workbook as spreadsheets write it: a table of strings, cells pointing to it."""
+    kind = b"application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    entry = b'<Override PartName="/xl/sharedStrings.xml" ContentType="' + kind + b'"/></Types>'
+    namespace = b"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    rewrite(path, "[Content_Types].xml", lambda xml: xml.replace(b"</Types>", entry))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/sharedStrings.xml", b'<sst xmlns="' + namespace + b'">' + strings)
+    inline = b't="inlineStr"><is><t>a</t></is>'
+    return rewrite(path, SHEET, lambda xml: xml.replace(inline, b't="s"><v>1</v>'))
+
+
+def test_shared_strings_are_read_with_all_their_runs(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    strings = b"<si><t>no</t></si><si><r><t>rich </t></r><r><t>text_x000D_</t></r></si></sst>"
+    with_shared_strings(path, strings)
+    assert texts(path) == [("w1", "q1", "rich text\r")]
+
+
+@pytest.mark.parametrize("strings", [b"<si><t>no</t></si></sst>", b"<si><t>cut"])
+def test_shared_strings_that_lack_what_a_cell_points_to_are_refused(tmp_path, strings):
+    path = with_shared_strings(write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"]), strings)
+    assert "damaged" in only_fault(path)
+
+
+def test_a_formula_without_a_stored_value_is_named_with_its_row(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"], ["w2", "q1", '="b"&"c"'])
+    assert "line 3, column answer: the cell holds a formula without a stored" in only_fault(path)
+
+
+def test_a_row_of_nothing_but_such_formulas_is_not_skipped(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["=A1", "=A1", "=A1"])
+    assert [p.column for p in fault(path).problems] == ["worker", "question", "answer"]
+
+
+def test_a_formula_with_a_stored_value_is_that_value_even_if_it_is_empty(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "=A1"], ["w2", "q1", "=A2"], ["=A3"])
+
+    def store(xml):
+        xml = xml.replace(b'<c r="C2"><f>A1</f><v />', b'<c r="C2" t="str"><f>A1</f><v>yes</v>')
+        xml = xml.replace(b'<c r="C3"><f>A2</f><v />', b'<c r="C3" t="str"><f>A2</f><v></v>')
+        return xml.replace(b'<c r="A4"><f>A3</f><v />', b'<c r="A4" t="str"><f>A3</f><v></v>')
+
+    rewrite(path, SHEET, store)
+    assert texts(path) == [("w1", "q1", "yes"), ("w2", "q1", "")]
+
+
+def test_a_formula_in_a_column_nobody_wants_does_not_matter(tmp_path):
+    path = write_xlsx(tmp_path, [*HEADER, "x"], ["w1", "q1", "a", "=A1"])
+    assert read_answers(path).records[0].extra == ("",)
+
+
+def test_an_error_value_is_named_with_its_row(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["#N/A", "q1", "a"])
+    assert "line 2, column worker: the cell holds the error #N/A" in only_fault(path)
+
+
+def test_escaped_control_characters_are_restored_and_nul_is_refused(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "one_x000D_\ntwo_x0041_"])
+    assert texts(path) == [("w1", "q1", "one\r\ntwo_x0041_")]
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "one_x0000_two"])
+    assert "line 2, column answer: there is a NUL character" in only_fault(path)
+
+
+def test_a_sheet_without_a_row_is_an_empty_file(tmp_path):
+    assert "the file is empty" in only_fault(write_xlsx(tmp_path))
+
+
+def test_a_sheet_of_charts_in_front_is_passed_over(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    book = openpyxl.load_workbook(path)
+    book.create_chartsheet("Charts", 0).add_chart(BarChart())
+    book.save(path)
+    assert texts(path) == [("w1", "q1", "a")]
+
+
+def test_an_answer_beyond_the_limit_is_refused_in_a_workbook_too(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    rewrite(
+        path,
+        SHEET,
+        lambda xml: xml.replace(b"<t>a</t>", b"<t>" + b"a" * 100_001 + b"</t>"),
+    )
+    assert "line 2, column answer: the answer has 100,001 bytes" in only_fault(path)
+
+
+# A workbook cannot hold control characters, and XML turns \r into \n.
+WRITABLE = st.characters(
+    min_codepoint=32, exclude_characters="\ufffe\uffff", exclude_categories=["Cs", "Cc"]
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(
+        st.text(WRITABLE | st.sampled_from("\n\t")).filter(lambda t: not t.startswith(("=", "#"))),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_any_text_written_as_a_workbook_comes_back(tmp_path_factory, answers):
+    folder = tmp_path_factory.mktemp("xlsx")
+    path = write_xlsx(folder, HEADER, *([f"w{i}", "q", text] for i, text in enumerate(answers)))
+    assert [t for _, _, t in texts(path)] == [t if t.strip() else "" for t in answers]

@@ -1,0 +1,107 @@
+"""Rana owns a graded set whose texts are all marked; Otto is another requester, Ida an operator."""
+
+from types import SimpleNamespace
+
+import pytest
+from django.contrib.auth.models import User
+from rest_framework.throttling import SimpleRateThrottle
+
+from annotations.exchange.importing import import_answers, import_passages, import_questions
+from annotations.models import QuestionSet
+from evaluation.background import runs
+from evaluation.background.work import work_one_turn
+from evaluation.flow.parameters import AqerParameters
+from evaluation.imports import import_model_answers
+from evaluation.models import Run
+
+MARK = "xyzzy"
+"""Stands in every text and name of Rana's; nobody else may ever read it."""
+
+# Would run, or end its attribute, wherever it is not escaped.
+NASTY = f"{MARK} \"'><script>alert(1)</script> {{{{ 7*7 }}}} ${{7*7}}"
+
+
+@pytest.fixture(autouse=True)
+def own_home(settings, tmp_path, monkeypatch):
+    """Uploads go into a folder of the test's, and no bell rings."""
+    settings.HOME = tmp_path / "home"
+    # The real one takes half a second a user.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # No test is too fast for the API.
+    rates = dict.fromkeys(SimpleRateThrottle.THROTTLE_RATES, "100000/minute")
+    monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    return settings.HOME
+
+
+@pytest.fixture
+def rana(db):
+    return User.objects.create_user("rana", password="rivers-and-lakes", is_staff=True)
+
+
+@pytest.fixture
+def otto(db):
+    return User.objects.create_user("otto", password="rivers-and-lakes", is_staff=True)
+
+
+@pytest.fixture
+def ida(db):
+    return User.objects.create_superuser("ida", password="rivers-and-lakes")
+
+
+def csv_of(*rows):
+    return "\n".join(",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows)
+
+
+def import_world(question_set, folder, mark=MARK):
+    """Two questions about a passage, three workers, one model; `mark` stands in all of it."""
+    nasty = NASTY.replace(MARK, mark)
+    files = {
+        import_passages: [["passage", "text"], ["p1", f"Passage {nasty}"]],
+        import_questions: [
+            ["question", "text", "passage"],
+            ["q1", f"Where does it begin? {nasty}", "p1"],
+            ["q2", f"Where does it end? {nasty}", "p1"],
+        ],
+        import_answers: [
+            ["worker", "question", "answer"],
+            *(
+                [f"{mark}-{who}", question, f"{text} {nasty}"]
+                for who, text in (("ada", "in the hills"), ("ben", "in hills"), ("cy", "no idea"))
+                for question in ("q1", "q2")
+            ),
+        ],
+        import_model_answers: [
+            ["model", "question", "answer"],
+            [f"{mark}-model", "q1", f"in the hills {nasty}"],
+            [f"{mark}-model", "q2", f"somewhere {nasty}"],
+        ],
+    }
+    for load, rows in files.items():
+        path = folder / f"{load.__name__}.csv"
+        path.write_text(csv_of(*rows), encoding="utf-8")
+        load(question_set, path)
+
+
+def graded_set(owner, folder, mark=MARK):
+    """A set of that owner's, its version and its finished run."""
+    question_set = QuestionSet.objects.create(
+        owner=owner,
+        name=f"Rivers {mark}",
+        notice=f"Notice {mark}",
+        description=NASTY.replace(MARK, mark),
+    )
+    import_world(question_set, folder, mark)
+    version = question_set.latest_version()
+    run = runs.queue(version, owner.pk, AqerParameters(embedder="bow", bootstrap=0))
+    assert work_one_turn()
+    run.refresh_from_db()
+    assert run.state == Run.State.DONE, run.error
+    return SimpleNamespace(set=question_set, version=version, run=run)
+
+
+@pytest.fixture
+def world(rana, otto, ida, tmp_path):
+    """The users, Rana's set, its version and its finished run."""
+    return SimpleNamespace(rana=rana, otto=otto, ida=ida, **vars(graded_set(rana, tmp_path)))

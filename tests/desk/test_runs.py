@@ -1,0 +1,229 @@
+"""Grading from a form, and the life of a run on its page."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+from django.urls import reverse
+from django.utils import timezone
+
+from annotations.models import QuestionSet, Response
+from evaluation.background import runs
+from evaluation.background.leases import claim_oldest
+from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.warnings import EMPTY_ANSWERS
+from evaluation.models import BackgroundWorker, Run
+from evaluation.reports.progress import duration
+from evaluation.site.attention import attention
+from evaluation.site.grade_form import GradeForm
+
+DEFAULTS = {
+    **{name: value for name, value in AqerParameters().as_dict().items() if value},
+    "seed": "0",
+}
+
+
+@pytest.fixture
+def signed_in(client, world):
+    client.force_login(world.rana)
+    return client
+
+
+def post_grade(client, world, **changed):
+    address = reverse("admin:grade", args=[world.set.public_id])
+    return client.post(address, {**DEFAULTS, **changed})
+
+
+def page(client, run):
+    return client.get(reverse("admin:run", args=[run.public_id])).content.decode()
+
+
+def test_the_forms_fields_are_the_parameters_with_their_defaults(world):
+    form = GradeForm(world.rana)
+    for name, value in AqerParameters().as_dict().items():
+        assert (form[name].initial or None) == (value or None), name
+        assert form[name].help_text, name
+
+
+def test_grading_queues_a_run_and_rings_once_it_is_stored(
+    signed_in, world, monkeypatch, django_capture_on_commit_callbacks
+):
+    rung = []
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: rung.append(True))
+    with django_capture_on_commit_callbacks(execute=True):
+        response = post_grade(signed_in, world, difficulty="on", bootstrap="50")
+    run = Run.objects.latest("pk")
+    assert response.url == reverse("admin:run", args=[run.public_id])
+    assert (run.state, run.owner, run.version) == ("queued", world.rana, world.version)
+    wanted = AqerParameters(difficulty=True, bootstrap=50)
+    assert run.parameters == wanted.as_dict()
+    assert rung == [True]
+
+
+def test_parameters_that_contradict_each_other_are_explained(signed_in, world):
+    before = Run.objects.count()
+    response = post_grade(signed_in, world, aggregation="majority")
+    assert response.status_code == 400
+    text = response.content.decode()
+    assert "counts words and needs" in text
+    assert "--" not in " ".join(response.context["form"].non_field_errors())
+    assert post_grade(signed_in, world, init="entailment").status_code == 400
+    assert post_grade(signed_in, world, bootstrap="-1").status_code == 400
+    assert Run.objects.count() == before
+
+
+def test_only_operators_name_files_and_machines(signed_in, world):
+    for spec in ("precomputed:/etc/x.npz", "openai:m@http://127.0.0.1/v1"):
+        given = {"embedder": "other", "other_embedder": spec}
+        response = post_grade(signed_in, world, **given)
+        assert response.status_code == 400
+        assert "Only operators may use" in response.content.decode()
+    signed_in.force_login(world.ida)
+    assert post_grade(signed_in, world, **given).status_code == 302
+
+
+def test_without_answers_there_is_nothing_to_grade(signed_in, world):
+    empty = QuestionSet.objects.create(owner=world.rana, name="empty")
+    response = signed_in.get(reverse("admin:grade", args=[empty.public_id]))
+    assert "There is no answer to grade yet." in response.content.decode()
+
+
+def test_a_waiting_run_says_that_nobody_works_and_how_to_change_that(signed_in, world):
+    run = runs.again(world.run, world.rana.pk)
+    text = page(signed_in, run)
+    assert "It waits for a worker." in text
+    assert "<code>python manage.py up</code>" in text
+    status = signed_in.get(reverse("admin:run-status", args=[run.public_id])).json()
+    assert (status["state"], status["waiting"], status["finished"]) == ("queued", True, False)
+    BackgroundWorker.objects.create(name="w", seen_at=timezone.now())
+    status = signed_in.get(reverse("admin:run-status", args=[run.public_id])).json()
+    assert status["waiting"] is False
+
+
+def test_lengths_of_time_in_words():
+    assert [duration(seconds) for seconds in (40, 200, 3700)] == ["40 s", "3 min 20 s", "1 h 1 min"]
+
+
+def test_a_running_run_shows_how_far_it_is(signed_in, world):
+    run = runs.again(world.run, world.rana.pk)
+    claim_oldest("somebody")
+    Run.objects.filter(pk=run.pk).update(
+        stage="embedding",
+        done=200,
+        total=1000,
+        # 200 in 10 s are 20 a second; 800 are left, which take 40 s.
+        stage_started_at=timezone.now() - timedelta(seconds=10),
+    )
+    status = signed_in.get(reverse("admin:run-status", args=[run.public_id])).json()
+    assert status["percent"] == 20
+    assert status["rate"] == pytest.approx(20, rel=0.1)
+    assert status["line"].startswith("Embedding: 200 of 1,000, ")
+    assert "Cancel the run" in page(signed_in, run)
+
+
+def test_a_cancelled_run_is_lost_to_its_worker(signed_in, world):
+    run = runs.again(world.run, world.rana.pk)
+    claim = claim_oldest("somebody")
+    address = reverse("admin:run-cancel", args=[run.public_id])
+    assert signed_in.post(address).status_code == 302
+    run.refresh_from_db()
+    assert (run.state, run.finished_at is not None) == ("cancelled", True)
+    assert claim.renew() is False
+    assert "It was cancelled" in page(signed_in, run)
+    # A second time, and for a run that is done, nothing changes.
+    signed_in.post(address)
+    signed_in.post(reverse("admin:run-cancel", args=[world.run.public_id]))
+    world.run.refresh_from_db()
+    assert world.run.state == "done"
+
+
+def test_running_again_makes_a_run_beside_the_old_one(signed_in, world):
+    response = signed_in.post(reverse("admin:run-again", args=[world.run.public_id]))
+    follower = Run.objects.latest("pk")
+    assert response.url == reverse("admin:run", args=[follower.public_id])
+    assert follower.parameters == world.run.parameters
+    assert follower.version == world.run.version
+    assert Run.objects.count() == 2
+
+
+def test_a_failed_run_shows_its_reason(signed_in, world):
+    run = runs.again(world.run, world.rana.pk)
+    Run.objects.filter(pk=run.pk).update(
+        state="failed", error="The embedder did not answer.", finished_at=Now()
+    )
+    text = page(signed_in, run)
+    assert "The embedder did not answer." in text
+    assert "Run again" in text
+    assert [item.level for item in attention(world.rana)] == ["bad"]
+
+
+def test_a_finished_run_leads_to_its_results(signed_in, world):
+    results = reverse("admin:results-run", args=[world.run.public_id])
+    assert f'href="{results}"' in page(signed_in, world.run)
+    assert signed_in.get(results).status_code == 200
+
+
+def test_lists_are_picked_by_state(signed_in, world):
+    address = reverse("admin:runs")
+    assert len(signed_in.get(address, {"state": "done"}).context["page"]) == 1
+    assert len(signed_in.get(address, {"state": "failed"}).context["page"]) == 0
+    assert len(signed_in.get(address, {"state": "nonsense"}).context["page"]) == 1
+
+
+def test_changed_answers_and_sets_without_a_run_need_attention(world):
+    texts = [item.text for item in attention(world.rana)]
+    assert "Answers were added or changed since the last run began." not in texts
+    Response.objects.filter(pk=Response.objects.first().pk).update(updated_at=timezone.now())
+    texts = [item.text for item in attention(world.rana)]
+    assert "Answers were added or changed since the last run began." in texts
+    Run.objects.all().delete()
+    assert [item.text for item in attention(world.rana)] == ["It has answers but was never graded."]
+    assert attention(world.otto) == []
+
+
+def test_questions_that_somebody_skipped_need_no_attention(world):
+    Run.objects.filter(pk=world.run.pk).update(warnings=["Empty answers, which count ...: 3"])
+    assert [i.text for i in attention(world.rana) if i.text.startswith("Empty")] == [
+        "Empty answers, which count ...: 3"
+    ]
+    Run.objects.filter(pk=world.run.pk).update(warnings=[f"{EMPTY_ANSWERS}: 3"])
+    assert attention(world.rana) == []
+    Run.objects.filter(pk=world.run.pk).update(warnings=[f"{EMPTY_ANSWERS}: 3", "Too few: 2"])
+    assert [item.text for item in attention(world.rana)] == ["Too few: 2"]
+
+
+def test_the_overview_lists_the_latest_runs(signed_in, world):
+    text = signed_in.get(reverse("admin:index")).content.decode()
+    assert "Latest runs" in text
+    assert reverse("admin:run", args=[world.run.public_id]) in text
+
+
+def test_the_form_takes_every_remedy(world):
+    data = {name: field.initial for name, field in GradeForm(world.rana).fields.items()}
+    data = {name: value for name, value in data.items() if value is not None}
+    form = GradeForm(
+        world.rana,
+        {
+            **data,
+            "exclude_workers": "one\r\n two\n",
+            "collapse_copies": "on",
+            "group_vote": "0.5",
+            "weight_cap": "0.2",
+            "camps": "on",
+            "unit_length": "on",
+            "spelling": "de",
+        },
+    )
+    assert form.is_valid(), form.errors
+    assert form.parameters() == AqerParameters(
+        exclude_workers=("one", "two"),
+        collapse_copies=True,
+        group_vote=0.5,
+        weight_cap=0.2,
+        camps=True,
+        unit_length=True,
+        spelling="de",
+    )
+    form = GradeForm(world.rana, {**data, "camps": "on", "anchors": "on"})
+    assert not form.is_valid()
+    assert "“Several right answers”" in str(form.non_field_errors())

@@ -1,0 +1,180 @@
+"""Teams and sharing, as their pages do it: Rana owns, Otto, Tara and Vera are added and removed."""
+
+import pytest
+from django.urls import reverse
+
+from annotations.models import Membership, QuestionSet, Response, Share, Team
+from tests.desk.conftest import MARK, User
+
+
+@pytest.fixture
+def rivers(rana):
+    return QuestionSet.objects.create(owner=rana, name="Rivers")
+
+
+@pytest.fixture
+def tara(db):
+    return User.objects.create_user("tara", is_staff=True)
+
+
+@pytest.fixture
+def vera(db):
+    return User.objects.create_user("vera")
+
+
+@pytest.fixture
+def team(rana):
+    return Team.objects.create(owner=rana, name="River people")
+
+
+@pytest.fixture
+def signed_in(client, rana):
+    client.force_login(rana)
+    return client
+
+
+def page(response, status=200):
+    assert response.status_code == status
+    return response.content.decode()
+
+
+def test_a_team_is_made_and_gets_members(signed_in, rana, tara):
+    assert "You are in no team yet" in page(signed_in.get(reverse("admin:teams")))
+    made = signed_in.post(reverse("admin:team-new"), {"name": "River people"}, follow=True)
+    assert "No question set is shared with this team yet" in page(made)
+    team = Team.objects.get(owner=rana)
+    address = reverse("admin:team", args=[team.public_id])
+    assert "tara is in the team." in page(
+        signed_in.post(address, {"username": " tara "}, follow=True)
+    )
+    assert "“tara” is in the team already." in page(
+        signed_in.post(address, {"username": "tara"}, follow=True), 400
+    )
+    assert "“rana” owns the team." in page(signed_in.post(address, {"username": "rana"}), 400)
+    assert "Write a user name." in page(signed_in.post(address, {"username": ""}), 400)
+    assert Membership.objects.count() == 1
+    again = signed_in.post(reverse("admin:team-new"), {"name": "River people"})
+    assert "You have a team of this name." in page(again, 400)
+
+
+def test_an_account_that_cannot_be_added_is_like_one_that_does_not_exist(
+    signed_in, team, rivers, vera
+):
+    User.objects.create_user("gone", is_staff=True, is_active=False)
+    to_team = reverse("admin:team", args=[team.public_id])
+    said = {
+        page(signed_in.post(to_team, {"username": name}), 400)
+        .replace(name, "NAME")
+        .count("There is no requester called “NAME”. An operator can make the account.")
+        for name in ("gone", "vera", "never-was")  # vera is no requester
+    }
+    assert said == {1}
+    to_set = reverse("admin:sharing", args=[rivers.public_id])
+    for name in ("gone", "never-was"):
+        refused = page(signed_in.post(to_set, {"username": name, "role": "viewer"}), 400)
+        assert f"There is no account called “{name}”." in refused
+    assert not Share.objects.exists()
+    assert not Membership.objects.exists()
+
+
+def test_a_member_is_removed_after_a_question(signed_in, team, tara, rivers):
+    member = Membership.objects.create(team=team, user=tara)
+    hers = QuestionSet.objects.create(owner=tara, name="Lakes", team=team)
+    address = reverse("admin:member-remove", args=[team.public_id, member.public_id])
+    assert "Remove tara?" in page(signed_in.get(address))
+    assert Membership.objects.exists()
+    assert "tara is no longer in the team." in page(signed_in.post(address, follow=True))
+    hers.refresh_from_db()
+    assert hers.team is None
+    assert signed_in.post(address).status_code == 404
+
+
+def test_a_member_leaves(client, team, tara, rana):
+    Membership.objects.create(team=team, user=tara)
+    client.force_login(tara)
+    address = reverse("admin:team-leave", args=[team.public_id])
+    assert "Leave River people?" in page(client.get(address))
+    assert "You have left River people." in page(client.post(address, follow=True))
+    assert client.get(reverse("admin:team", args=[team.public_id])).status_code == 404
+    client.force_login(rana)
+    assert client.get(address).status_code == 404  # the owner ends a team instead
+
+
+def test_a_team_ends_and_its_sets_stay(signed_in, team, rivers):
+    QuestionSet.objects.update(team=team)
+    assert "no more" in page(
+        signed_in.post(reverse("admin:team-end", args=[team.public_id]), follow=True)
+    )
+    rivers.refresh_from_db()
+    assert rivers.team is None
+
+
+def test_a_set_is_shared_with_a_team_and_no_longer(signed_in, client, team, tara, rivers):
+    Membership.objects.create(team=team, user=tara)
+    address = reverse("admin:sharing-team", args=[rivers.public_id])
+    assert "River people works on it now." in page(
+        signed_in.post(address, {"team": team.public_id}, follow=True)
+    )
+    assert rivers in QuestionSet.objects.editable_by(tara)
+    listed = page(signed_in.get(reverse("admin:question-sets")))
+    assert "shared with River people" in listed
+    signed_in.post(address, {"team": ""})
+    assert rivers not in QuestionSet.objects.visible_to(tara)
+
+
+def test_a_set_is_not_shared_with_a_team_one_is_not_in(signed_in, rivers, otto):
+    theirs = Team.objects.create(owner=otto, name="Town people")
+    address = reverse("admin:sharing-team", args=[rivers.public_id])
+    assert "You are in no such team." in page(
+        signed_in.post(address, {"team": theirs.public_id}, follow=True)
+    )
+    rivers.refresh_from_db()
+    assert rivers.team is None
+    assert "Town people" not in page(
+        signed_in.get(reverse("admin:sharing", args=[rivers.public_id]))
+    )
+
+
+def test_a_set_is_shown_to_somebody_whose_role_changes_and_ends(signed_in, world, vera):
+    address = reverse("admin:sharing", args=[world.set.public_id])
+    assert "It is shown to nobody else." in page(signed_in.get(address))
+    shared = signed_in.post(address, {"username": "vera", "role": "viewer"}, follow=True)
+    assert "Shared with vera, as viewer." in page(shared)
+    assert Response.objects.visible_to(vera).exists()
+    signed_in.post(address, {"username": "vera", "role": "expert"})
+    assert not Response.objects.visible_to(vera).exists()
+    share = Share.objects.get()
+    remove = reverse("admin:share-remove", args=[world.set.public_id, share.public_id])
+    assert "Stop sharing with vera?" in page(signed_in.get(remove))
+    assert "no longer shared with vera" in page(signed_in.post(remove, follow=True))
+    assert not QuestionSet.objects.visible_to(vera).exists()
+
+
+def test_who_may_do_more_is_not_made_to_do_less(signed_in, team, tara, rivers):
+    Membership.objects.create(team=team, user=tara)
+    QuestionSet.objects.update(team=team)
+    address = reverse("admin:sharing", args=[rivers.public_id])
+    for name, reason in (("rana", "owns the question set"), ("tara", "as a member of the team")):
+        refused = page(signed_in.post(address, {"username": name, "role": "expert"}), 400)
+        assert reason in refused
+    assert "Select a valid choice" in page(
+        signed_in.post(address, {"username": "tara", "role": "owner"}), 400
+    )
+    assert not Share.objects.exists()
+
+
+def test_an_expert_is_told_what_for_and_sees_questions_only(client, world, vera):
+    Share.objects.create(question_set=world.set, user=vera, role="expert")
+    client.force_login(vera)
+    shown = page(client.get(reverse("admin:question-set", args=[world.set.public_id])))
+    assert "judge its answers blindly" in shown
+    assert "Where does it begin?" in shown
+    assert "Grade" not in shown
+    assert reverse("admin:runs") not in shown
+    assert reverse("admin:models") not in shown
+    question = world.version.questions.first()
+    asked = page(
+        client.get(reverse("admin:question", args=[world.set.public_id, question.public_id]))
+    )
+    assert f"Passage {MARK}" in asked
+    assert "Answers" not in asked

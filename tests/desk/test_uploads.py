@@ -1,0 +1,195 @@
+"""Uploading: the dry run changes nothing, the yes imports all of it, a bad row stops all of it."""
+
+import json
+import os
+import stat
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from annotations.desk import size_limit, staging
+from annotations.models import QuestionSet, Response, Worker
+from evaluation.models import LLMResponse
+
+QUESTIONS = b"question,text\nq1,Where is it?\nq2,Why is it?\n"
+ANSWERS = b"worker,question,answer\nada,q1,north\nada,q2,because\nben,q1,\n"
+
+
+@pytest.fixture
+def question_set(rana, client):
+    client.force_login(rana)
+    return QuestionSet.objects.create(owner=rana, name="rivers")
+
+
+def send(client, question_set, kind, content, name="file.csv", follow=True, **more):
+    address = reverse("admin:upload", args=[question_set.public_id, kind])
+    data = {"file": SimpleUploadedFile(name, content), **more}
+    return client.post(address, data, follow=follow)
+
+
+def confirm(client, question_set, response):
+    token = response.context["staged"].token
+    address = reverse("admin:upload-confirm", args=[question_set.public_id, token])
+    return client.post(address, follow=True)
+
+
+def upload(client, question_set, kind, content, **more):
+    return confirm(client, question_set, send(client, question_set, kind, content, **more))
+
+
+def files():
+    return sorted(path.suffix for path in staging.folder().iterdir())
+
+
+def test_the_preview_counts_and_changes_nothing_until_it_is_confirmed(client, question_set):
+    upload(client, question_set, "questions", QUESTIONS)
+    preview = send(client, question_set, "answers", ANSWERS)
+    report = preview.context["staged"].report
+    assert (report["n_rows"], report["n_new"], report["n_empty"]) == (3, 3, 1)
+    assert (Response.objects.count(), Worker.objects.count()) == (0, 0)
+    result = confirm(client, question_set, preview)
+    assert result.context["staged"].state == "done"
+    assert (Response.objects.count(), Worker.objects.count()) == (3, 2)
+    assert ".csv" not in files()
+
+
+def test_confirming_twice_imports_once(client, question_set):
+    preview = send(client, question_set, "questions", QUESTIONS)
+    for _ in range(2):
+        assert confirm(client, question_set, preview).context["staged"].state == "done"
+    assert question_set.latest_version().questions.count() == 2
+
+
+def test_the_same_file_again_says_that_nothing_changed(client, question_set):
+    upload(client, question_set, "questions", QUESTIONS)
+    again = send(client, question_set, "questions", QUESTIONS)
+    page = again.content.decode()
+    assert "Nothing changed: all of it was there already." in page
+    assert "upload-confirm" not in page
+    assert "Import 0" not in page
+
+
+def test_every_bad_row_is_named_and_nothing_is_stored(client, question_set):
+    upload(client, question_set, "questions", QUESTIONS)
+    bad = b"worker,question,answer\nada,q1,north\n,q1,south\nben,q9,east\n"
+    response = send(client, question_set, "answers", bad)
+    staged = response.context["staged"]
+    assert staged.state == "bad"
+    assert {problem["line"] for problem in staged.problems} == {3}
+    page = response.content.decode()
+    assert "the worker is missing" in page
+    assert Response.objects.count() == 0
+    assert ".csv" not in files()
+    unknown = send(client, question_set, "answers", b"worker,question,answer\nben,q9,east\n")
+    assert "has no question q9" in unknown.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.tsv", ANSWERS.replace(b",", b"\t")),
+        (
+            "a.jsonl",
+            b"\n".join(
+                json.dumps({"worker": w, "question": q, "answer": a}).encode()
+                for w, q, a in (("ada", "q1", "north"), ("ada", "q2", "so"), ("ben", "q1", ""))
+            ),
+        ),
+    ],
+)
+def test_other_formats_are_read_by_their_ending(client, question_set, name, content):
+    upload(client, question_set, "questions", QUESTIONS)
+    result = upload(client, question_set, "answers", content, name=name)
+    assert result.context["staged"].report["n_new"] == 3
+
+
+def test_a_workbook_is_read(client, question_set, tmp_path):
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in (("question", "text"), ("q1", "Where?")):
+        book.active.append(row)
+    book.save(tmp_path / "q.xlsx")
+    content = (tmp_path / "q.xlsx").read_bytes()
+    result = upload(client, question_set, "questions", content, name="q.xlsx")
+    assert result.context["staged"].report["n_new"] == 1
+
+
+def test_columns_of_other_names_are_mapped_and_nonsense_is_refused(client, question_set):
+    content = b"Item,Wording\nq1,Where?\n"
+    wrong = send(client, question_set, "questions", content, columns="nonsense")
+    assert wrong.status_code == 400
+    assert "has no &#x27;=&#x27;" in wrong.content.decode()
+    result = upload(
+        client, question_set, "questions", content, columns="question=Item,text=Wording"
+    )
+    assert result.context["staged"].report["n_new"] == 1
+
+
+def test_answers_may_bring_their_questions_along(client, question_set):
+    result = upload(client, question_set, "answers", ANSWERS, create_questions="on")
+    assert result.context["staged"].report["created"]["questions"] == 2
+
+
+def test_model_answers_come_in(client, question_set):
+    upload(client, question_set, "questions", QUESTIONS)
+    content = b"model,question,answer\nsmall,q1,north\nsmall,q2,\n"
+    assert upload(client, question_set, "model-answers", content).status_code == 200
+    assert LLMResponse.objects.count() == 2
+
+
+@pytest.mark.parametrize("name", ["a.exe", "a", "../../etc/passwd", "a.xls", "a.csv/../x.zip"])
+def test_other_endings_are_refused_whatever_the_name_says(client, question_set, name, own_home):
+    response = send(client, question_set, "questions", QUESTIONS, name=name)
+    assert response.context["staged"].state == "bad"
+    assert "is not among the accepted ones" in response.content.decode()
+    assert {path.parent for path in own_home.rglob("*") if path.is_file()} == {staging.folder()}
+
+
+def test_what_is_no_table_is_refused(client, question_set):
+    response = send(client, question_set, "questions", b"\x89PNG\r\n\x1a\n\0\0\0", name="a.csv")
+    assert response.context["staged"].state == "bad"
+
+
+def test_too_large_a_file_is_dropped_on_the_way(client, question_set, monkeypatch):
+    monkeypatch.setattr(size_limit, "LARGEST", 1000)
+    response = send(client, question_set, "questions", b"question,text\n" + b"x" * 70_000)
+    assert response.status_code == 400
+    assert "The file is larger than" in str(response.context["form"].errors)
+    assert not staging.folder().exists() or files() == []
+
+
+def test_no_file_is_said_so(client, question_set):
+    address = reverse("admin:upload", args=[question_set.public_id, "questions"])
+    assert "Choose a file." in client.post(address).content.decode()
+    empty = send(client, question_set, "questions", b"")
+    assert "The file is empty." in empty.content.decode()
+
+
+def test_staged_files_are_private_and_go_after_a_day(client, question_set):
+    send(client, question_set, "questions", QUESTIONS)
+    assert stat.S_IMODE(staging.folder().stat().st_mode) == 0o700
+    for path in staging.folder().iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert len(path.stem) >= 32
+        old = path.stat().st_mtime - staging.SECONDS_KEPT - 1
+        os.utime(path, (old, old))
+    assert staging.sweep() == 2
+    assert files() == []
+
+
+def test_a_discarded_file_is_gone(client, question_set):
+    preview = send(client, question_set, "questions", QUESTIONS)
+    token = preview.context["staged"].token
+    client.post(reverse("admin:upload-discard", args=[question_set.public_id, token]))
+    assert files() == []
+    gone = client.get(reverse("admin:uploaded", args=[question_set.public_id, token]))
+    assert gone.status_code == 404
+
+
+def test_an_unknown_kind_or_token_does_not_exist(client, question_set):
+    for name, last in (("upload", "nonsense"), ("uploaded", "../etc"), ("uploaded", "x" * 30)):
+        address = reverse("admin:index") + f"question-sets/{question_set.public_id}/"
+        address += f"{'upload' if name == 'upload' else 'uploads'}/{last}/"
+        assert client.get(address).status_code == 404

@@ -1,0 +1,27 @@
+"""What of the asked addresses carries the claim, and what is only told."""
+
+from evaluation.evidence.benchmarks.pages import Asked, _remarks, _rows
+
+ASKED = [
+    Asked("quick", "text/html", 200, [0.1, 0.2, 0.3], 7, 20_000),
+    Asked("slow", "application/json", 200, [0.5, 0.1, 0.4], 3, 10),
+    Asked("file", "text/csv", 200, [2.0], 4, 3_000_000),
+    Asked("posted", "", 405, [0.1], 1, 0),
+]
+
+
+def test_pages_are_judged_by_their_median_and_files_are_not_judged():
+    *pages, largest = _rows("large", ASKED)
+    assert [(row.what, row.median, row.verdict) for row in pages] == [
+        ("quick, 7 queries", 0.2, "met"),
+        ("slow, 3 queries", 0.4, "not met"),
+    ]
+    assert (largest.median, largest.unit) == (20.0, "kB")
+
+
+def test_what_was_not_measured_is_told():
+    assert list(_remarks(ASKED, ["admin:uploaded (token)"])) == [
+        "file, a file of 3.0 MB as text/csv: 2.00 s, 4 queries",
+        "answered without a page: posted (405)",
+        "not asked, for want of a value: admin:uploaded (token)",
+    ]

@@ -1,0 +1,78 @@
+"""The rates of the alarms: what is counted, and that the alarms keep what is promised of them."""
+
+import numpy as np
+import pytest
+
+from evaluation.evidence.alarm_rates import HEADER, N_SETTINGS, RINGING, Told, _names, simulated
+from evaluation.evidence.light_edits import lightly_edited
+from evaluation.methods.simulation import correlated_weak, honest
+from tests.evaluation.commands.crowd import summary_of, table
+from tests.evaluation.commands.running import manage
+
+
+def test_a_simulated_crowd_is_told_by_the_numbers_of_its_workers():
+    told = simulated(correlated_weak(0.7), 10, seed=5)
+    camps = [frozenset(range(10)), frozenset(range(10, 20))]
+    assert "two_camps" in told.rang
+    assert _names(told, "two_camps", camps)
+    assert not _names(told, "two_camps", camps[:1])
+    assert not _names(told, "copies", camps)
+
+
+def test_notices_are_no_ring():
+    notice = Told._of(
+        [("copies", "notice", map(int, "12")), ("dont_know", "notice", map(int, "3"))]
+    )
+    assert (notice.rang, notice.partly) == (frozenset(), True)
+
+
+def test_a_light_edit_changes_a_text_a_little():
+    rng = np.random.default_rng(0)
+    text = "a stack gives out first what was put on it last and a queue what came first"
+    edited = [lightly_edited(text, rng) for _ in range(20)]
+    assert all(one != text for one in edited)
+    words = set(text.split())
+    assert all(len(words & set(one.lower().split())) >= len(words) - 3 for one in edited)
+    assert lightly_edited("", rng) in {"", "I think"}
+
+
+@pytest.mark.slow
+def test_simulated_weak_workers_who_err_together_ring_in_nineteen_of_twenty_runs():
+    for share in (0.5, 0.7):
+        for rho in (0.7, 0.8, 0.9):
+            rang = [
+                bool(simulated(correlated_weak(rho, share), 10, 5000 + s).rang) for s in range(40)
+            ]
+            assert np.mean(rang) >= 0.95
+
+
+@pytest.mark.slow
+def test_simulated_honest_crowds_ring_in_one_of_twenty_at_most():
+    rang = [
+        bool(simulated(honest(m), n, 6000 + seed).rang)
+        for m in (12, 20, 30, 60)
+        for n in (10, 25)
+        for seed in range(20)
+    ]
+    assert np.mean(rang) <= 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.model
+def test_copies_are_named_exactly_and_dealt_and_real_crowds_are_silent(data_folder, tmp_path):
+    output = tmp_path / "out"
+    ran = manage(
+        *("reproduce", "alarms", "--data", data_folder, "--output", output),
+        *("--repetitions=3", "--seed=7000"),
+    )
+    assert (ran.code, ran.err) == (0, "")
+    rows = {row["setting"]: row for row in table(output / "table.csv")}
+    assert len(rows) == N_SETTINGS + 4
+    assert list(rows["honest, all"]) == list(HEADER)
+    assert float(rows["honest, all"]["any"]) <= 0.05
+    for name, row in rows.items():
+        assert float(row["any"]) <= sum(float(row[kind]) for kind in RINGING)
+        if name.startswith("four"):
+            assert float(row["found_exactly"]) == 1.0
+    assert summary_of(output)["seeds"] == [8000, 8002]

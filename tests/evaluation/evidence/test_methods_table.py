@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+
+from annotations.exchange import OutputFolder
+from evaluation.evidence.baselines import Crowd, Method, UnavailableError
+from evaluation.evidence.evidence import write_evidence
+from evaluation.evidence.heldout import choose, choosing_half, write_choice
+from evaluation.evidence.methods_chart import methods_chart
+from evaluation.evidence.methods_table import Trial, best_baseline, compare
+from tests.evaluation.commands.crowd import summary_of, table
+from tests.evaluation.evidence.baselines.world import corpus
+
+TRUTH = np.arange(8.0)
+
+
+def trials(n=3):
+    of = corpus(["x"] * 8, [1] * 8, np.eye(8))
+    crowd = Crowd(of, np.arange(8), np.arange(8))
+    return [Trial(crowd, TRUTH) for _ in range(n)]
+
+
+def giving(name, scores, kind="baseline"):
+    return Method(name, lambda crowd: np.array(scores, dtype=float), kind)
+
+
+def missing(crowd):
+    raise UnavailableError("no_such_model")
+
+
+GOOD = giving("aqer", TRUTH**2, "aqer")
+FAIR = giving("f1", [0, 2, 1, 3, 5, 4, 7, 6])
+POOR = giving("bleu1", [7, 6, 5, 4, 3, 2, 0, 1])
+FLAT = giving("bleu4", [1] * 8)
+KEY = giving("reference_answer", TRUTH, "supervised")
+ABSENT = Method("judge", missing, core=False)
+
+
+def test_rows_hold_the_mean_correlation_and_p_against_the_best_baseline():
+    rows = {row.method: row for row in compare("s", trials(), [GOOD, FAIR, POOR, KEY])}
+    assert rows["aqer"].pearson_mean == pytest.approx(np.corrcoef(TRUTH, TRUTH**2)[0, 1])
+    assert rows["aqer"].spearman_mean == pytest.approx(1)
+    assert rows["aqer"].pearson_sd == pytest.approx(0)
+    assert rows["aqer"].repetitions == 3
+    assert best_baseline(list(rows.values())) == {"s": "f1"}
+    assert rows["f1"].p_value is None
+    assert rows["f1"].reason("p_value") == "best_baseline"
+    assert rows["bleu1"].p_value < 0.05
+    assert 0 < rows["reference_answer"].p_value <= 1
+
+
+def test_a_supervised_method_is_no_baseline_however_good():
+    rows = compare("s", trials(), [KEY, GOOD])
+    assert best_baseline(rows) == {}
+    assert {row.reason("p_value") for row in rows} == {"no_baseline"}
+
+
+def test_what_cannot_be_computed_is_a_row_of_nothing_with_its_reason(tmp_path):
+    rows = compare("s", trials(), [FAIR, FLAT, ABSENT])
+    with OutputFolder(tmp_path / "out") as folder:
+        write_evidence(folder, rows, {})
+    flat, absent = table(tmp_path / "out/table.csv")[1:]
+    for row in (flat, absent):
+        assert [row[name] for name in ("pearson_mean", "pearson_sd", "p_value")] == [""] * 3
+    reasons = {
+        (entry["column"], entry["reason"]): entry["rows"]
+        for entry in summary_of(tmp_path / "out")["undefined"]
+    }
+    assert reasons["pearson_mean", "no_such_model"] == [["s", "judge"]]
+    assert reasons["pearson_mean", "no_correlation"] == [["s", "bleu4"]]
+    assert reasons["p_value", "best_baseline"] == [["s", "f1"]]
+    assert reasons["paper", "published_figure_not_verified"] == [
+        ["s", "f1"],
+        ["s", "bleu4"],
+        ["s", "judge"],
+    ]
+
+
+def test_a_worker_without_a_score_is_left_out_of_the_correlation():
+    gap = giving("f1", [np.nan, 1, 2, 3, 4, 5, 7, 6])
+    (row,) = compare("s", trials(1), [gap])
+    assert row.pearson_mean == pytest.approx(np.corrcoef([1, 2, 3, 4, 5, 7, 6], TRUTH[1:])[0, 1])
+
+
+def test_halves_are_seeded_and_share_no_question():
+    half = choosing_half(87, 0)
+    assert half.sum() == 43
+    assert (half == choosing_half(87, 0)).all()
+    assert (half != choosing_half(87, 1)).any()
+
+
+def test_the_best_mean_over_settings_is_chosen_and_no_answer_key_is(tmp_path):
+    first = compare("10x2", trials(), [GOOD, FAIR, KEY, ABSENT])
+    second = compare("5x4", trials(), [GOOD, FAIR, KEY, ABSENT])
+    choice = choose([*first, *second], [GOOD, FAIR, KEY, ABSENT], ["q1"], 0)
+    assert choice.method == "aqer"
+    assert set(choice.means) == {"aqer", "f1"}
+    with OutputFolder(tmp_path / "out") as folder:
+        write_choice(folder, choice)
+    rows = table(tmp_path / "out/choosing.csv")
+    assert [(row["method"], row["chosen"]) for row in rows[:2]] == [("aqer", "yes"), ("f1", "no")]
+    assert choice.described()["chosen"] == "aqer"
+
+
+def test_the_picture_has_a_row_for_each_method_that_could_be_computed():
+    rows = compare("s", trials(), [FAIR, GOOD, ABSENT])
+    drawn = methods_chart("s", rows, "r").standalone()
+    assert drawn.index("aqer") < drawn.index("f1")  # the best on top
+    assert "judge" not in drawn
+    assert "Open dots: baselines." in drawn

@@ -1,0 +1,85 @@
+"""The page "Can I trust this?"."""
+
+import pytest
+from django.urls import reverse
+
+from evaluation.models import ExemplaryAnswer, Run
+from tests.evaluation.reports import world
+
+pytestmark = pytest.mark.django_db
+
+
+def page(site, run):
+    response = site.get(reverse("admin:results-trust", kwargs={"run": run.public_id}))
+    assert response.status_code == 200
+    return response
+
+
+def facts_of(response):
+    return {fact.name: fact for fact in response.context_data["report"].facts}
+
+
+def test_every_check_has_a_word_beside_its_colour(site, rana):
+    response = page(site, world.finished(owner=rana, n_workers=14))
+    said = response.content.decode()
+    facts = facts_of(response)
+    assert {"alarms", "workers", "answers", "support", "stability", "experts"} <= facts.keys()
+    for fact in facts.values():
+        assert f"</span>{fact.word}</p>" in said
+        assert fact.title in said
+
+
+def test_the_worst_comes_first_and_makes_the_verdict(site, rana):
+    run = world.finished(owner=rana, n_workers=4)
+    report = page(site, run).context_data["report"]
+    levels = [fact.level for fact in report.facts]
+    assert levels == sorted(levels, key=["bad", "care", "unknown", "good"].index)
+    assert report.verdict.level == levels[0] == "bad"
+    assert facts_of(page(site, run))["workers"].level == "bad"
+
+
+def test_the_facts_are_those_of_the_run(site, rana):
+    run = world.finished(owner=rana, n_workers=14, n_questions=10)
+    ids = ExemplaryAnswer.objects.filter(run=run).values_list("pk", flat=True)[:2]
+    ExemplaryAnswer.objects.filter(pk__in=list(ids)).update(n_answers=2)
+    warnings = [
+        "THE MODEL MiniLM KNOWS ENGLISH ONLY, but <b>half</b> is not: numbers mean little.",
+        "Most answers are short or numeric (80%), and vectors hardly see one wrong fact",
+        "3 answers are longer than the 256 tokens that MiniLM reads; the rest was ignored",
+    ]
+    summary = run.summary | {"draw_agreement": 0.85, "converged": False}
+    Run.objects.filter(pk=run.pk).update(warnings=warnings, summary=summary)
+    response = page(site, run)
+    facts = facts_of(response)
+    assert facts["workers"].level == "good"
+    assert "2 of 10 questions" in facts["answers"].said
+    assert facts["convergence"].level == "care"
+    assert (facts["stability"].level, "0.85" in facts["stability"].said) == ("care", True)
+    assert (facts["language"].level, facts["language"].said) == ("bad", warnings[0])
+    assert facts["shortness"].level == "bad"
+    assert facts["truncation"].level == "care"
+    assert "<b>half</b>" not in response.content.decode()
+
+
+def test_the_warnings_of_the_engine_are_recognised():
+    from evaluation.backends import EmbedderInfo
+    from evaluation.flow.embed import CUT, truncation_warning
+    from evaluation.texts.languages import ENGLISH_ONLY, language_warning
+    from evaluation.texts.short import MOSTLY_SHORT, short_answers_warning
+
+    info = EmbedderInfo("minilm", "MiniLM", "", "float32", 384, 256, "en")
+    assert ENGLISH_ONLY in language_warning(["Где находится эта река, кто знает?"] * 9, info)
+    assert CUT in truncation_warning(3, info)
+    assert MOSTLY_SHORT in short_answers_warning(["1866"], "minilm")
+
+
+def test_the_page_says_what_was_measured_and_what_cannot_be_seen(site, rana):
+    said = page(site, world.finished(owner=rana)).content.decode()
+    for words in ("0.919", "-1.000", "It broke", "half of their own right content"):
+        assert words in said
+
+
+def test_a_run_that_is_not_done_says_so(site, rana):
+    run = world.ended("failed", error="the server answered 401", owner=rana)
+    response = site.get(reverse("admin:results-trust", kwargs={"run": run.public_id}))
+    assert "This run failed" in response.content.decode()
