@@ -23,7 +23,7 @@ from evaluation.flow.embed import Progress
 from evaluation.flow.signatures import file_hash, versions
 from evaluation.methods.cells import Floats
 from evaluation.methods.grams import Vectors, dense
-from evaluation.methods.inference.roc import auc
+from evaluation.methods.statistics.roc import auc
 
 PAIRS = Path(__file__).with_name("minimal_pairs.jsonl")
 KINDS = ("year", "name", "number", "negation")

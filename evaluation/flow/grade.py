@@ -14,8 +14,8 @@ from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.remedies import OutsideInformation, RemedyReport, grade_with_remedies
 from evaluation.methods import AQER, ModelScores
 from evaluation.methods.aqer.electorate import RemedyError
+from evaluation.methods.aqer.resampling import KeptDraws
 from evaluation.methods.grams import Vectors
-from evaluation.methods.inference.resampling import KeptDraws
 from evaluation.steps.checkpoints import Turn
 from evaluation.steps.draws import DrawParts
 from evaluation.steps.load import RunInput

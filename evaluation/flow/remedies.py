@@ -18,9 +18,9 @@ from evaluation.methods import AQER
 from evaluation.methods.alarms import Group, Pairs
 from evaluation.methods.aqer.electorate import EVERYBODY, Electorate, RemedyError
 from evaluation.methods.aqer.mean_vote import MeanVote
+from evaluation.methods.aqer.resampling import KeptDraws, Progress
 from evaluation.methods.cells import Cells, Floats, Integers, codes_of
 from evaluation.methods.grams import Vectors
-from evaluation.methods.inference.resampling import KeptDraws, Progress
 from evaluation.methods.remedies.anchors import Choice, choose, suggest
 from evaluation.methods.remedies.candidates import Candidates, candidates, rank_correlation
 from evaluation.methods.remedies.copies import NamedGroup, named_groups

@@ -12,7 +12,7 @@ from django.db.models import Exists, F, OuterRef
 
 from annotations.models import Response
 from evaluation.flow.parameters import AqerParameters
-from evaluation.methods.inference.stability import rank_correlation
+from evaluation.methods.aqer.stability import rank_correlation
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.texts import EXCERPT_SHOWN, beginning, shortened

@@ -21,7 +21,7 @@ LARGEST = 32_000_000
 
 @dataclass
 class DrawParts:
-    """The draws of a run, kept by `evaluation.methods.inference.resampling.resample`."""
+    """The draws of a run, kept by `evaluation.methods.aqer.resampling.resample`."""
 
     turn: Turn
     run_id: int

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evaluation.methods.aqer.estimator import AQER
+from evaluation.methods.aqer.stability import draw_agreement
 from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.inference.stability import draw_agreement
 
 # Spearman correlations below these ring. Honest crowds went down to .82 for leverage and to .15
 # for two graders (development seeds, platform/docs/alarms.md).

@@ -20,20 +20,23 @@ from evaluation.methods.aqer.fixed_point import Rest, Rules, Vote, WorkerMeans, 
 from evaluation.methods.aqer.history import History
 from evaluation.methods.aqer.mean_vote import MeanVote, MeanVoteBuilder
 from evaluation.methods.aqer.model_scores import Crowd, ModelAnswers, ModelScores, score_models
-from evaluation.methods.aqer.scale import Ceiling, competition_ranks, human_ceiling, supported
-from evaluation.methods.aqer.votes import mean_vote_of, nearest_rows, usable, vote_of
-from evaluation.methods.cells import Cells, Floats, Integers, codes_of
-from evaluation.methods.grams import Vectors
-from evaluation.methods.inference.intervals import t_interval
-from evaluation.methods.inference.resampling import (
+from evaluation.methods.aqer.resampling import (
     Draws,
     KeptDraws,
     Progress,
     resample,
+)
+from evaluation.methods.aqer.scale import Ceiling, competition_ranks, human_ceiling, supported
+from evaluation.methods.aqer.score_intervals import (
+    as_grades,
+    closed_form_errors,
     score_interval,
 )
-from evaluation.methods.inference.stability import draw_agreement, rank_intervals
-from evaluation.methods.inference.worker_intervals import as_grades, closed_form_errors
+from evaluation.methods.aqer.stability import draw_agreement, rank_intervals
+from evaluation.methods.aqer.votes import mean_vote_of, nearest_rows, usable, vote_of
+from evaluation.methods.cells import Cells, Floats, Integers, codes_of
+from evaluation.methods.grams import Vectors
+from evaluation.methods.inference.intervals import t_interval
 
 SIMILARITIES = ("cosine", "euclidean")
 INITIALIZATIONS = ("equal", "random", "entailment")

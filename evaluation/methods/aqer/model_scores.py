@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.methods.aqer.fixed_point import Vote
+from evaluation.methods.aqer.resampling import Draws
 from evaluation.methods.aqer.scale import percentile, supported, worker_means
+from evaluation.methods.aqer.score_intervals import score_interval
 from evaluation.methods.aqer.targets import Targets, targets_of
 from evaluation.methods.cells import Cells, Floats, Integers, codes_of
 from evaluation.methods.grams import Vectors
 from evaluation.methods.inference.comparison import Comparison, compare_models, significant_ranks
 from evaluation.methods.inference.intervals import t_interval
-from evaluation.methods.inference.resampling import Draws, score_interval
 
 TEXT, NO_TEXT, ERROR = "text", "no_text", "error"
 

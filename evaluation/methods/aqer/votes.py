@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from evaluation.methods.aqer.camped_vote import CampedVote
 from evaluation.methods.aqer.fixed_point import Vote
+from evaluation.methods.aqer.left_out_vote import LeftOutVote
 from evaluation.methods.aqer.majority_vote import MajorityVote
 from evaluation.methods.aqer.mean_vote import MeanVote
 from evaluation.methods.aqer.scale import TIE
 from evaluation.methods.cells import Booleans, Cells, Floats, Integers
 from evaluation.methods.grams import Vectors
-from evaluation.methods.remedies.camped_vote import CampedVote
-from evaluation.methods.remedies.left_out import LeftOutVote
 
 
 def vote_of(

@@ -8,14 +8,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.methods.aqer.corrections import CORRECTIONS, Correction
+from evaluation.methods.inference.corrections import CORRECTIONS, Correction
 from evaluation.methods.inference.differences import (
     bootstrap_means,
     clustered_standard_error,
     sign_flip_p_values,
 )
 from evaluation.methods.inference.intervals import bootstrap_t_interval, t_interval
-from evaluation.methods.inference.statistics import (
+from evaluation.methods.inference.paired import (
     DETECTABLE_STANDARD_ERRORS,
     check_draws,
     check_right,

@@ -13,11 +13,11 @@ from scipy import sparse
 
 from evaluation.methods.aqer.estimator import AQER
 from evaluation.methods.aqer.fixed_point import WorkerMeans
+from evaluation.methods.aqer.score_intervals import score_interval
 from evaluation.methods.aqer.targets import Targets, targets_of
 from evaluation.methods.aqer.votes import vote_of
 from evaluation.methods.cells import Cells, Floats, Integers, codes_of
 from evaluation.methods.inference.intervals import t_interval
-from evaluation.methods.inference.resampling import score_interval
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class Bystanders:
     def _errors(
         self, s: Floats, effects: Floats, weight: Floats, raw: Floats, n: Integers
     ) -> Floats:
-        """(B,) closed-form standard errors, as `worker_intervals.closed_form_errors`."""
+        """(B,) closed-form standard errors, as `score_intervals.closed_form_errors`."""
         known = ~np.isnan(s[:, 0])
         worker, question = self._worker[known], self._question[known]
         each = weight[question, 0]

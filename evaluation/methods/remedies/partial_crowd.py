@@ -14,17 +14,17 @@ from evaluation.methods.aqer.estimator import AQER, DISCONNECTED, FEWER_THAN_3_W
 from evaluation.methods.aqer.fixed_point import grades_of
 from evaluation.methods.aqer.mean_vote import MeanVote
 from evaluation.methods.aqer.model_scores import ModelScores
+from evaluation.methods.aqer.resampling import KeptDraws, Progress
 from evaluation.methods.aqer.scale import (
     FEWEST_ANSWERERS,
     FEWEST_QUESTIONS,
     Ceiling,
     competition_ranks,
 )
+from evaluation.methods.aqer.score_intervals import as_grades
 from evaluation.methods.aqer.votes import usable
 from evaluation.methods.cells import Cells, Floats, Integers, T, codes_of
 from evaluation.methods.grams import Vectors
-from evaluation.methods.inference.resampling import KeptDraws, Progress
-from evaluation.methods.inference.worker_intervals import as_grades
 from evaluation.methods.remedies.bystanders import Bystanders
 from evaluation.methods.remedies.units import NOBODY, Units
 

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
 from evaluation.background.work import work_one_turn
-from evaluation.methods.inference import resampling
+from evaluation.methods.aqer import resampling
 from evaluation.models import DrawPart, Run, WorkerGrade
 from evaluation.steps import draws
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.methods.aqer.corrections import benjamini_hochberg, holm
 from evaluation.methods.inference.comparison import compare_models, significant_ranks
-from evaluation.methods.inference.statistics import (
+from evaluation.methods.inference.corrections import benjamini_hochberg, holm
+from evaluation.methods.inference.paired import (
     bootstrap_mean_difference,
     mcnemar_exact,
     permutation_p_value,

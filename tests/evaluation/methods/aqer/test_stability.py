@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from evaluation.methods import AQER
-from evaluation.methods.inference.stability import draw_agreement, rank_intervals
+from evaluation.methods.aqer.stability import draw_agreement, rank_intervals
 from tests.evaluation.methods.worlds import crowd
 
 EVERYBODY = np.ones(3, dtype=bool)

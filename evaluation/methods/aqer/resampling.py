@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evaluation.methods.aqer.fixed_point import Rules, Vote, WorkerMeans, iterate
 from evaluation.methods.cells import Cells, Floats
-from evaluation.methods.inference.intervals import bootstrap_t_interval, widened_percentile_interval
 
 Progress = Callable[[int, int], None]
 
 # Numbers in one working array (cells x draws): bounds the memory of a large run.
 AT_ONCE = 2_000_000
-# A weighted mean of cosines may be this much above 1.
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -107,39 +103,3 @@ def resample(
         if kept is not None:
             kept.keep(raw[:, : columns.stop], votes[:, : columns.stop])
     return raw, votes
-
-
-def score_interval(
-    estimate: Floats, drawn: Floats, n: NDArray[np.integer], *, leave_one_out: bool, cosine: bool
-) -> tuple[Floats, Floats, list[str | None]]:
-    """Return 95% intervals of k scores, low (k,) and high (k,), and why one is NaN.
-
-    Parameters
-    ----------
-    estimate : (k,) scores of the run; NaN for none.
-    drawn : (k, n_draws) the same in the draws.
-    n : (k,) questions behind each.
-
-    Notes
-    -----
-    With leave-one-out, bootstrap standard error and Student's t, on the arctanh scale for
-    cosines; a score that an adjustment for difficulty brought outside -1..1 stays on its own
-    scale. Without leave-one-out, the widened percentile interval: a worker's share in its own
-    exemplary answers biases the draws, which a standard error around the estimate would miss.
-    """
-    undefined = np.isnan(estimate)
-    drawn = np.where(undefined[:, None], np.nan, drawn)
-    if not leave_one_out:
-        found = widened_percentile_interval(drawn, n)
-        return found.low, found.high, list(found.reasons)
-    with np.errstate(invalid="ignore"):
-        outside = (np.abs(np.column_stack([estimate, drawn])) > 1.0 + ROUNDING).any(axis=1)
-    bent = np.full(len(estimate), cosine) & ~outside
-    low, high = np.full(len(estimate), np.nan), np.full(len(estimate), np.nan)
-    reasons: list[str | None] = [None] * len(estimate)
-    for rows, scale in ((np.flatnonzero(bent), "arctanh"), (np.flatnonzero(~bent), "identity")):
-        found = bootstrap_t_interval(estimate[rows], drawn[rows], n[rows], scale=scale)  # type: ignore[arg-type]
-        low[rows], high[rows] = found.low, found.high
-        for row, reason in zip(rows, found.reasons, strict=True):
-            reasons[row] = reason
-    return low, high, reasons

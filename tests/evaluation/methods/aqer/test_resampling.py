@@ -5,11 +5,12 @@ import pytest
 from scipy import stats
 
 from evaluation.methods import AQER
+from evaluation.methods.aqer import resampling
 from evaluation.methods.aqer.fixed_point import Rules, WorkerMeans, iterate
 from evaluation.methods.aqer.mean_vote import MeanVote
+from evaluation.methods.aqer.resampling import Draws
+from evaluation.methods.aqer.score_intervals import score_interval
 from evaluation.methods.cells import Cells, codes_of
-from evaluation.methods.inference import resampling
-from evaluation.methods.inference.resampling import Draws, score_interval
 from tests.evaluation.methods.worlds import crowd
 
 WORLD = crowd(11, workers=8, questions=15, answered=0.8)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.methods.aqer.corrections import benjamini_hochberg, holm
-from evaluation.methods.inference.statistics import (
+from evaluation.methods.inference.corrections import benjamini_hochberg, holm
+from evaluation.methods.inference.paired import (
     bootstrap_mean_difference,
     mcnemar_exact,
     permutation_p_value,

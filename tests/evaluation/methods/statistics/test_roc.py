@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.methods.inference.roc import auc
+from evaluation.methods.statistics.roc import auc
 
 
 def test_it_counts_the_pairs_that_are_in_order_ties_half():
