@@ -14,8 +14,8 @@ from evaluation.backends import EmbedderError
 from evaluation.background.doorbell import ring
 from evaluation.background.leases import Claim, Heartbeat, LeaseLostError, claim_oldest
 from evaluation.models import Run
-from evaluation.steps import grade_run
 from evaluation.steps.checkpoints import OutOfTimeError, RunInputError, Turn
+from evaluation.steps.grading import grade_run
 
 logger = logging.getLogger(__name__)
 

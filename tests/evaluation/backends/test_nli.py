@@ -3,7 +3,7 @@ import pytest
 
 from evaluation.backends import EmbedderError
 from evaluation.backends.nli import EntailmentModel
-from tests.evaluation.backends.embedding.conftest import save_bert
+from tests.evaluation.backends.conftest import save_bert
 
 LABELS = {0: "contradiction", 1: "ENTAILMENT", 2: "neutral"}
 PAIRS = [

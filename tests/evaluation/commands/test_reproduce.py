@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import METHODS, Corpus, Crowd, methods
-from tests.evaluation.backends.embedding.conftest import FakeServer
+from tests.evaluation.backends.conftest import FakeServer
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.commands.running import Ran, manage
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix, issparse
 
 from evaluation.backends import Embedder
-from tests.evaluation.backends.embedding.conftest import WORKER_TEXTS
+from tests.evaluation.backends.conftest import WORKER_TEXTS
 
 
 def dense(vectors: object) -> np.ndarray:

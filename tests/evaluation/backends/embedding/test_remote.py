@@ -8,7 +8,7 @@ import pytest
 from evaluation.backends import EmbedderError
 from evaluation.backends.embedding.openai import _retry_after
 from evaluation.backends.embedding.remote import BATCH, RemoteEmbedder
-from tests.evaluation.backends.embedding.conftest import embeddings, vector_of
+from tests.evaluation.backends.conftest import embeddings, vector_of
 
 TEXTS = ["one", "two", "three"]
 KEY = "sk-very-secret-0123"

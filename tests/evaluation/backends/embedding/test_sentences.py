@@ -9,7 +9,7 @@ from evaluation.backends import EmbedderError, get_embedder
 from evaluation.backends.embedding import minilm as minilm_module
 from evaluation.backends.embedding.precision import processor_has_bfloat16
 from evaluation.backends.embedding.sentences import _languages
-from tests.evaluation.backends.embedding.conftest import WORKER_TEXTS
+from tests.evaluation.backends.conftest import WORKER_TEXTS
 
 
 @pytest.fixture

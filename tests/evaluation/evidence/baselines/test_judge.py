@@ -7,7 +7,7 @@ import pytest
 from evaluation.backends import EmbedderError
 from evaluation.evidence.baselines import METHODS
 from evaluation.evidence.baselines.judge import AGAIN, Judge, score_in
-from tests.evaluation.backends.embedding.conftest import FakeServer
+from tests.evaluation.backends.conftest import FakeServer
 from tests.evaluation.evidence.baselines.world import QUESTIONS, TEXTS, corpus, crowd
 
 
