@@ -14,7 +14,6 @@ from evaluation.backends.embedding.contract import (
 )
 from evaluation.backends.embedding.precomputed import PrecomputedVectors
 from evaluation.backends.embedding.registry import EmbedderSpec, get_embedder, parse_spec
-from evaluation.texts.languages import language_warning
 
 __all__ = [
     "Embedder",
@@ -26,6 +25,5 @@ __all__ = [
     "Progress",
     "Vectors",
     "get_embedder",
-    "language_warning",
     "parse_spec",
 ]

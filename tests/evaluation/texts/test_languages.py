@@ -2,8 +2,8 @@ import csv
 
 import pytest
 
-from evaluation.backends import EmbedderInfo, language_warning
-from evaluation.texts.languages import _identifier
+from evaluation.backends import EmbedderInfo
+from evaluation.texts.languages import _identifier, language_warning
 
 ENGLISH_MODEL = EmbedderInfo("minilm", "all-MiniLM-L6-v2", "r", "float32", 384, 256, "en")
 
