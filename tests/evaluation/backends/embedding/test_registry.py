@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.backends import EmbedderError, EmbedderSpec, get_embedder, parse_spec
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.mark.parametrize(
