@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from annotations.exchange import OutputFolder
 from evaluation.charts import Chart
@@ -16,6 +15,7 @@ from evaluation.evidence.request import Table
 from evaluation.flow.embed import Embedded, Progress, embed
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.grams import Vectors
+from evaluation.methods.statistics.correlation import pearson, spearman
 
 HEADER = (
     "setting",
@@ -64,6 +64,13 @@ class EvidenceRow:
         return self.reasons.get(column, REASONS.get(column, "undefined"))
 
 
+def correlations(scores: ArrayLike, truth: ArrayLike) -> tuple[float, float]:
+    """Return Pearson's and Spearman's correlation with the truth; NaN where undefined."""
+    found = pearson(scores, truth), spearman(scores, truth)
+    linear, of_ranks = (math.nan if value is None else value for value in found)
+    return linear, of_ranks
+
+
 @dataclass(frozen=True)
 class Agreement:
     """Correlations of workers' scores with their true values, one repetition each."""
@@ -78,8 +85,9 @@ class Agreement:
 
     def add(self, scores: ArrayLike, truth: ArrayLike) -> None:
         """Add a repetition: two arrays (M,) over the workers."""
-        self.pearson.append(float(stats.pearsonr(scores, truth).statistic))
-        self.spearman.append(float(stats.spearmanr(scores, truth).statistic))
+        linear, of_ranks = correlations(scores, truth)
+        self.pearson.append(linear)
+        self.spearman.append(of_ranks)
 
     def row(self, setting: str, method: str) -> EvidenceRow:
         """Return the row of the table."""

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
 
 from evaluation.evidence.baselines import Crowd, Method, UnavailableError
-from evaluation.evidence.evidence import EvidenceRow
+from evaluation.evidence.evidence import EvidenceRow, correlations
 from evaluation.methods.cells import Floats
 from evaluation.methods.inference.correlation_differences import correlation_differences
 
@@ -110,11 +109,12 @@ def _row(setting: str, scored: Scored, truth: Floats) -> EvidenceRow:
     name = scored.method.name
     if scored.scores is None:
         return _empty(setting, name, scored.reason or UNDEFINED)
-    pairs = [_correlations(x, t) for x, t in zip(scored.scores, truth, strict=True)]
-    if any(pair is None for pair in pairs):
-        return _empty(setting, name, UNDEFINED)
+    pairs = [correlations(x, t) for x, t in zip(scored.scores, truth, strict=True)]
     pearson, spearman = np.array(pairs, dtype=np.float64).T
     n = len(pearson)
+    too_few = (~np.isnan(scored.scores + truth)).sum(axis=-1) < FEWEST_WORKERS
+    if too_few.any() or np.isnan(pearson).any():
+        return _empty(setting, name, UNDEFINED)
     return EvidenceRow(
         setting=setting,
         method=name,
@@ -129,15 +129,6 @@ def _row(setting: str, scored: Scored, truth: Floats) -> EvidenceRow:
 def _empty(setting: str, method: str, reason: str) -> EvidenceRow:
     row = EvidenceRow.empty(setting, method, reason)
     return replace(row, reasons={**row.reasons, "paper": NOT_VERIFIED})
-
-
-def _correlations(scores: Floats, truth: Floats) -> tuple[float, float] | None:
-    """Pearson's and Spearman's over the workers with a score; None where there is no spread."""
-    known = ~np.isnan(scores + truth)
-    x, y = scores[known], truth[known]
-    if len(x) < FEWEST_WORKERS or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return None
-    return float(stats.pearsonr(x, y).statistic), float(stats.spearmanr(x, y).statistic)
 
 
 def _without_p(row: EvidenceRow, reason: str) -> EvidenceRow:

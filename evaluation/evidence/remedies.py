@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from annotations.exchange import OutputFolder
 from evaluation.evidence.corpora import MOHLER, GradedAnswers, load_mohler
-from evaluation.evidence.evidence import write_table
+from evaluation.evidence.evidence import correlations, write_table
 from evaluation.evidence.request import Request, Table
 from evaluation.evidence.worker_grading import CROWD, deal
 from evaluation.flow.embed import Progress, embed
@@ -126,8 +125,8 @@ def anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> Found
     settled = grade_with_remedies(given, *columns, outside).aqer
     quality = crowd.quality()
     return (
-        _pearson(raw_by_worker(first.aqer), quality),
-        _pearson(raw_by_worker(settled), quality),
+        correlations(raw_by_worker(first.aqer), quality)[0],
+        correlations(raw_by_worker(settled), quality)[0],
         float(first.report.candidates.alarm.rings),
     )
 
@@ -137,10 +136,6 @@ def raw_by_worker(aqer: AQER) -> Floats:
     raw = np.empty(len(aqer.workers_))
     raw[aqer.workers_.astype(np.int64)] = aqer.raw_
     return raw
-
-
-def _pearson(one: Floats, other: Floats) -> float:
-    return float(stats.pearsonr(one, other).statistic)
 
 
 def _of_copies(corpus: GradedAnswers, request: Request) -> Iterator[Setting]:
@@ -213,8 +208,8 @@ class CopyingCrowds:
             if group.is_collapsed
         ]
         return (
-            float(stats.spearmanr(raw_by_worker(plain)[others], truth).statistic),
-            float(stats.spearmanr(raw_by_worker(found.aqer)[others], truth).statistic),
+            correlations(raw_by_worker(plain)[others], truth)[1],
+            correlations(raw_by_worker(found.aqer)[others], truth)[1],
             float(groups == [copying.tolist()]),
         )
 

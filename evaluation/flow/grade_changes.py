@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evaluation.methods import AQER
-from evaluation.methods.remedies.candidates import rank_correlation
+from evaluation.methods.statistics.correlation import spearman
 
 
 class Standing(NamedTuple):
@@ -64,11 +64,9 @@ class GradeChanges:
             if old.grade is not None and new.grade is not None:
                 raw.append((old.raw, new.raw))
         known = np.array(raw, dtype=float).reshape(-1, 2)
-        if len(known) < 2:
-            return cls(tuple(rows), None, len(known), "fewer_than_2_workers")
-        if not (np.ptp(known, axis=0) > 0).all():
-            return cls(tuple(rows), None, len(known), "no_spread")
-        return cls(tuple(rows), rank_correlation(known[:, 0], known[:, 1]), len(known))
+        found = spearman(*known.T)
+        reason = "fewer_than_2_workers" if len(known) < 2 else "no_spread"
+        return cls(tuple(rows), found, len(known), reason if found is None else None)
 
     def movers(self, most: int = 5) -> Sequence[GradeChange]:
         """Return the workers whose rank changed most, by places, then by grade."""

@@ -22,11 +22,12 @@ from evaluation.methods.aqer.resampling import KeptDraws, Progress
 from evaluation.methods.cells import Cells, Floats, Integers, codes_of
 from evaluation.methods.grams import Vectors
 from evaluation.methods.remedies.anchors import Choice, choose, suggest
-from evaluation.methods.remedies.candidates import Candidates, candidates, rank_correlation
+from evaluation.methods.remedies.candidates import Candidates, candidates
 from evaluation.methods.remedies.copies import NamedGroup, named_groups
 from evaluation.methods.remedies.partial_crowd import PartialCrowd
 from evaluation.methods.remedies.question_camps import CampedQuestion, camps_of_answers
 from evaluation.methods.remedies.units import Units, units_of
+from evaluation.methods.statistics.correlation import spearman
 from evaluation.texts.copied import are_copies
 
 
@@ -142,9 +143,7 @@ class RemedyReport:
                 {
                     "name": candidate.name,
                     "correlation_with_expert": correlation,
-                    "spearman_with_default": rank_correlation(
-                        candidate.aqer.raw_, found[0].aqer.raw_
-                    ),
+                    "spearman_with_default": spearman(candidate.aqer.raw_, found[0].aqer.raw_),
                 }
                 for candidate, correlation in zip(found, correlations, strict=True)
             ],

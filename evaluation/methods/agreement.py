@@ -8,9 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
-# Grades from 0 to 5 in steps of a half: the categories of kappa.
+from evaluation.methods.statistics.kappa import cohen_kappa
+
+# Grades are rounded to halves: the categories of kappa.
 STEPS = 2
-CATEGORIES = 5 * STEPS + 1
 
 
 @dataclass(frozen=True)
@@ -40,18 +41,6 @@ def agreements(grades: Mapping[str, Mapping[int, float]]) -> list[Agreement]:
             continue
         a = np.array([grades[one][key] for key in both])
         b = np.array([grades[other][key] for key in both])
-        found.append(Agreement(one, other, len(both), float(abs(a - b).mean()), _kappa(a, b)))
+        kappa = cohen_kappa(np.rint(a * STEPS), np.rint(b * STEPS), quadratic=True)
+        found.append(Agreement(one, other, len(both), float(abs(a - b).mean()), kappa))
     return found
-
-
-def _kappa(a: np.ndarray, b: np.ndarray) -> float | None:
-    """Return Cohen's kappa with quadratic weights (Cohen 1968); None without any spread."""
-    one, other = (np.rint(grades * STEPS).astype(np.int64) for grades in (a, b))
-    weights = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)) ** 2
-    chance = np.outer(
-        np.bincount(one, minlength=CATEGORIES), np.bincount(other, minlength=CATEGORIES)
-    )
-    expected = float((weights * chance).sum()) / len(one)
-    if expected == 0:
-        return None
-    return 1.0 - float(((one - other) ** 2).sum()) / expected

@@ -12,7 +12,7 @@ from django.db.models import Exists, F, OuterRef
 
 from annotations.models import Response
 from evaluation.flow.parameters import AqerParameters
-from evaluation.methods.aqer.stability import rank_correlation
+from evaluation.methods.statistics.correlation import spearman
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.texts import EXCERPT_SHOWN, beginning, shortened
@@ -198,7 +198,7 @@ def against_report(run: Run, other: Run) -> AgainstReport:
         workers=workers,
         only_before=only_before,
         only_after=only_after,
-        spearman=rank_correlation([a for a, _ in both], [b for _, b in both]) if both else None,
+        spearman=spearman([a for a, _ in both], [b for _, b in both]),
         models=_models(before, after),
         same_exemplars=alike and not other_nearest and not embedding,
         n_common_questions=len(common),

@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from evaluation.evidence.benchmarks.crowds import Crowd, crowd
 from evaluation.evidence.benchmarks.peers import (
@@ -23,6 +22,7 @@ from evaluation.evidence.benchmarks.peers import (
 from evaluation.evidence.benchmarks.results import Claim, Findings, Row, SkippedError, figure, timed
 from evaluation.evidence.benchmarks.timing import Contestant, take_turns
 from evaluation.methods import AQER
+from evaluation.methods.statistics.correlation import spearman
 
 PER_PAIR = Claim("at least", 200, "times")
 RASA = Claim("at least", 40, "times")
@@ -142,7 +142,8 @@ def compare(setting: str, made: Crowd, slow_runs: int, slow_rounds: int | None =
         gap = difference(aqer if name == LOOP else short, found)
         rows.append(figure(setting, f"greatest difference: {name}", gap, "", SAME))
     reliabilities, rounds = rasa.reliabilities()
-    alike = float(stats.spearmanr(reliabilities, _by_code(aqer, aqer.raw_)).statistic)
+    alike = spearman(reliabilities, _by_code(aqer, aqer.raw_))
+    assert alike is not None
     return Findings(
         rows,
         [

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evaluation.methods.aqer.estimator import AQER
-from evaluation.methods.aqer.stability import draw_agreement
 from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.statistics.correlation import spearman
 
 # Spearman correlations below these ring. Honest crowds went down to .82 for leverage and to .15
 # for two graders (development seeds, platform/docs/alarms.md).
@@ -54,15 +54,6 @@ class Check:
         return self.statistic is not None and self.statistic < self.threshold
 
 
-def rank_correlation(one: Floats, other: Floats, among: Booleans) -> float | None:
-    """Return Spearman's correlation of two scores (M,) over some workers that have both.
-
-    None where fewer than 2 have, or where one side has no spread.
-    """
-    found = float(draw_agreement(one, other[:, None], among)[0])
-    return None if np.isnan(found) else found
-
-
 def leverage(aqer: AQER) -> Check:
     """Return the least Spearman correlation of the others' raw scores when one worker is left out.
 
@@ -92,7 +83,7 @@ def leverage(aqer: AQER) -> Check:
         for code, column in zip(left_out.tolist(), raw.T, strict=True):
             others = ranked.copy()
             others[code] = False
-            found = rank_correlation(aqer.raw_, column, others)
+            found = spearman(aqer.raw_, column, others)
             if found is not None and found < least:
                 least, worker = found, code
     if worker is None:
@@ -109,7 +100,7 @@ def start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> Check:
     for at, camp in enumerate(camps):
         start[camp, at] = 1.0 / len(camp)
     raw = aqer.restarted(start)
-    found = rank_correlation(raw[:, 0], raw[:, 1], np.ones(len(raw), dtype=bool))
+    found = spearman(raw[:, 0], raw[:, 1])
     return Check(found, OPEN, None if found is not None else "no_spread")
 
 
@@ -130,7 +121,7 @@ def disagreement(raw: Floats, other: Floats, among: Booleans) -> Check:
     both = among & ~np.isnan(raw) & ~np.isnan(other)
     if np.count_nonzero(both) < FEWEST_RANKED:
         return Check(None, DISAGREEMENT, "too_few_ranked_workers")
-    found = rank_correlation(raw, other, both)
+    found = spearman(raw, other, both)
     return Check(found, DISAGREEMENT, None if found is not None else "no_spread")
 
 

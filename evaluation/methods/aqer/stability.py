@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from numpy.typing import NDArray
 
 from evaluation.methods.aqer.scale import competition_ranks
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.inference.intervals import percentile_tail
+from evaluation.methods.statistics.correlation import spearman
 
 
 def rank_intervals(
@@ -55,20 +55,5 @@ def draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]) -> Flo
     ----------
     raw : (M,) of the run. drawn : (M, n_draws) in the draws. ranked : (M,) who has a rank.
     """
-    out = np.full(drawn.shape[1], np.nan)
-    for draw, column in enumerate(drawn.T):
-        both = ranked & ~np.isnan(column) & ~np.isnan(raw)
-        a, b = stats.rankdata(raw[both]), stats.rankdata(column[both])
-        if len(a) > 1 and np.ptp(a) > 0 and np.ptp(b) > 0:
-            out[draw] = np.corrcoef(a, b)[0, 1]
-    return out
-
-
-def rank_correlation(a: ArrayLike, b: ArrayLike) -> float | None:
-    """Spearman correlation of two lists of numbers, ties by mean ranks; -1 to 1.
-
-    None where a list has fewer than 2 numbers or no spread.
-    """
-    first, second = (np.asarray(part, dtype=np.float64) for part in (a, b))
-    found = draw_agreement(first, second[:, None], np.ones(len(first), dtype=bool))[0]
-    return None if np.isnan(found) else float(found)
+    found = [spearman(raw, column, ranked) for column in drawn.T]
+    return np.array(found, dtype=np.float64)  # None becomes NaN

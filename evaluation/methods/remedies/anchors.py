@@ -16,6 +16,7 @@ from evaluation.methods.aqer.votes import unit_rows
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.grams import Vectors, dense
 from evaluation.methods.remedies.candidates import Candidate
+from evaluation.methods.statistics.correlation import pearson
 
 # Correlations closer than this are tied.
 TIE = 1e-9
@@ -59,15 +60,6 @@ def choose(scores: Sequence[Floats], grades: Floats) -> Choice:
         if value is not None and value > best + TIE:
             best, place = value, at
     return Choice(0, found, NO_SCORES) if place is None else Choice(place, found, None)
-
-
-def pearson(one: Floats, other: Floats) -> float | None:
-    """Return Pearson's correlation where both are known; None below 2, or without a spread."""
-    both = ~np.isnan(one) & ~np.isnan(other)
-    a, b = one[both], other[both]
-    if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return None
-    return float(np.corrcoef(a, b)[0, 1])
 
 
 def suggest(

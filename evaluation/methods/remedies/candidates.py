@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import stats
 
 from evaluation.methods.alarms.camps import Camps, camps
 from evaluation.methods.alarms.pairs import Pairs
 from evaluation.methods.aqer.electorate import EVERYBODY, Electorate
 from evaluation.methods.aqer.estimator import AQER
 from evaluation.methods.cells import Floats, Integers
+from evaluation.methods.statistics.correlation import spearman
 
 # Rankings that correlate this much are one candidate.
 SAME = 0.9
@@ -89,7 +89,7 @@ def candidates(
     found, same = [default], {}
     for name, electorate in _electorates(groups, pairs.n_workers, cap):
         aqer = fit(electorate)
-        twin = next((c.name for c in found if rank_correlation(c.aqer.raw_, aqer.raw_) >= SAME), "")
+        twin = next((c.name for c in found if _is_same(c.aqer.raw_, aqer.raw_)), "")
         if twin:
             same[name] = twin
         else:
@@ -112,10 +112,10 @@ def _electorates(
                 yield f"only_camp_{number}", Electorate(factor=inside, start=start)
 
 
-def rank_correlation(one: Floats, other: Floats) -> float:
-    """Return Spearman's correlation over those who have both scores; 1 where neither has spread."""
+def _is_same(one: Floats, other: Floats) -> bool:
+    """Whether two raw scores rank alike; where neither ranks anybody, they do."""
+    found = spearman(one, other)
+    if found is not None:
+        return found >= SAME
     both = ~np.isnan(one) & ~np.isnan(other)
-    a, b = stats.rankdata(one[both]), stats.rankdata(other[both])
-    if len(a) < 2 or not (np.ptp(a) and np.ptp(b)):
-        return 1.0 if not len(a) or np.ptp(a) == np.ptp(b) else 0.0
-    return float(np.corrcoef(a, b)[0, 1])
+    return not both.any() or bool(np.ptp(one[both]) == np.ptp(other[both]))

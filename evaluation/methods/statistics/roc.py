@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from evaluation.methods.cells import Floats
+
 
 def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
     """Return the area under the ROC curve, 0 to 1.
@@ -21,10 +23,38 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
     ------
     ValueError : a number is not finite.
     """
-    x, y = np.asarray(positive, dtype=np.float64), np.asarray(negative, dtype=np.float64)
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise ValueError("the numbers must be finite")
+    x, y = _finite(positive, negative)
     if not len(x) or not len(y):
         return None
     ranks = stats.rankdata(np.concatenate([x, y]))[: len(x)]
     return float((ranks.sum() - len(x) * (len(x) + 1) / 2) / (len(x) * len(y)))
+
+
+def average_precision(positive: ArrayLike, negative: ArrayLike) -> float | None:
+    """Return the average precision, 0 to 1: the precision at each positive's number, averaged.
+
+    The area under the precision-recall curve in steps, as scikit-learn computes it: of things with
+    the same number all are found at once. 1 where every positive has a greater number than every
+    negative; the share of positives where all numbers are the same.
+
+    Parameters
+    ----------
+    positive, negative : (P,) and (N,) finite numbers; None if there is no positive.
+
+    Raises
+    ------
+    ValueError : a number is not finite.
+    """
+    x, y = _finite(positive, negative)
+    if not len(x):
+        return None
+    found = len(x) - np.searchsorted(np.sort(x), x)
+    false = len(y) - np.searchsorted(np.sort(y), x)
+    return float((found / (found + false)).mean())
+
+
+def _finite(*columns: ArrayLike) -> list[Floats]:
+    found = [np.asarray(column, dtype=np.float64) for column in columns]
+    if not all(np.isfinite(column).all() for column in found):
+        raise ValueError("the numbers must be finite")
+    return found

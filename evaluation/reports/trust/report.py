@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from statistics import StatisticsError, correlation
 
 from django.db.models import Avg, Count, Max
 
 from evaluation.flow.embed import CUT
+from evaluation.methods.statistics.correlation import pearson
 from evaluation.models import ExemplaryAnswer, HumanJudgement, Run
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.alarms import alarm_counts
@@ -50,7 +50,8 @@ def _facts(run: Run, report: RunReport) -> Iterator[Fact]:
     yield _language(run, report)
     yield facts.of_shortness(_warning(report, MOSTLY_SHORT))
     pairs = _judged(run)
-    yield facts.of_experts(pairs, _correlation(pairs), bool(run.parameters.get("anchors")))
+    agreement = pearson([score for score, _ in pairs], [grade for _, grade in pairs])
+    yield facts.of_experts(pairs, agreement, bool(run.parameters.get("anchors")))
     for fact in (
         facts.of_truncation(_warning(report, CUT)),
         facts.of_changes(report.changed.has_changed),
@@ -93,10 +94,3 @@ def _judged(run: Run) -> list[tuple[float, float]]:
         .annotate(mean=Avg("grade"), score=Max("response__scores__score_leave_one_out"))
     )
     return list(rows.values_list("score", "mean"))
-
-
-def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
-    try:
-        return correlation([score for score, _ in pairs], [grade for _, grade in pairs])
-    except StatisticsError:  # fewer than two, or all the same
-        return None

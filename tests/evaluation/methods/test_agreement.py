@@ -16,11 +16,11 @@ def test_two_experts_by_hand():
     assert found.difference == pytest.approx((0 + 1 + 1 + 2) / 4)
 
 
-def test_kappa_is_that_of_scikit_learn():
+def test_kappa_weighs_squared_differences_of_grades_in_halves():
     rng = np.random.default_rng(0)
-    a = rng.integers(0, 6, 40)
-    b = np.clip(a + rng.integers(-1, 2, 40), 0, 5)
-    grades = [dict(enumerate(map(float, column))) for column in (a, b)]
+    a = rng.integers(0, 11, 40)
+    b = np.clip(a + rng.integers(-1, 2, 40), 0, 10)
+    grades = [dict(enumerate(map(float, column / 2))) for column in (a, b)]
     [found] = agreements({"a": grades[0], "b": grades[1]})
     assert found.kappa == pytest.approx(cohen_kappa_score(a, b, weights="quadratic"))
 
