@@ -1,0 +1,340 @@
+"""Runs the commands of commands.toml in a source tree, and writes what they said and wrote as text.
+
+    python tests/contracts/replay.py FOLDER [GROUP ...] [--tree TREE]
+
+needs nothing of the project but its commands, so the same script replays an older tree
+(``--tree``, with the Python of that tree) and this one. What differs from run to run for good
+reasons (ids, times, durations, paths, versions) is replaced by its name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import math
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+import threading
+import tomllib
+import zipfile
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+COMMANDS: dict[str, dict[str, str]] = tomllib.loads((HERE / "commands.toml").read_text("utf-8"))
+# A longer file is kept as its first lines and a digest.
+MOST_CHARACTERS = 3_000
+FIRST_LINES, WIDEST = 10, 160
+QUESTIONS = [f"tides-{number}" for number in range(1, 9)]
+# The column that tells an export of ours from other files.
+MARK = "crowdgrade:answers"
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+(?:e[-+]\d+)?|e[-+]\d+)(?!\w)")
+OF_DJANGO = {"-h", "-v", "--version", "--settings", "--pythonpath", "--traceback", "--no-color"}
+OF_DJANGO |= {"--force-color", "--skip-checks"}
+CHANGING = [
+    (r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", "<id>"),
+    (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00)?", "<time>"),
+    (r"\b20\d\d-\d\d-\d\d\b", "<date>"),
+    (r"\bversion:[0-9][\w.]*", "version:<version>"),
+    (r"[\d.]+ (?:bytes|kB|MB) in [\d.]+ s", "<size> in <seconds>"),
+    (r'("version": )"[0-9][\w.]*"', r'\1"<version>"'),
+]
+
+
+def main() -> None:
+    """Replay what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(COMMANDS))
+    parser.add_argument("--tree", type=Path, default=HERE.parents[1])
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="replay-") as scratch:
+        enter(asked.tree.resolve(), Path(scratch))
+        write_input(Path(scratch, "in"), asked.tree.resolve() / "annotations" / "demo")
+        for group in asked.groups or COMMANDS:
+            for name, line in COMMANDS[group].items():
+                target = asked.folder / group / name
+                target.mkdir(parents=True)
+                replay(line, Path(scratch), target)
+        (asked.folder / "options.txt").write_text(options_of_all_commands(), "utf-8")
+
+
+def enter(tree: Path, scratch: Path) -> None:
+    """Make this process one of that tree, with a home, a database and a broker of its own."""
+    sys.path[:0] = [str(tree), str(tree / "platform")]
+    os.chdir(tree)
+    for name in ("DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL"):
+        os.environ.pop(name, None)
+    os.environ |= {
+        "DJANGO_SETTINGS_MODULE": "crowdgrade.settings",
+        "CROWDGRADE_HOME": str(scratch / "home"),
+        "SECRET_KEY": "a key that only the replayed commands use",
+        "DJANGO_SUPERUSER_PASSWORD": "rivers-and-lakes",
+        "COLUMNS": "100",
+    }
+    (scratch / "home" / "broker" / "control").mkdir(parents=True)
+    import django
+
+    django.setup()
+
+
+def replay(line: str, scratch: Path, target: Path) -> None:
+    """Run one command and write its exit code, words and files below `target`."""
+    from django.core.management import execute_from_command_line
+
+    out = scratch / "out"
+    out.mkdir()
+    demo = str(Path("annotations/demo").resolve())
+    places = {"{in}": str(scratch / "in"), "{out}": str(out / "made"), "{demo}": demo}
+    words = shlex.split(line)
+    for mark, path in places.items():
+        words = [word.replace(mark, path) for word in words]
+    if words[0].startswith("export_") and words[0] != "export_consensus":
+        (out / "made").mkdir()
+    said, erred = io.StringIO(), io.StringIO()
+    code: object = 0
+    worker = threading.Thread(target=work, daemon=True) if words[0] == "grade" else None
+    with redirect_stdout(said), redirect_stderr(erred):
+        try:
+            if worker and "--no-wait" not in words:
+                worker.start()
+            execute_from_command_line(["manage.py", *words])
+        except SystemExit as end:
+            code = end.code
+
+    def clean(text: str) -> str:
+        for mark, path in places.items():
+            text = text.replace(path, mark)
+        text = text.replace(str(scratch), "{scratch}")
+        for pattern, name in CHANGING:
+            text = re.sub(pattern, name, text)
+        return text
+
+    errors = [row for row in erred.getvalue().splitlines() if not row.startswith(("usage:", "   "))]
+    terminal = [f"$ {line}", f"exit code {int(code or 0)}", said.getvalue(), "--- stderr", *errors]
+    text = clean("\n".join(terminal)).rstrip() + "\n"
+    (target / "terminal.txt").write_text(shortened(text), "utf-8")
+    for path in sorted(out.rglob("*")):
+        if path.is_file():
+            name = str(path.relative_to(out)).replace("/", "__") + ".txt"
+            (target / name).write_text(shortened(clean(as_text(path))), "utf-8")
+    shutil.rmtree(out)
+
+
+def work() -> None:
+    """Be the worker: grade the run that the command queues."""
+    import time
+
+    from django.db import connection
+
+    from evaluation.background.work import work_one_turn
+
+    for _ in range(600):
+        if work_one_turn():
+            break
+        time.sleep(0.1)
+    connection.close()
+
+
+def as_text(path: Path) -> str:
+    """The content of a file of any kind that a command writes."""
+    if path.suffix == ".npz":
+        return arrays_as_text(path)
+    if path.suffix == ".xlsx":
+        return sheets_as_text(path)
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            return "\n".join(sorted(archive.namelist()))
+    text = path.read_bytes().decode("utf-8")
+    if path.suffix == ".json":
+        text = json.dumps(json.loads(text), indent=1, sort_keys=True, ensure_ascii=False)
+    return text
+
+
+def arrays_as_text(path: Path) -> str:
+    """Names, types and shapes; of numbers the length of each row and its product with a wave."""
+    import numpy as np
+
+    lines = []
+    with np.load(path) as arrays:
+        for name in sorted(arrays.files):
+            values = arrays[name]
+            lines.append(f"{name} {values.dtype.kind} {values.shape}")
+            if values.dtype.kind != "f":
+                lines.append(repr(values.tolist()))
+                continue
+            flat = values.astype(float).reshape(len(values), -1)
+            wave = np.cos(np.arange(flat.shape[1]))
+            lines += [f"{float(np.sqrt((row**2).sum()))!r} {float(row @ wave)!r}" for row in flat]
+    return "\n".join(lines)
+
+
+def sheets_as_text(path: Path) -> str:
+    """Each sheet as tab-separated cells."""
+    from openpyxl import load_workbook
+
+    text = io.StringIO()
+    for sheet in load_workbook(path, read_only=True).worksheets:
+        text.write(f"[{sheet.title}]\n")
+        csv.writer(text, delimiter="\t").writerows(sheet.iter_rows(values_only=True))
+    return text.getvalue()
+
+
+def shortened(text: str) -> str:
+    """A long text's first lines and a digest: its words exactly, its numbers as sums."""
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    from hashlib import sha256
+
+    numbers = [float(number) for number in NUMBER.findall(text)]
+    words = sha256(NUMBER.sub("#", text).encode()).hexdigest()[:16]
+    total = math.fsum(value * math.cos(at) for at, value in enumerate(numbers))
+    size = math.fsum(abs(value) for value in numbers)
+    first = "\n".join(line[:WIDEST] for line in text.splitlines()[:FIRST_LINES])
+    counts = f"{len(text.splitlines())} lines, {len(numbers)} numbers"
+    return f"{first}\n... {counts}, words {words}, sums {total!r} {size!r}\n"
+
+
+def options_of_all_commands() -> str:
+    """Every command of ours with its arguments: names, whether needed, choices, how many values."""
+    from django.core.management import get_commands, load_command_class
+
+    lines = []
+    for command, app in sorted(get_commands().items()):
+        if app not in ("annotations", "evaluation", "crowdgrade"):
+            continue
+        parser = load_command_class(app, command).create_parser("manage.py", command)
+        lines += options_of(parser, command)
+    lines = [line for line in lines if line.split()[1] not in OF_DJANGO]
+    return "\n".join(lines) + "\n"
+
+
+def options_of(parser: argparse.ArgumentParser, command: str) -> list[str]:
+    found = []
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, deeper in action.choices.items():
+                found += options_of(deeper, f"{command} {name}")
+            continue
+        names = " ".join(action.option_strings) or action.dest
+        choices = f" of {sorted(map(str, action.choices))}" if action.choices else ""
+        count = f" x{action.nargs}" if action.nargs not in (None, 0) else ""
+        takes = "" if action.nargs == 0 or not action.option_strings else " VALUE"
+        needed = " needed" if action.required else ""
+        found.append(f"{command}: {names}{takes}{count}{choices}{needed}")
+    return sorted(found)
+
+
+def write_input(folder: Path, demo: Path) -> None:
+    """A part of the demo with gaps and repeats, vectors, camps, and files with mistakes."""
+    import numpy as np
+
+    folder.mkdir()
+    names = "Amara Henrik Tomasz Bao Elif Jonas Ines Leo Pip Quinn Stan Tariq Uma Viktor"
+    workers = names.split()
+    with (demo / "answers.csv").open(encoding="utf-8", newline="") as file:
+        rows = [
+            [row["worker"], row["question"], row["answer"]]
+            for row in csv.DictReader(file)
+            if row["worker"] in workers and row["question"] in QUESTIONS
+        ]
+    rows = [row for at, row in enumerate(rows) if at % 17 != 5]
+    rows.append(['Zoe; "the" late', "tides-1", "=1+1, says the Moon\nand the Sun"])
+    header = ["worker", "question", "answer"]
+    save_csv(folder / "crowd.csv", [header, *rows, rows[3]])
+    save_csv(folder / "crowd.tsv", [["who", "item", "said"], *rows], "\t")
+    with (demo / "model_answers.csv").open(encoding="utf-8", newline="") as file:
+        said = [
+            [row["model"], row["question"], row["answer"], row["status"]]
+            for row in csv.DictReader(file)
+            if row["question"] in QUESTIONS and row["model"].endswith("t=0")
+        ]
+    said[2][2:], said[9][2:] = ["", "error"], ["", "refused"]
+    save_csv(folder / "models.csv", [["model", "question", "answer", "status"], *said])
+    rng = np.random.default_rng(3)
+    right = {question: rng.normal(size=6) for question in QUESTIONS}
+    at = {worker: 0.3 + n / 8 for n, worker in enumerate(workers)}
+    of_rows = [right[q] + at.get(w, 1) * rng.normal(size=6) for w, q, _ in rows]
+    of_models = [right[row[1]] + rng.normal(size=6) for row in said]
+    # Of the repeated row, in crowd.csv only, the first counts.
+    np.savez(folder / "vectors.npz", answers=np.array([*of_rows, of_rows[3]]), models=of_models)
+    (folder / "excluded.txt").write_text("Uma\nViktor\n", "utf-8")
+    (folder / "strangers.txt").write_text("Nobody\n", "utf-8")
+    save_csv(folder / "strange-anchors.csv", [[*header[:2], "grade"], ["Nobody", "tides-1", 3]])
+    write_camps(folder, rng)
+    write_mistakes(folder, demo, header, rows)
+    write_graded_answers(folder / "mohler2011", rng)
+
+
+def write_camps(folder: Path, rng: object) -> None:
+    """Twelve workers, half of whom share an error, and six answers that an expert graded."""
+    import numpy as np
+
+    rows, vectors, anchors = [], [], []
+    for question in range(10):
+        truth, error = rng.normal(size=(2, 20))  # type: ignore[attr-defined]
+        for worker in range(12):
+            camp = truth if worker < 6 else 0.4 * truth + error
+            vectors.append(camp + 0.4 * rng.normal(size=20))  # type: ignore[attr-defined]
+            rows.append([f"w{worker}", f"q{question}", f"answer of {worker} to {question}"])
+        if question < 3:
+            anchors += [["w1", f"q{question}", 5], ["w8", f"q{question}", 1]]
+    save_csv(folder / "camps.csv", [["worker", "question", "answer"], *rows])
+    np.savez(folder / "camps.npz", answers=np.array(vectors))
+    save_csv(folder / "anchors.csv", [["worker", "question", "grade"], *anchors])
+
+
+def write_mistakes(folder: Path, demo: Path, header: list[str], rows: list[list[str]]) -> None:
+    """Files for imports: good ones, one that contradicts, one that names what is not there."""
+    for name in ("questions.jsonl", "passages.jsonl"):
+        shutil.copy(demo / name, folder / name)
+    save_csv(folder / "contradiction.csv", [header, [*rows[0][:2], "something else"]])
+    save_csv(folder / "unknown.csv", [header, ["Amara", "tides-99", "high"], ["", "tides-1", "x"]])
+    lines = [
+        {"worker": w, "question": q, "answer": a, "rejected": str(w == "Uma"), MARK: "1"}
+        for w, q, a in rows[: 8 * 13]
+        if w != "Elif"
+    ]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    (folder / "rejected.jsonl").write_text(text, "utf-8")
+    heads = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "Input.word", "Answer.text"]
+    words = [["H1", "mono"], ["H2", "ie"]]
+    batch = [
+        [hit, f"A{hit}{n}", f"W{n}", "Rejected" if n == 2 else "Submitted", word, f"thing {n}"]
+        for hit, word in words
+        for n in range(3)
+    ]
+    save_csv(folder / "batch.csv", [heads, *batch])
+
+
+def write_graded_answers(folder: Path, rng: object) -> None:
+    """Columns of Mohler et al.: 22 answers a question, the worse the fewer right words."""
+    folder.mkdir()
+    rights = (
+        "the stack gives back last what came in first",
+        "pointers hold the address of some other value there",
+        "queues give back first what somebody put in first",
+        "trees have nodes that have more nodes below them",
+    )
+    rows: list[list[object]] = [["question_id", "answer", "grade_average"]]
+    for number, right in enumerate(rights):
+        for n in range(22):
+            words = right.split()[: 9 - n // 3] + [f"wrong{n}{k}" for k in range(n // 3)]
+            noise = float(rng.normal(0, 0.05))  # type: ignore[attr-defined]
+            rows.append([f"1.{number}", " ".join(words) + "<br>", 5 - n / 5 + noise])
+    save_csv(folder / "answers.csv", rows)
+
+
+def save_csv(path: Path, rows: list, delimiter: str = ",") -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Every command says and writes what it did when saved/ was made.
+
+Exit codes, words, names of files, columns and options are compared exactly, numbers to a relative
+1e-12 (and an absolute 1e-12, for those that are nought but for rounding): another processor adds
+in another order, which moves the last two or three of sixteen digits and no more, while a changed
+formula moves far more. For the same reason the commands use embedders that count words: a neural
+model differs between machines in the seventh digit.
+
+When a change is meant, say so in the changelog and save anew:
+
+    rm -r tests/contracts/saved && .venv/bin/python tests/contracts/replay.py tests/contracts/saved
+"""
+
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.contracts.replay import COMMANDS, HERE, NUMBER
+
+SAVED = HERE / "saved"
+RELATIVE = ABSOLUTE = 1e-12
+
+
+def replayed(folder: Path, *groups: str) -> dict[str, str]:
+    command = [sys.executable, str(HERE / "replay.py"), str(folder), *groups]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return texts(folder, *groups)
+
+
+def texts(folder: Path, *groups: str) -> dict[str, str]:
+    """The text of every file below a folder, by its path."""
+    paths = [path for path in sorted(folder.rglob("*.txt")) if path.is_file()]
+    names = {path.relative_to(folder): path for path in paths}
+    wanted = {*groups, "options.txt"}
+    return {str(n): p.read_text("utf-8") for n, p in names.items() if n.parts[0] in wanted}
+
+
+def difference(before: str, now: str) -> str:
+    """The first line that differs by more than rounding, before and now; empty if none does."""
+    old, new = before.splitlines(), now.splitlines()
+    for number, (was, has) in enumerate(zip(old, new, strict=False), start=1):
+        same_words = NUMBER.sub("#", was) == NUMBER.sub("#", has)
+        pairs = zip(NUMBER.findall(was), NUMBER.findall(has), strict=False)
+        if not (same_words and all(near(float(one), float(two)) for one, two in pairs)):
+            return f"line {number}\n  was {was[:300]}\n  is  {has[:300]}"
+    return "" if len(old) == len(new) else f"{len(old)} lines were, {len(new)} are"
+
+
+def near(was: float, has: float) -> bool:
+    return math.isclose(was, has, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+
+def assert_as_saved(folder: Path, *groups: str) -> None:
+    now, before = replayed(folder, *groups), texts(SAVED, *groups)
+    assert sorted(now) == sorted(before), "files are missing, or are new"
+    found = {name: difference(text, now[name]) for name, text in before.items()}
+    told = "\n".join(f"{name}: {what}" for name, what in found.items() if what)
+    assert not told, f"saved results differ:\n{told}"
+
+
+def test_files_in_give_the_files_out_and_the_words_that_they_gave_before(tmp_path):
+    assert_as_saved(tmp_path, "quick")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", ["longer", "database", "evidence"])
+def test_the_other_commands_say_and_write_what_they_did_before(tmp_path, group):
+    assert_as_saved(tmp_path, group)
+
+
+def test_every_saved_result_is_of_a_command_that_is_replayed():
+    saved = {(path.parent.parent.name, path.parent.name) for path in SAVED.rglob("terminal.txt")}
+    assert saved == {(group, name) for group, lines in COMMANDS.items() for name in lines}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "same"),
+    [
+        ("a,0.1,ok", "a,0.10000000000000002,ok", True),  # the next number of sixteen digits
+        ("a,0.1,ok", "a,0.10000000001,ok", False),
+        ("a,1e-17", "a,-3e-17", True),  # both are nought but for rounding
+        ("a,0.1,ok", "a,0.1,too_few", False),
+        ("a,0.1", "a,", False),
+        ("a,7", "a,8", False),
+        ("a", "a\nb", False),
+    ],
+)
+def test_numbers_may_differ_by_rounding_and_words_not_at_all(before, now, same):
+    assert (difference(before, now) == "") is same
