@@ -9,7 +9,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from annotations.api.base import StrictSerializer
-from evaluation.backends import EmbedderError, parse_spec
+from evaluation.backends import BackendError, parse_spec
 from evaluation.flow.parameters import (
     AGGREGATIONS,
     INITIALIZATIONS,
@@ -138,7 +138,7 @@ class ParametersSerializer(StrictSerializer):
         """Refuse what cannot be read, and what opens a file or calls a server for requesters."""
         try:
             kind = parse_spec(spec).kind
-        except EmbedderError as error:
+        except BackendError as error:
             raise serializers.ValidationError(str(error)) from error
         if kind in FOR_OPERATORS and not self._is_operator():
             raise serializers.ValidationError(

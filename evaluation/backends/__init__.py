@@ -6,7 +6,6 @@ Importing this package loads no model library.
 
 from evaluation.backends.embedding.contract import (
     Embedder,
-    EmbedderError,
     EmbedderInfo,
     Precision,
     Progress,
@@ -14,8 +13,10 @@ from evaluation.backends.embedding.contract import (
 )
 from evaluation.backends.embedding.precomputed import PrecomputedVectors
 from evaluation.backends.embedding.registry import EmbedderSpec, get_embedder, parse_spec
+from evaluation.backends.errors import BackendError, EmbedderError
 
 __all__ = [
+    "BackendError",
     "Embedder",
     "EmbedderError",
     "EmbedderInfo",

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.backends.embedding import hub
-from evaluation.backends.embedding.contract import EmbedderError, Progress, distinct, require
+from evaluation.backends.embedding.contract import Progress, distinct, require
+from evaluation.backends.errors import EntailmentError
 
 WHAT = "the entailment initialisation"
 REMEDY = (
@@ -34,10 +35,10 @@ class EntailmentModel:
     def load(cls, name: str | None) -> Self:
         """A model by hub name or local folder; there is no default one.
 
-        EmbedderError: no name, the model cannot be loaded, or has no class for entailment.
+        EntailmentError: no name, the model cannot be loaded, or has no class for entailment.
         """
         if not name:
-            raise EmbedderError(f"{WHAT} needs a model and none is named: {REMEDY}")
+            raise EntailmentError(f"{WHAT} needs a model and none is named: {REMEDY}")
         library = require("transformers", WHAT)
         torch = require("torch", WHAT)
         source = str(Path(name).expanduser()) if hub.is_folder(name) else name
@@ -61,7 +62,7 @@ class EntailmentModel:
     ) -> NDArray[np.float64]:
         """(n,) probabilities that the first text of a pair entails the second, in their order.
 
-        Long pairs are cut, the longer text first. EmbedderError: the model fails on a batch.
+        Long pairs are cut, the longer text first. EntailmentError: the model fails on a batch.
         """
         from evaluation.backends.embedding import batching
 
@@ -97,7 +98,7 @@ class EntailmentModel:
         try:
             batching.run(lengths, self._model.device, prepare, compute, done)
         except (RuntimeError, ValueError, IndexError) as error:
-            raise EmbedderError(
+            raise EntailmentError(
                 f"{WHAT}: the model {self.name!r} failed on a batch ({hub.brief(error)}): {REMEDY}"
             ) from error
         return out[[places[pair] for pair in pairs]]
@@ -107,7 +108,7 @@ def _entailment_class(name: str, labels: dict[int, str]) -> int:
     """The class whose label begins with "entail"; "not_entailment" does not."""
     found = [int(i) for i, label in labels.items() if str(label).lower().startswith("entail")]
     if len(found) != 1:
-        raise EmbedderError(
+        raise EntailmentError(
             f"{WHAT}: the model {name!r} has no class for entailment (its classes: "
             f"{', '.join(map(str, labels.values()))}): {REMEDY}"
         )

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from django.db.models.functions import Now
 
-from evaluation.backends import EmbedderError
+from evaluation.backends import BackendError
 from evaluation.background.doorbell import ring
 from evaluation.background.leases import Claim, Heartbeat, LeaseLostError, claim_oldest
 from evaluation.models import Run
@@ -53,7 +53,7 @@ def work_one_turn(
         claim.release()
     except LeaseLostError:
         logger.info("run %s was cancelled or taken over", claim.run_id)
-    except (RunInputError, EmbedderError) as error:
+    except (RunInputError, BackendError) as error:
         # What the requester can mend is no fault of the worker's.
         fail(claim, str(error))
     except BaseException as error:

@@ -33,7 +33,7 @@ def corpus_of(
     asked : what each question asks, by label; a judge needs it.
     references : whether the other texts of `vectors` are the references, a question each.
 
-    Raises `EmbedderError`.
+    Raises `BackendError`.
     """
     judged, described = None, None
     if request.judge is not None and asked and not request.core:

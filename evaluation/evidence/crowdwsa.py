@@ -54,7 +54,7 @@ def cosine_of(corpus: Translations, progress: Progress | None = None) -> NDArray
 def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> Table:
     """Write and return the table: settings T1 and T2 (GLEU truth), T1-cosine and T2-cosine.
 
-    Raises `InputError` and `EmbedderError`.
+    Raises `InputError` and `BackendError`.
     """
     data = request.data
     with OutputFolder(request.output) as folder:

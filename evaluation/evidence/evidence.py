@@ -128,11 +128,11 @@ class EvidenceVectors:
         self._made: dict[str, Embedded] = {}
 
     def of(self, spec: str) -> Vectors:
-        """Return (N, d) vectors of the texts. Raises `EmbedderError`."""
+        """Return (N, d) vectors of the texts. Raises `BackendError`."""
         return self._of(spec).answers
 
     def of_others(self, spec: str) -> Vectors:
-        """Return the vectors of the other texts, which there must be. Raises `EmbedderError`."""
+        """Return the vectors of the other texts, which there must be. Raises `BackendError`."""
         found = self._of(spec).models
         assert found is not None
         return found

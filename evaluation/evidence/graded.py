@@ -36,7 +36,7 @@ class GradedCorpus:
 
     @classmethod
     def load(cls, request: Request, progress: Progress | None = None) -> GradedCorpus:
-        """Read the data set of Mohler et al. Raises `InputError` and `EmbedderError`."""
+        """Read the data set of Mohler et al. Raises `InputError` and `BackendError`."""
         graded, asked = load_mohler(request.data), load_mohler_questions(request.data)
         questions: Sequence[str] = list(dict.fromkeys(graded.questions.tolist()))
         references = [asked[name].reference for name in questions if name in asked]

@@ -96,7 +96,7 @@ def texts_of(pairs: Sequence[MinimalPair]) -> list[str]:
 def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) -> Table:
     """Write auc.csv and return it; pairs.csv holds the cosines of every pair.
 
-    TF-IDF learns its weights from all sentences. Raises `EmbedderError`.
+    TF-IDF learns its weights from all sentences. Raises `BackendError`.
     """
     pairs = load_pairs()
     with OutputFolder(request.output) as folder:

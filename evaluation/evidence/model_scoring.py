@@ -88,7 +88,7 @@ def reproduce_model_scoring(request: Request, progress: Progress | None = None) 
     """Write and return the table; a setting is named M=number of voting workers.
 
     intervals.csv: the scores of the first repetition with 95% intervals. best_response.csv: how
-    good chosen answers are. Raises `InputError` and `EmbedderError`.
+    good chosen answers are. Raises `InputError` and `BackendError`.
     """
     chosen = methods(core=request.core)
     with OutputFolder(request.output) as folder:

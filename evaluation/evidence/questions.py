@@ -29,7 +29,7 @@ CHARTED = ("aqer", "leave_one_out", "tfidf_char", "tfidf_char+discrimination", "
 def reproduce_questions(request: Request, progress: Progress | None = None) -> Table:
     """Write and return the table; a setting is named questions=N.
 
-    Counts beyond the data's are left out. Raises `InputError` and `EmbedderError`.
+    Counts beyond the data's are left out. Raises `InputError` and `BackendError`.
     """
     chosen = methods(core=request.core)
     with OutputFolder(request.output) as folder:

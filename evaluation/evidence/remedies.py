@@ -56,7 +56,7 @@ def reproduce_remedies(request: Request, progress: Progress | None = None) -> Ta
 
     plain_mean and mean are of the measure without and with the remedy, lowest the worst repetition,
     reached the share of repetitions at the goal or above; named the share in which camps rang, or
-    in which exactly the copying workers were named. Raises `InputError` and `EmbedderError`.
+    in which exactly the copying workers were named. Raises `InputError` and `BackendError`.
     """
     with OutputFolder(request.output) as folder:
         corpus = load_mohler(request.data)

@@ -48,5 +48,5 @@ class Table:
     rows: Sequence[Sequence[object]]
 
 
-# Writes its tables into a folder. Raises `InputError` and `EmbedderError`.
+# Writes its tables into a folder. Raises `InputError` and `BackendError`.
 Study = Callable[[Request, Progress | None], Table]

@@ -94,7 +94,7 @@ def agreement(
 
 
 def reproduce_worker_grading(request: Request, progress: Progress | None = None) -> Table:
-    """Write and return the table. Raises `InputError` and `EmbedderError`."""
+    """Write and return the table. Raises `InputError` and `BackendError`."""
     with OutputFolder(request.output) as folder:
         data = GradedCorpus.load(request, progress)
         deals = _Deals(data.graded, data.corpus, request.seeds)

@@ -64,7 +64,7 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
     ------
     InputError
         A file, or what it holds, cannot be used; nothing was written.
-    EmbedderError
+    BackendError
         The answers cannot be embedded; nothing was written.
     """
     _refuse_to_replace_inputs(request)

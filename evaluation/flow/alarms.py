@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from annotations.exchange import AnswerStatus
-from evaluation.backends import EmbedderError
+from evaluation.backends import BackendError
 from evaluation.backends.embedding.lexical import LexicalEmbedder
 from evaluation.flow.embed import Progress
 from evaluation.flow.grade import ModelColumns
@@ -198,7 +198,7 @@ def _other_raw(parameters: AqerParameters, answers: GradedAnswers) -> tuple[Floa
         return None, "graded_by_words_already"
     try:
         vectors = LexicalEmbedder(OTHER_GRADER).fit(answers.texts).embed(answers.texts)
-    except EmbedderError:
+    except BackendError:
         return None, "no_words"
     other = replace(
         parameters.without_remedies(),

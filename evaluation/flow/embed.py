@@ -50,7 +50,7 @@ def embed(
 ) -> Embedded:
     """Embed answers with the embedder that `parameters` name; every text must be non-empty.
 
-    Raises `EmbedderError`.
+    Raises `BackendError`.
     """
     precision = cast(Literal["float32", "bfloat16", "auto"], parameters.precision)
     embedder = get_embedder(parameters.embedder, precision)
@@ -92,7 +92,7 @@ def entailment_scores(
 ) -> NDArray[np.float64]:
     """Return (N,) the mean probability that the other answers to its question entail each answer.
 
-    NaN for a question's only answer. (Yahav et al. 2025, appendix B.1.) Raises `EmbedderError`.
+    NaN for a question's only answer. (Yahav et al. 2025, appendix B.1.) Raises `BackendError`.
     """
     model = EntailmentModel.load(name)
     of_question: dict[str, list[int]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
-from evaluation.backends import EmbedderError, parse_spec
+from evaluation.backends import BackendError, parse_spec
 from evaluation.methods import AQER
 from evaluation.methods.aqer.estimator import (
     AGGREGATIONS,
@@ -133,7 +133,7 @@ class AqerParameters:
         """Return what contradicts itself, a sentence each; an empty list if nothing does."""
         try:
             kind = parse_spec(self.embedder).kind
-        except EmbedderError as error:
+        except BackendError as error:
             return [str(error)]
         found = []
         if kind == "precomputed" and self.precision == "bfloat16":

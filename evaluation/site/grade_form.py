@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-from evaluation.backends import EmbedderError, parse_spec
+from evaluation.backends import BackendError, parse_spec
 from evaluation.flow.parameters import (
     AGGREGATIONS,
     INITIALIZATIONS,
@@ -273,7 +273,7 @@ class GradeForm(forms.Form):
             return values
         try:
             spec = parse_spec(self._embedder())
-        except EmbedderError as error:
+        except BackendError as error:
             self.add_error("other_embedder", str(error))
             return values
         if spec.kind in FOR_OPERATORS and not self._operator:

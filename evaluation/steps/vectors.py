@@ -37,7 +37,7 @@ def _vectors_of(source: RunInput, turn: Turn) -> Embedded:
     """Return the vectors of the texts in `source`.
 
     Rows of models' answers without a text are zeros, which are never read. Raises
-    `EmbedderError`, and ends the turn between two parts when its time is up.
+    `BackendError`, and ends the turn between two parts when its time is up.
     """
     spoken = [at for at, status in enumerate(source.statuses) if status is AnswerStatus.TEXT]
     of_models = [source.model_texts[at] for at in spoken]

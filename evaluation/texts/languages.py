@@ -15,7 +15,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from evaluation.backends.embedding.contract import EmbedderError, EmbedderInfo, require
+from evaluation.backends.embedding.contract import EmbedderInfo, require
+from evaluation.backends.errors import BackendError
 
 SAMPLE = 500
 FOREIGN_SHARE = 0.2
@@ -44,7 +45,7 @@ def language_warning(texts: Sequence[str], info: EmbedderInfo) -> str | None:
     if found is None:
         try:
             found = _other_language(sample)
-        except EmbedderError as error:
+        except BackendError as error:
             return f"{NOT_CHECKED}: {error}."
     if found is None:
         return None

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
-from evaluation.backends.embedding.contract import EmbedderError, require
+from evaluation.backends.embedding.contract import require
+from evaluation.backends.errors import SpellingError
 
 WHAT = "--spelling"
 PACKAGE = "pyspellchecker"
@@ -37,11 +38,11 @@ def corrected(texts: Sequence[str], language: str) -> tuple[list[str], dict[str,
 
     Raises
     ------
-    EmbedderError
+    BackendError
         The library is not installed, or has no dictionary of the language.
     """
     if language not in LANGUAGES:
-        raise EmbedderError(
+        raise SpellingError(
             f"{WHAT} {language}: there is no dictionary of this language; there are "
             f"{', '.join(LANGUAGES)}"
         )

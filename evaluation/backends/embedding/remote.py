@@ -16,7 +16,8 @@ from evaluation.backends.embedding.contract import (
     distinct,
     versions_of,
 )
-from evaluation.backends.embedding.openai import OpenAIServer
+from evaluation.backends.errors import EmbedderError
+from evaluation.backends.server import OpenAIServer, Patience
 
 BATCH = 64
 
@@ -46,10 +47,8 @@ class RemoteEmbedder(Embedder):
             url,
             "embeddings",
             api_key_env=api_key_env,
-            timeout=timeout,
-            attempts=attempts,
-            longest_wait=longest_wait,
-            first_wait=first_wait,
+            patience=Patience(attempts, timeout, first_wait, longest_wait),
+            error=EmbedderError,
         )
         self._dimension: int | None = None
 

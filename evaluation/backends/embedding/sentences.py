@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from evaluation.backends.embedding import hub
 from evaluation.backends.embedding.contract import (
     Embedder,
-    EmbedderError,
     EmbedderInfo,
     Precision,
     Progress,
@@ -21,6 +20,7 @@ from evaluation.backends.embedding.contract import (
     require,
     versions_of,
 )
+from evaluation.backends.errors import EmbedderError
 
 LIBRARIES = ("sentence-transformers", "transformers", "tokenizers", "torch")
 REMEDY = "give a sentence-transformers model by its name or as a folder"

@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 import numpy as np
 
-from evaluation.backends import EmbedderError, parse_spec
-from evaluation.backends.embedding.openai import OpenAIServer
+from evaluation.backends import parse_spec
+from evaluation.backends.errors import ChatError
+from evaluation.backends.server import OpenAIServer, Patience
 from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
 from evaluation.methods.cells import Floats
 
@@ -48,7 +49,7 @@ class Judge:
     """A chat model behind an OpenAI-compatible address, asked at temperature 0.
 
     `spec` is of the form openai:MODEL@URL; the key is read from the environment variable
-    `api_key_env`. EmbedderError: the SPEC is of another form.
+    `api_key_env`. ChatError: the SPEC is of another form.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class Judge:
     ) -> None:
         parsed = parse_spec(spec)
         if parsed.kind != "openai":
-            raise EmbedderError(f"judge {spec!r} is not of the form {FORM}")
+            raise ChatError(f"judge {spec!r} is not of the form {FORM}")
         self.name, self.model = parsed.text, parsed.target
         self._server = OpenAIServer(
             "judge",
@@ -71,10 +72,8 @@ class Judge:
             parsed.url,
             "chat/completions",
             api_key_env=api_key_env,
-            timeout=timeout,
-            attempts=attempts,
-            longest_wait=longest_wait,
-            first_wait=first_wait,
+            patience=Patience(attempts, timeout, first_wait, longest_wait),
+            error=ChatError,
         )
 
     def scores(
@@ -82,7 +81,7 @@ class Judge:
     ) -> Floats:
         """Return (R,) scores from 0 to 5 of answers to questions; NaN where there is none.
 
-        A reply without one number in the range is asked for once more. EmbedderError: the server
+        A reply without one number in the range is asked for once more. ChatError: the server
         cannot be reached, refuses, or answers what is no chat.
         """
         pairs = list(zip(questions, answers, strict=True))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evaluation.backends import EmbedderError
+from evaluation.backends import BackendError
 from evaluation.evidence.baselines.corpus import Corpus, Crowd, UnavailableError
 from evaluation.methods.cells import Floats, Integers
 
@@ -49,7 +49,7 @@ def _pairs(corpus: Corpus) -> Floats:
 
         try:
             return load_minilm().token_vectors(corpus.texts)
-        except EmbedderError as error:
+        except BackendError as error:
             raise UnavailableError("no_minilm") from error
 
     def table(rows: Integers) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from annotations.exchange import InputError
-from evaluation.backends import EmbedderError, get_embedder
+from evaluation.backends import BackendError, get_embedder
 from evaluation.evidence.benchmarks.crowds import crowd
 from evaluation.evidence.benchmarks.results import Claim, Findings, SkippedError, figure, timed
 from evaluation.evidence.benchmarks.timing import Contestant, take_turns
@@ -39,7 +39,7 @@ def cost_of_alarms(data: Path, n_questions: int = QUESTIONS, timed_texts: int = 
         # No two texts are the same: equal ones would be embedded once.
         texts = [f"{corpus[row % len(corpus)]} {row}" for row in range(len(made))]
         embedder.embed(texts[:WARM_UP])
-    except (InputError, EmbedderError) as error:
+    except (InputError, BackendError) as error:
         raise SkippedError(str(error)) from error
     sample = texts[:: max(1, len(texts) // timed_texts)][:timed_texts]
     parameters = AqerParameters(bootstrap=DRAWS)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import InputError
-from evaluation.backends import Embedder, EmbedderError, get_embedder
+from evaluation.backends import BackendError, Embedder, get_embedder
 from evaluation.backends.embedding.minilm import minilm_folder
 from evaluation.backends.embedding.precision import processor_has_bfloat16
 from evaluation.evidence.benchmarks.results import (
@@ -52,7 +52,7 @@ def against_bare_encode(data: Path) -> Findings:
     try:
         corpus = load_mohler(data)
         bare, embedders = _bare(), {p: get_embedder(OWN, p) for p in ("float32", "bfloat16")}
-    except (InputError, EmbedderError) as error:
+    except (InputError, BackendError) as error:
         raise SkippedError(str(error)) from error
     native = processor_has_bfloat16()
     timed_here = [p for p in embedders if p == "float32" or native]

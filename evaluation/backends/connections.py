@@ -1,0 +1,65 @@
+"""Connections to vetted addresses only: what a host's name means is checked at each of them."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable, Iterable
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any
+
+import httpcore
+import httpx
+
+Vet = Callable[[IPv4Address | IPv6Address], bool]
+"""Says of an address whether it may be connected to."""
+
+
+class AddressRefusedError(Exception):
+    """A host's name stands for an address that may not be connected to."""
+
+
+class VettedTransport(httpx.AsyncHTTPTransport):
+    """HTTP over connections whose address `vet` has agreed to.
+
+    The address that was vetted is the one connected to: a name that resolves to something else a
+    moment later changes nothing. Certificates are still checked against the name.
+    """
+
+    def __init__(self, vet: Vet, limits: httpx.Limits) -> None:
+        super().__init__(limits=limits, trust_env=False)
+        # httpx offers no door of its own to the library below it.
+        self._pool._network_backend = _Vetting(vet)
+
+
+class _Vetting(httpcore.AnyIOBackend):
+    def __init__(self, vet: Vet) -> None:
+        self._vet = vet
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to the first address of the host that answers; all of them must be agreed to."""
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            raise httpcore.ConnectError(f"{host} is no known host ({error.strerror})") from error
+        addresses = list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
+        for address in addresses:
+            if not self._vet(ip_address(address)):
+                raise AddressRefusedError(f"the address {address} of {host} is not allowed here")
+        failure: Exception = httpcore.ConnectError(f"{host} has no address")
+        for address in addresses:
+            try:
+                return await super().connect_tcp(
+                    address, port, timeout, local_address, socket_options
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise failure

@@ -1,0 +1,373 @@
+"""A server that speaks the OpenAI form: POST URL/path with JSON, and what comes of it.
+
+One place for the address, the key, what an answer means and whether it helps to ask again.
+`post` asks and waits by itself; `attempt` asks once in asyncio and leaves the waiting to its
+caller (see `evaluation.flow.asking`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import tenacity
+
+from evaluation.backends.connections import AddressRefusedError, Vet, VettedTransport
+from evaluation.backends.errors import BackendError
+
+LARGEST = 32 * 1024 * 1024
+"""Bytes of one answer that are read by `attempt`; who sends more is not listened to."""
+
+AGAIN = frozenset({408, 409, 425, 429})
+"""Statuses beside 5xx that may pass."""
+
+ADVICE = {
+    401: "check the key in the environment variable {key}",
+    403: "check the key in the environment variable {key} and what it is allowed to do",
+    404: "check the address (it ends before /{path}, often with /v1) and the model's name",
+}
+
+# Words by which providers say why they turn a request down (error.code, type, innererror.code).
+FILTERED = ("content_filter", "content_policy", "responsibleaipolicyviolation")
+TOO_LONG = ("context_length_exceeded", "exceed_context_size", "maximum context length")
+NO_MONEY = ("insufficient_quota", "billing")
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often and how long a server is asked; seconds.
+
+    Attributes
+    ----------
+    attempts : of one request, the first one too.
+    timeout : of one attempt, from the first byte sent to the last one read.
+    first_wait : before the second attempt; doubled before each further one.
+    longest_wait : never more; a server that asks for more by Retry-After is not waited for.
+    """
+
+    attempts: int = 5
+    timeout: float = 60.0
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+
+    def wait(self, attempt: int, asked: float | None = None) -> float:
+        """Seconds after so many attempts: those the server asked for, or doubling ones."""
+        if asked is not None:
+            return asked
+        return float(min(self.first_wait * 2 ** (attempt - 1), self.longest_wait))
+
+
+class FaultError(Exception):
+    """One attempt came to nothing.
+
+    Attributes
+    ----------
+    code : connection, timeout, cut, rate_limited, server_error, no_quota, unauthorized,
+        not_found, refused_prompt, prompt_too_long, bad_request, redirect, not_json,
+        wrong_charset, too_large, unsendable, address_refused, key.
+    problem, remedy : what happened and what to do, for people; without the key.
+    again : whether it may pass. wait : seconds that the server asked for.
+    status, content, headers : of the answer, if there was one; the key is blotted out.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        problem: str,
+        remedy: str = "see what it says",
+        *,
+        again: bool = False,
+        wait: float | None = None,
+        status: int | None = None,
+        content: bytes = b"",
+        headers: httpx.Headers | None = None,
+    ) -> None:
+        super().__init__(problem)
+        self.code, self.problem, self.remedy = code, problem, remedy
+        self.again, self.wait = again, wait
+        self.status, self.content, self.headers = status, content, headers
+
+
+@dataclass(frozen=True)
+class Received:
+    """An answer of status 200: its JSON, and the headers, which may tell of limits."""
+
+    payload: Any
+    headers: httpx.Headers
+
+
+class OpenAIServer:
+    """An OpenAI-compatible address.
+
+    The key is read from the environment variable `api_key_env` at each call (unset or empty: no
+    Authorization header) and appears nowhere else: it is blotted out of what comes back. Redirects
+    are not followed: a key goes to the named server only.
+
+    `what` and `name` say who asks ("embedder", its SPEC); `path` is what is asked, such as
+    "embeddings"; `error` is the class of what is raised. With `vet` every connection of
+    `async_client` is checked after its host's name was resolved. Raises `error`: the address is
+    none.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        name: str,
+        url: str,
+        path: str,
+        *,
+        api_key_env: str,
+        patience: Patience,
+        error: type[BackendError] = BackendError,
+        vet: Vet | None = None,
+    ) -> None:
+        self.what, self.name, self.path = what, name, path
+        self.error_class = error
+        self.url = _checked(url, what, path, error).rstrip("/")
+        self.api_key_env = api_key_env
+        self.patience = patience
+        self.vet = vet
+
+    def client(self) -> httpx.Client:
+        """Return connections for `post`, to be closed by a `with` block."""
+        return httpx.Client(timeout=self.patience.timeout, follow_redirects=False)
+
+    def async_client(self, at_once: int) -> httpx.AsyncClient:
+        """Return one pool of at most `at_once` connections, to be closed by `async with`."""
+        limits = httpx.Limits(max_connections=at_once, max_keepalive_connections=at_once)
+        own_way = self.vet is not None or _is_loopback(self.url)  # no proxy in between
+        return httpx.AsyncClient(
+            timeout=self.patience.timeout,
+            follow_redirects=False,
+            limits=limits,
+            trust_env=not own_way,
+            transport=None if self.vet is None else VettedTransport(self.vet, limits),
+        )
+
+    def post(self, client: httpx.Client, body: dict[str, Any]) -> Any:
+        """Return the answer's JSON, after as many attempts as patience allows.
+
+        Raises `error`: the server cannot be reached, refuses, or does not answer JSON.
+        """
+        again = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(_may_pass),
+            stop=tenacity.stop_after_attempt(self.patience.attempts),
+            wait=self._wait,
+            reraise=True,
+        )
+        try:
+            return again(self._ask, client, body)
+        except FaultError as fault:
+            if fault.again:
+                raise self.error(
+                    f"{fault.problem}, {self.patience.attempts} times in a row",
+                    "see that the server runs and is not overloaded, then start again",
+                    fault.code,
+                ) from None
+            raise self.error(fault.problem, fault.remedy, fault.code) from None
+
+    async def attempt(self, client: httpx.AsyncClient, body: dict[str, Any]) -> Received:
+        """Ask once. Raises FaultError."""
+        key = self._key()
+        content = bytearray()
+        try:
+            async with (
+                asyncio.timeout(self.patience.timeout),
+                client.stream("POST", self._address, json=body, headers=_bearer(key)) as response,
+            ):
+                async for part in response.aiter_bytes():
+                    content += part
+                    if len(content) > LARGEST:
+                        raise FaultError(
+                            "too_large",
+                            f"the answer has more than {LARGEST:,} bytes",
+                            "ask for fewer tokens",
+                            status=response.status_code,
+                        )
+        except Exception as error:
+            raise self._fault(error) from None
+        return self._received(response, bytes(content), key)
+
+    def _ask(self, client: httpx.Client, body: dict[str, Any]) -> Any:
+        key = self._key()
+        try:
+            response = client.post(self._address, json=body, headers=_bearer(key))
+        except Exception as error:
+            raise self._fault(error) from None
+        return self._received(response, response.content, key).payload
+
+    @property
+    def _address(self) -> str:
+        return f"{self.url}/{self.path}"
+
+    def _fault(self, error: Exception) -> Exception:
+        """What went wrong before there was a whole answer; what is no fault stays as it is."""
+        if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError):
+            problem = f"the connection failed ({error or type(error).__name__})"
+            return FaultError("connection", problem, again=True)
+        if isinstance(error, httpx.TimeoutException | TimeoutError):
+            return FaultError(
+                "timeout", f"no answer within {self.patience.timeout:g} s", again=True
+            )
+        if isinstance(error, httpx.TransportError | httpx.DecodingError):
+            return FaultError("cut", f"the connection failed ({error})", again=True)
+        if isinstance(error, AddressRefusedError):
+            return FaultError(
+                "address_refused", str(error), "choose another, or ask who runs this installation"
+            )
+        if isinstance(error, httpx.HTTPError | httpx.InvalidURL | UnicodeError | ValueError):
+            return FaultError(
+                "unsendable",
+                f"the request cannot be sent ({type(error).__name__})",
+                "check the address and the texts for characters that do not belong there",
+            )
+        return error
+
+    def _received(self, response: httpx.Response, content: bytes, key: str) -> Received:
+        if key:
+            content = content.replace(key.encode(), b"[key]")
+        status, headers = response.status_code, response.headers
+        about: dict[str, Any] = {"status": status, "content": content, "headers": headers}
+        if status == 200:
+            try:
+                return Received(json.loads(_decoded(content, response)), headers)
+            except UnicodeDecodeError:
+                raise FaultError(
+                    "wrong_charset",
+                    "the answer is not JSON: it holds bytes that are not UTF-8",
+                    "see what the server sends",
+                    **about,
+                ) from None
+            except (ValueError, RecursionError):
+                raise FaultError(
+                    "not_json",
+                    "the answer is not JSON",
+                    "check that the address is an OpenAI-compatible one",
+                    **about,
+                ) from None
+        said = content.decode(errors="replace")
+        excerpt = " ".join(said.split())[:200]
+        problem = f"the server answered {status}" + (f" ({excerpt})" if excerpt else "")
+        words = said[:5000].casefold()
+        if status == 429 and any(word in words for word in NO_MONEY):
+            raise FaultError("no_quota", problem, "see to the account", **about)
+        if status in AGAIN or status >= 500:
+            wait = retry_after(headers.get("Retry-After"))
+            code = "rate_limited" if status == 429 else "server_error"
+            if wait is not None and wait > self.patience.longest_wait:
+                raise FaultError(
+                    code,
+                    f"the server answered {status} and asks to wait {wait:.0f} s",
+                    "start again after that time",
+                    wait=wait,
+                    **about,
+                )
+            raise FaultError(code, problem, again=True, wait=wait, **about)
+        redirect = "a redirect is not followed: give the final address"
+        advice = redirect if 300 <= status < 400 else ADVICE.get(status, "see what it says")
+        advice = advice.format(key=self.api_key_env, path=self.path)
+        raise FaultError(_code(status, words), problem, advice, **about)
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        reason = state.outcome.exception() if state.outcome else None
+        asked = reason.wait if isinstance(reason, FaultError) else None
+        return self.patience.wait(state.attempt_number, asked)
+
+    def _key(self) -> str:
+        key = os.environ.get(self.api_key_env, "").strip()
+        # An HTTP library would show the whole header in its complaint.
+        if not (key.isascii() and key.isprintable()):
+            raise FaultError(
+                "key",
+                f"the key in the environment variable {self.api_key_env} holds a character that "
+                "no key has",
+                "set it anew",
+            )
+        return key
+
+    def error(self, problem: str, remedy: str, code: str = "") -> BackendError:
+        """Return the error that says who asked, what happened and what to do."""
+        text = f"{self.what} {self.name!r}: {problem}: {remedy}"
+        return self.error_class(text, code, name=self.name, problem=problem)
+
+
+def _may_pass(error: BaseException) -> bool:
+    return isinstance(error, FaultError) and error.again
+
+
+def _bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _code(status: int, words: str) -> str:
+    if status in {400, 403, 422} and any(word in words for word in FILTERED):
+        return "refused_prompt"
+    if status == 413 or (status in {400, 422} and any(word in words for word in TOO_LONG)):
+        return "prompt_too_long"
+    if status < 400:
+        return "redirect"
+    return {401: "unauthorized", 403: "unauthorized", 404: "not_found"}.get(status, "bad_request")
+
+
+def _decoded(content: bytes, response: httpx.Response) -> str:
+    """JSON is UTF-8; a server that says otherwise, and means it, is believed."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        try:
+            return content.decode(response.charset_encoding or "utf-8")
+        except LookupError:
+            pass
+        raise
+
+
+def retry_after(value: str | None) -> float | None:
+    """Seconds to wait, from a number or a date; None where there is neither."""
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            date = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        date = date if date.tzinfo else date.replace(tzinfo=UTC)
+        seconds = (date - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _checked(url: str, what: str, path: str, error: type[BackendError]) -> str:
+    try:
+        parts = urlsplit(url)
+        port_is_fine = parts.port is None or parts.port > 0
+    except ValueError:
+        parts, port_is_fine = urlsplit(""), False
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not port_is_fine:
+        raise error(
+            f"the address of an openai {what} is not one: write http:// or https://, a host and "
+            f"the path before /{path}, such as http://127.0.0.1:8080/v1"
+        )
+    if parts.username is not None or parts.query or parts.fragment:
+        raise error(
+            f"the address of an openai {what} holds a user, a query or a fragment: leave them "
+            "out, a key belongs into an environment variable"
+        )
+    return url

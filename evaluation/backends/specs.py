@@ -1,0 +1,14 @@
+"""How a back-end is named in one word: its kind, a colon and what of that kind."""
+
+from __future__ import annotations
+
+import re
+
+# A model's name may hold an @ of its own; the URL starts at the one before its scheme.
+MODEL_AT_URL = re.compile(r"(?P<model>.+?)@(?P<url>[A-Za-z][A-Za-z0-9+.\-]*://.*)", re.DOTALL)
+
+
+def model_at_url(target: str) -> tuple[str, str] | None:
+    """Return the model and the address in `MODEL@URL`; None if it is not of that form."""
+    found = MODEL_AT_URL.fullmatch(target)
+    return None if found is None else (found["model"], found["url"])
