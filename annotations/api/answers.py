@@ -12,18 +12,18 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response as Reply
 
-from annotations.api.bulk import BulkViewSet, VersionOptionsSerializer, options_of
-from annotations.api.examples import ANSWER_ROWS, REPORT_OF_ANSWERS
-from annotations.api.once import repeatable
-from annotations.api.paging import OLDEST, page_body
-from annotations.api.problems import bad_parameter
-from annotations.api.scope import answered_set, editable, visible, visible_or_404
-from annotations.api.texts import Excerpt, with_excerpt
-from annotations.api.uploads import bulk_schema
-from annotations.api.versions import VERSION, version_shown
 from annotations.exchange import read_answers
 from annotations.exchange.importing import import_answers
 from annotations.models import QuestionSet, Response
+from annotations.web.query import public_id
+from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, options_of
+from annotations.web.rest.examples import ANSWER_ROWS, REPORT_OF_ANSWERS
+from annotations.web.rest.excerpts import Excerpt, with_excerpt
+from annotations.web.rest.once import repeatable
+from annotations.web.rest.paging import OLDEST, page_body
+from annotations.web.rest.uploads import bulk_schema
+from annotations.web.rest.versions import VERSION, version_shown
+from annotations.web.scope import answered_set, editable, visible, visible_or_404
 
 
 class AnswerRowSerializer(serializers.ModelSerializer[Response]):
@@ -117,9 +117,9 @@ class AnswerViewSet(BulkViewSet):
         rows = visible(request, Response.objects.all()).filter(
             submission__version=version, state=Response.State.SUBMITTED
         )
-        if question := uuid_in(request, "question"):
+        if question := public_id(request.query_params, "question"):
             rows = rows.filter(question__public_id=question)
-        if worker := uuid_in(request, "worker"):
+        if worker := public_id(request.query_params, "worker"):
             rows = rows.filter(submission__worker__public_id=worker)
         rows = with_excerpt(_joined(rows).defer("text", "extra"))
         found, cursor = OLDEST.take(rows, request)
@@ -143,17 +143,6 @@ class AnswerViewSet(BulkViewSet):
     def read(self, path: Path) -> Any:
         """Read a file of answers."""
         return read_answers(path)
-
-
-def uuid_in(request: Request, name: str) -> UUID | None:
-    """Return a public id in the query, None without one; `ApiProblem` if it is none."""
-    text = request.query_params.get(name)
-    if text is None:
-        return None
-    try:
-        return UUID(text)
-    except ValueError:
-        raise bad_parameter(name, "write a UUID") from None
 
 
 def _joined(rows: QuerySet[Response]) -> QuerySet[Response]:

@@ -12,15 +12,15 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.api.bulk import BulkViewSet, ImportOptionsSerializer, options_of
-from annotations.api.once import repeatable
-from annotations.api.paging import POSITION, page_body
-from annotations.api.problems import ApiProblem, Fault
-from annotations.api.scope import editable, visible_or_404
-from annotations.api.versions import version_shown
 from annotations.exchange.importing.target import locked
 from annotations.exchange.problems import InputError
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
+from annotations.web.rest.bulk import BulkViewSet, ImportOptionsSerializer, options_of
+from annotations.web.rest.once import repeatable
+from annotations.web.rest.paging import POSITION, page_body
+from annotations.web.rest.problems import ApiProblem, Fault
+from annotations.web.rest.versions import version_shown
+from annotations.web.scope import editable, visible_or_404
 
 
 class ItemViewSet(BulkViewSet):

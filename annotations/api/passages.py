@@ -9,16 +9,16 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 
-from annotations.api.base import StrictModelSerializer
-from annotations.api.examples import PASSAGE_ROWS, REPORT_OF_PASSAGES
 from annotations.api.items import ItemViewSet
-from annotations.api.texts import Excerpt, with_excerpt
-from annotations.api.uploads import bulk_schema
-from annotations.api.versions import VERSION
 from annotations.exchange.importing import import_passages
 from annotations.exchange.importing.questions import passage_fields
 from annotations.exchange.reading.questions import read_passages
 from annotations.models import Passage, QuestionSetVersion
+from annotations.web.rest.base import StrictModelSerializer
+from annotations.web.rest.examples import PASSAGE_ROWS, REPORT_OF_PASSAGES
+from annotations.web.rest.excerpts import Excerpt, with_excerpt
+from annotations.web.rest.uploads import bulk_schema
+from annotations.web.rest.versions import VERSION
 
 
 class PassageRowSerializer(serializers.ModelSerializer[Passage]):

@@ -13,12 +13,12 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.api.base import ApiViewSet, StrictModelSerializer
-from annotations.api.once import repeatable
-from annotations.api.paging import NEWEST, page_body
-from annotations.api.problems import ApiProblem, Fault
-from annotations.api.scope import creating, editable, visible, visible_or_404
 from annotations.models import Question, QuestionSet, QuestionSetVersion, Submission
+from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
+from annotations.web.rest.once import repeatable
+from annotations.web.rest.paging import NEWEST, page_body
+from annotations.web.rest.problems import ApiProblem, Fault
+from annotations.web.scope import editable, maker, visible, visible_or_404
 
 NAME_TAKEN = "You have a question set of this name."
 
@@ -122,7 +122,7 @@ class QuestionSetViewSet(ApiViewSet):
     @repeatable
     def create(self, request: Request) -> Response:
         """Make a set of your own; it begins without a version."""
-        owner = creating(request)
+        owner = maker(request)
         values = self.checked(QuestionSetSerializer).validated_data
         made = _stored(QuestionSet(owner_id=owner, **values))
         return Response(

@@ -10,17 +10,17 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 
-from annotations.api.base import StrictModelSerializer
-from annotations.api.examples import QUESTION_ROWS, REPORT_OF_QUESTIONS
 from annotations.api.items import ItemViewSet
-from annotations.api.problems import bad_field
-from annotations.api.texts import Excerpt, with_excerpt
-from annotations.api.uploads import bulk_schema
-from annotations.api.versions import VERSION
 from annotations.exchange.importing import import_questions
 from annotations.exchange.importing.questions import question_fields
 from annotations.exchange.reading.questions import read_questions
 from annotations.models import Question, QuestionSetVersion
+from annotations.web.rest.base import StrictModelSerializer
+from annotations.web.rest.examples import QUESTION_ROWS, REPORT_OF_QUESTIONS
+from annotations.web.rest.excerpts import Excerpt, with_excerpt
+from annotations.web.rest.problems import bad_field
+from annotations.web.rest.uploads import bulk_schema
+from annotations.web.rest.versions import VERSION
 
 
 class QuestionRowSerializer(serializers.ModelSerializer[Question]):

@@ -1,5 +1,5 @@
 """The admin's pages about what people wrote: question sets, their questions, files that come in.
 
 Views are plain functions in modules of one noun each; `urls` lists them, and the site puts them
-behind its login. Every object is found by `scope.visible_or_404`, and by its public id.
+behind its login. Every object is found by `annotations.web.scope`, and by its public id.
 """

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 
-from annotations.desk.size_limit import LARGEST
-from annotations.desk.upload_kinds import UploadKind
 from annotations.exchange.reading.mturk import QuestionTemplate
 from annotations.models import QuestionSet
+from annotations.web.size_limit import LARGEST
+from annotations.web.upload_kinds import UploadKind
 
 if TYPE_CHECKING:
     SetForm = forms.ModelForm[QuestionSet]

@@ -16,10 +16,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotations.desk.forms import QuestionSetForm
-from annotations.desk.paging import NEWEST_FIRST, page_of
-from annotations.desk.scope import editable_or_refused, only_requesters, user_id, visible
-from annotations.desk.uploads import breadcrumbs
 from annotations.models import Question, QuestionSet, QuestionSetVersion, Response, Submission
+from annotations.web.pages import NEWEST_FIRST, breadcrumbs, page_of
+from annotations.web.scope import editable, maker, user_id, visible
 
 SETS_PER_PAGE = 25
 
@@ -44,13 +43,12 @@ def question_sets(request: HttpRequest) -> HttpResponse:
 
 def new_question_set(request: HttpRequest) -> HttpResponse:
     """Make a set."""
-    only_requesters(request)
-    return _form(request, QuestionSet(owner_id=user_id(request)), "New question set", [])
+    return _form(request, QuestionSet(owner_id=maker(request)), "New question set", [])
 
 
 def edit_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Change what is said about a set."""
-    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
+    question_set = editable(request, QuestionSet.objects.all(), set_id)
     trail = breadcrumbs(question_set)
     return _form(request, question_set, f"Edit {question_set.name}", trail)
 
@@ -58,7 +56,7 @@ def edit_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
 @require_POST
 def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Freeze the wording of the latest version."""
-    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
+    question_set = editable(request, QuestionSet.objects.all(), set_id)
     latest = question_set.latest_version()
     if latest is None or not latest.questions.exists():
         messages.error(request, "There is nothing to publish: upload questions first.")

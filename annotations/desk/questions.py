@@ -4,46 +4,13 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.db.models import Count, Q
-from django.db.models.functions import Left
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from annotations.desk.paging import Page, page_of
-from annotations.desk.scope import visible, visible_or_404
-from annotations.desk.uploads import breadcrumbs
-from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion, Response, rights
-
-BEGINNING = 240
-"""Characters of a text that a list shows."""
-IN_ORDER = ("position", "pk")
-
-
-def questions_page(request: HttpRequest, version: QuestionSetVersion, per_page: int) -> Page:
-    """Return some of a version's questions in their order, with how many answered each.
-
-    Answers are counted for the questions of the page alone: counting them in the query of the
-    list would read all answers of the version.
-    """
-    rows = Question.objects.filter(version=version).values(
-        "pk", "public_id", "external_id", "category", beginning=Left("text", BEGINNING)
-    )
-    page = page_of(request, rows, IN_ORDER, per_page)
-    submitted = Response.objects.filter(
-        question__in=[row["pk"] for row in page], state=Response.State.SUBMITTED
-    )
-    counted = {
-        row["question"]: row
-        for row in submitted.order_by()
-        .values("question")
-        .annotate(
-            n_answers=Count("pk", filter=Q(status="text")),
-            n_empty=Count("pk", filter=Q(status="empty")),
-        )
-    }
-    for row in page:
-        row |= counted.get(row["pk"], {"n_answers": 0, "n_empty": 0})
-    return page
+from annotations.models import Passage, Question, QuestionSet, Response, rights
+from annotations.web.pages import IN_ORDER, breadcrumbs, page_of
+from annotations.web.scope import visible, visible_or_404
 
 
 def passages(request: HttpRequest, set_id: UUID) -> HttpResponse:

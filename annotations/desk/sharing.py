@@ -12,14 +12,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotations.desk.people import SetTeamForm, ShareForm
-from annotations.desk.scope import manageable_or_refused, visible
-from annotations.desk.uploads import breadcrumbs
 from annotations.models import QuestionSet, Team
+from annotations.web.pages import breadcrumbs
+from annotations.web.scope import manageable, visible
 
 
 def sharing(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show it; a person is added by posting here."""
-    question_set = manageable_or_refused(request, QuestionSet.objects.all(), set_id)
+    question_set = manageable(request, QuestionSet.objects.all(), set_id)
     form = ShareForm(question_set, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         share = form.save()
@@ -46,7 +46,7 @@ def sharing(request: HttpRequest, set_id: UUID) -> HttpResponse:
 @require_POST
 def share_with_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Let a team work on the set, another one than before, or none."""
-    question_set = manageable_or_refused(request, QuestionSet.objects.all(), set_id)
+    question_set = manageable(request, QuestionSet.objects.all(), set_id)
     form = SetTeamForm(visible(request, Team.objects.all()), request.POST)
     if form.is_valid():
         question_set.team = form.cleaned_data["team"]
@@ -62,7 +62,7 @@ def share_with_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 def remove_share(request: HttpRequest, set_id: UUID, share_id: UUID) -> HttpResponse:
     """Ask, then show the set no longer to somebody."""
-    question_set = manageable_or_refused(request, QuestionSet.objects.all(), set_id)
+    question_set = manageable(request, QuestionSet.objects.all(), set_id)
     share = get_object_or_404(question_set.shares.select_related("user"), public_id=share_id)
     name = share.user.get_username()
     back = reverse("admin:sharing", args=[question_set.public_id])

@@ -12,24 +12,22 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from annotations.desk.paging import NEWEST_FIRST, page_of
 from annotations.desk.people import MemberForm, TeamForm
-from annotations.desk.scope import (
-    editable_or_refused,
-    manageable_or_refused,
-    only_requesters,
+from annotations.models import Membership, QuestionSet, Team
+from annotations.web.pages import NEWEST_FIRST, Breadcrumbs, page_of
+from annotations.web.scope import (
+    editable,
+    maker,
+    manageable,
     user_id,
     visible,
     visible_or_404,
 )
-from annotations.models import Membership, QuestionSet, Team
-
-Breadcrumbs = list[tuple[str, str]]
 
 
 def teams(request: HttpRequest) -> HttpResponse:
     """List the teams that one is in."""
-    only_requesters(request)
+    maker(request)
     rows = (
         visible(request, Team.objects.all())
         .select_related("owner")
@@ -44,8 +42,7 @@ def teams(request: HttpRequest) -> HttpResponse:
 
 def new_team(request: HttpRequest) -> HttpResponse:
     """Make a team."""
-    only_requesters(request)
-    form = TeamForm(request.POST or None, instance=Team(owner_id=user_id(request)))
+    form = TeamForm(request.POST or None, instance=Team(owner_id=maker(request)))
     if request.method == "POST" and form.is_valid():
         try:
             with transaction.atomic():
@@ -68,7 +65,7 @@ def new_team(request: HttpRequest) -> HttpResponse:
 def team(request: HttpRequest, team_id: UUID) -> HttpResponse:
     """Show who is in a team and what it works on; its owner adds a member by posting here."""
     if request.method == "POST":
-        shown = editable_or_refused(request, Team.objects.all(), team_id)
+        shown = editable(request, Team.objects.all(), team_id)
     else:
         shown = visible_or_404(request, Team.objects.all(), team_id)
     form = MemberForm(shown, request.POST if request.method == "POST" else None)
@@ -95,7 +92,7 @@ def team(request: HttpRequest, team_id: UUID) -> HttpResponse:
 
 def remove_member(request: HttpRequest, team_id: UUID, membership_id: UUID) -> HttpResponse:
     """Ask, then take somebody out of a team."""
-    shown = manageable_or_refused(request, Team.objects.all(), team_id)
+    shown = manageable(request, Team.objects.all(), team_id)
     gone = get_object_or_404(shown.memberships.select_related("user"), public_id=membership_id)
     name = gone.user.get_username()
     if request.method == "POST":
@@ -134,7 +131,7 @@ def leave_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
 
 def delete_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
     """Ask, then end a team; the question sets stay with their owners."""
-    shown = manageable_or_refused(request, Team.objects.all(), team_id)
+    shown = manageable(request, Team.objects.all(), team_id)
     if request.method == "POST":
         shown.delete()
         messages.success(request, f"The team {shown.name} is no more.")

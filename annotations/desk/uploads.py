@@ -7,23 +7,21 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotations.desk import staging
 from annotations.desk.forms import UploadForm
-from annotations.desk.scope import editable_or_refused, user_id
-from annotations.desk.upload_kinds import KINDS, UploadKind
 from annotations.exchange.importing import ImportReport
 from annotations.exchange.problems import InputError
 from annotations.models import QuestionSet
-
-Breadcrumbs = list[tuple[str, str]]
+from annotations.web.pages import breadcrumbs
+from annotations.web.scope import editable, user_id
+from annotations.web.upload_kinds import KINDS, UploadKind
 
 
 def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
     """Take a file, try it, and lead to the preview."""
-    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
+    question_set = editable(request, QuestionSet.objects.all(), set_id)
     if kind not in KINDS:
         raise Http404
     sort = KINDS[kind]
@@ -60,7 +58,7 @@ def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
 
 def uploaded(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     """Show what the file would do, why it cannot be imported, or what it did."""
-    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
+    question_set = editable(request, QuestionSet.objects.all(), set_id)
     staged = _staged(request, question_set, token)
     sort = KINDS[staged.kind]
     titles = {
@@ -82,7 +80,7 @@ def uploaded(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
 @require_POST
 def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     """Import the file; a second click finds it done."""
-    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
+    question_set = editable(request, QuestionSet.objects.all(), set_id)
     staged = _staged(request, question_set, token)
     if staged.state == "checked" and staged.path.exists():
         _read(staged, question_set, KINDS[staged.kind], dry_run=False)
@@ -92,17 +90,9 @@ def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
 @require_POST
 def discard_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     """Forget the file."""
-    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
+    question_set = editable(request, QuestionSet.objects.all(), set_id)
     _staged(request, question_set, token).drop()
     return redirect("admin:question-set", question_set.public_id)
-
-
-def breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
-    """Return the way to a set's page."""
-    return [
-        ("Question sets", reverse("admin:question-sets")),
-        (question_set.name, reverse("admin:question-set", args=[question_set.public_id])),
-    ]
 
 
 def _read(staged: staging.Staged, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:

@@ -1,1 +1,1 @@
-"""REST: language models, their answers, runs and results; the manner of `annotations.api`."""
+"""REST: language models, their answers, runs and results, with the kit of `annotations.web`."""

@@ -13,9 +13,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.api.answers import uuid_in
-from annotations.api.paging import bad_cursor, limit_of, page_body
-from annotations.api.reports import serializer_of
+from annotations.web.query import public_id
+from annotations.web.rest.paging import bad_cursor, limit_of, page_body
+from annotations.web.rest.serializers import serializer_of
 from evaluation.api.done import (
     CURSOR,
     LIMIT,
@@ -116,7 +116,10 @@ class AlarmViewSet(DoneRunViewSet):
         """Return a page of alarms, and what was looked at."""
         run = self.done(request, run_id)
         start, limit = number_in(request, "alarms"), limit_of(request)
-        worker, question = uuid_in(request, "worker"), uuid_in(request, "question")
+        worker, question = (
+            public_id(request.query_params, "worker"),
+            public_id(request.query_params, "question"),
+        )
         report = alarms_report(run, worker, question, most=limit, skip=start)
         rows = AlarmEntrySerializer([_said(entry) for entry in report.alarms], many=True).data
         return Response(

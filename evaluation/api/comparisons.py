@@ -10,9 +10,9 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.api.answers import uuid_in
-from annotations.api.paging import limit_of
-from annotations.api.reports import serializer_of
+from annotations.web.query import public_id
+from annotations.web.rest.paging import limit_of
+from annotations.web.rest.serializers import serializer_of
 from evaluation.api.done import CURSOR, LIMIT, DoneRunViewSet, PageSerializer, number_in, slice_body
 from evaluation.models import Run
 from evaluation.reports.against import AgainstReport, WorkerChange, against_report
@@ -73,7 +73,7 @@ class ComparisonViewSet(DoneRunViewSet):
     def comparisons(self, request: Request, run_id: Any) -> Response:
         """Return the pairs of models."""
         run = self.done(request, run_id)
-        report = comparisons_report(run, uuid_in(request, "model"))
+        report = comparisons_report(run, public_id(request.query_params, "model"))
         if report is None:
             raise Http404
         pairs = ModelPairSerializer(report.pairs, many=True).data

@@ -10,10 +10,10 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from annotations.api.base import ApiViewSet
-from annotations.api.paging import bad_cursor, cursor_of, limit_of, page_body, written
-from annotations.api.problems import ApiProblem, bad_parameter
-from annotations.api.scope import visible_or_404
+from annotations.web.rest.base import ApiViewSet
+from annotations.web.rest.paging import bad_cursor, cursor_of, limit_of, page_body, written
+from annotations.web.rest.problems import ApiProblem, bad_parameter
+from annotations.web.scope import visible_or_404
 from evaluation.api.runs import SECONDS_BETWEEN_LOOKS
 from evaluation.models import Alarm, Run
 from evaluation.reports import BadCursorError, Page

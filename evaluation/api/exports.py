@@ -10,12 +10,12 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 
-from annotations.api.base import ApiViewSet
-from annotations.api.problems import ApiProblem, bad_parameter
-from annotations.api.scope import answered_set, visible_or_404
-from annotations.api.versions import VERSION, version_shown
 from annotations.exchange.writing.formats import FORMATS
 from annotations.models import QuestionSet, QuestionSetVersion
+from annotations.web.rest.base import ApiViewSet
+from annotations.web.rest.problems import ApiProblem, bad_parameter
+from annotations.web.rest.versions import VERSION, version_shown
+from annotations.web.scope import answered_set, visible_or_404
 from evaluation import exports
 from evaluation.exports import ChoiceError, Export, chosen_run
 from evaluation.models import Run

@@ -10,11 +10,11 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.api.base import ApiViewSet, StrictModelSerializer
-from annotations.api.once import repeatable
-from annotations.api.paging import NEWEST, page_body
-from annotations.api.problems import ApiProblem, Fault
-from annotations.api.scope import creating, editable, visible, visible_or_404
+from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
+from annotations.web.rest.once import repeatable
+from annotations.web.rest.paging import NEWEST, page_body
+from annotations.web.rest.problems import ApiProblem, Fault
+from annotations.web.scope import editable, maker, visible, visible_or_404
 from evaluation.models import LanguageModel
 
 NAME_TAKEN = "You have a model of this name."
@@ -78,7 +78,7 @@ class LanguageModelViewSet(ApiViewSet):
     @repeatable
     def create(self, request: Request) -> Response:
         """Make a model of your own."""
-        owner = creating(request)
+        owner = maker(request)
         values = self.checked(LanguageModelSerializer).validated_data
         made = _stored(LanguageModel(owner_id=owner, **values))
         return Response(

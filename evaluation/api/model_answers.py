@@ -12,17 +12,17 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.api.answers import uuid_in
-from annotations.api.bulk import BulkViewSet, VersionOptionsSerializer, options_of
-from annotations.api.examples import MODEL_ANSWER_ROWS, REPORT_OF_MODEL_ANSWERS
-from annotations.api.once import repeatable
-from annotations.api.paging import OLDEST, page_body
-from annotations.api.scope import answered_set, editable, visible, visible_or_404
-from annotations.api.texts import Excerpt, with_excerpt
-from annotations.api.uploads import bulk_schema
-from annotations.api.versions import VERSION, version_shown
 from annotations.exchange import read_model_answers
 from annotations.models import QuestionSet
+from annotations.web.query import public_id
+from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, options_of
+from annotations.web.rest.examples import MODEL_ANSWER_ROWS, REPORT_OF_MODEL_ANSWERS
+from annotations.web.rest.excerpts import Excerpt, with_excerpt
+from annotations.web.rest.once import repeatable
+from annotations.web.rest.paging import OLDEST, page_body
+from annotations.web.rest.uploads import bulk_schema
+from annotations.web.rest.versions import VERSION, version_shown
+from annotations.web.scope import answered_set, editable, visible, visible_or_404
 from evaluation.imports import import_model_answers
 from evaluation.models import LLMResponse
 
@@ -100,9 +100,9 @@ class ModelAnswerViewSet(BulkViewSet):
         question_set = answered_set(request, set_id)
         version = version_shown(request, question_set)
         rows = visible(request, LLMResponse.objects.all()).filter(question__version=version)
-        if question := uuid_in(request, "question"):
+        if question := public_id(request.query_params, "question"):
             rows = rows.filter(question__public_id=question)
-        if model := uuid_in(request, "model"):
+        if model := public_id(request.query_params, "model"):
             rows = rows.filter(model__public_id=model)
         rows = with_excerpt(_joined(rows).defer("text", "prompt", "extra", "parameters"))
         found, cursor = OLDEST.take(rows, request)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from rest_framework import serializers
 
-from annotations.api.base import StrictSerializer
-from evaluation.backends import BackendError, parse_spec
+from annotations.web.rest.base import StrictSerializer
+from evaluation.backends import FOR_OPERATORS, BackendError, parse_spec
 from evaluation.flow.parameters import (
     AGGREGATIONS,
     INITIALIZATIONS,
@@ -17,7 +17,6 @@ from evaluation.flow.parameters import (
     STOPPING_RULES,
     AqerParameters,
 )
-from evaluation.site.grade_form import FOR_OPERATORS
 from evaluation.texts.spelling import LANGUAGES
 
 DEFAULTS = AqerParameters()

@@ -9,9 +9,9 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.api.paging import page_body
-from annotations.api.problems import bad_parameter
-from annotations.api.reports import serializer_of
+from annotations.web.rest.paging import page_body
+from annotations.web.rest.problems import bad_parameter
+from annotations.web.rest.serializers import serializer_of
 from evaluation.api.done import (
     CURSOR,
     LIMIT,

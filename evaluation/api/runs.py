@@ -19,22 +19,21 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.api.answers import uuid_in
-from annotations.api.base import ApiViewSet, StrictSerializer
-from annotations.api.examples import SET
-from annotations.api.once import repeatable
-from annotations.api.paging import NEWEST, page_body
-from annotations.api.problems import ApiProblem, bad_field, bad_parameter
-from annotations.api.scope import creating, editable, visible, visible_or_404
-from annotations.api.uploads import IDEMPOTENCY_KEY
 from annotations.models import QuestionSet
+from annotations.web.query import public_id
+from annotations.web.rest.base import ApiViewSet, StrictSerializer
+from annotations.web.rest.examples import SET
+from annotations.web.rest.once import repeatable
+from annotations.web.rest.paging import NEWEST, page_body
+from annotations.web.rest.problems import ApiProblem, bad_field, bad_parameter
+from annotations.web.rest.uploads import IDEMPOTENCY_KEY
+from annotations.web.scope import editable, maker, visible, visible_or_404
 from evaluation.api.parameters import ParametersSerializer
 from evaluation.background import runs as lifecycle
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
+from evaluation.reports.lists import in_short
 from evaluation.reports.progress import progress_of
-from evaluation.site.grading import version_to_grade
-from evaluation.site.runs import in_short
 
 SECONDS_BETWEEN_LOOKS = 2
 WATCH = {
@@ -192,7 +191,7 @@ class RunViewSet(ApiViewSet):
             raise bad_parameter("state", f"write {', '.join(Run.State.values)}")
         if state:
             rows = rows.filter(state=state)
-        if question_set := uuid_in(request, "question_set"):
+        if question_set := public_id(request.query_params, "question_set"):
             rows = rows.filter(version__question_set__public_id=question_set)
         found, cursor = NEWEST.take(in_short(rows), request)
         return Response(page_body(request, RunRowSerializer(found, many=True).data, cursor))
@@ -200,14 +199,14 @@ class RunViewSet(ApiViewSet):
     @repeatable
     def create(self, request: Request) -> Response:
         """Start a run."""
-        asks = creating(request)
+        asks = maker(request)
         values = self.checked(NewRunSerializer).validated_data
         sets = visible(request, QuestionSet.objects.all())
         if not sets.filter(public_id=values["question_set"]).exists():
             raise bad_field("question_set", "there is no such question set, or none you may see")
         question_set = editable(request, QuestionSet.objects.all(), values["question_set"])
         number = values.get("version")
-        version = version_to_grade(question_set, None if number is None else str(number))
+        version = lifecycle.version_to_grade(question_set, None if number is None else str(number))
         if version is None:
             reason = "there is no such version with answers" if number else "nobody answered yet"
             raise bad_field("version" if number else "question_set", reason)

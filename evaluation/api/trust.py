@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.api.reports import serializer_of
+from annotations.web.rest.serializers import serializer_of
 from evaluation.api.done import DoneRunViewSet
 from evaluation.reports.planner import PlannerReport, planner_report
 from evaluation.reports.trust import Fact, TrustReport, trust_report

@@ -12,10 +12,16 @@ from evaluation.backends.embedding.contract import (
     Vectors,
 )
 from evaluation.backends.embedding.precomputed import PrecomputedVectors
-from evaluation.backends.embedding.registry import EmbedderSpec, get_embedder, parse_spec
+from evaluation.backends.embedding.registry import (
+    FOR_OPERATORS,
+    EmbedderSpec,
+    get_embedder,
+    parse_spec,
+)
 from evaluation.backends.errors import BackendError, EmbedderError
 
 __all__ = [
+    "FOR_OPERATORS",
     "BackendError",
     "Embedder",
     "EmbedderError",

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
-from annotations.models import QuestionSetVersion
+from annotations.models import QuestionSet, QuestionSetVersion, Response
 from evaluation.background.doorbell import ring_on_commit
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
@@ -24,6 +24,19 @@ def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
 def find(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
     """Return a run; raises `Run.DoesNotExist` also where the user may not see it."""
     return visible_runs(user).get(public_id=public_id)
+
+
+def version_to_grade(question_set: QuestionSet, number: str | None) -> QuestionSetVersion | None:
+    """Return the version of that number, else the latest one with answers; None without answers."""
+    answers = Response.objects.filter(
+        state=Response.State.SUBMITTED, status=Response.Status.TEXT, rejected=False
+    )
+    with_answers = question_set.versions.filter(
+        Exists(answers.filter(submission__version=OuterRef("pk")))
+    ).order_by("-number")
+    if number and number.isdecimal() and len(number) < 9:
+        with_answers = with_answers.filter(number=int(number))
+    return with_answers.first()
 
 
 @transaction.atomic

@@ -12,13 +12,13 @@ from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from annotations.desk.words import with_code
 from annotations.models import QuestionSet, Response
+from annotations.web.texts import with_code
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.flow.warnings import EMPTY_ANSWERS
 from evaluation.models import LLMResponse, Run
 from evaluation.models.runs import UNFINISHED
-from evaluation.site.runs import alarms_of
+from evaluation.reports.lists import alarms_of
 
 SETS_LOOKED_AT = 200
 """The newest sets; what needs attention in older ones shows on their own pages."""

@@ -12,10 +12,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, St
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_GET
 
-from annotations.desk.scope import visible, visible_or_404
-from annotations.desk.uploads import breadcrumbs
 from annotations.exchange.writing.formats import CONTENT_TYPES
 from annotations.models import QuestionSet, QuestionSetVersion, rights
+from annotations.web.pages import breadcrumbs
+from annotations.web.scope import visible, visible_or_404
 from evaluation import exports
 from evaluation.exports import ChoiceError, Export, chosen_run
 from evaluation.exports.choosing import LATEST

@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-from evaluation.backends import BackendError, parse_spec
+from evaluation.backends import FOR_OPERATORS, BackendError, parse_spec
 from evaluation.flow.parameters import (
     AGGREGATIONS,
     INITIALIZATIONS,
@@ -46,8 +46,6 @@ LABELS = {
 }
 BASIC = ("embedder", "bootstrap")
 OF_REMEDIES = (*REMEDIES, "group_vote")
-# What only operators may name: it makes the worker open a file or call another machine.
-FOR_OPERATORS = ("precomputed", "openai")
 
 
 def _choices(values: tuple[str, ...], words: dict[str, str]) -> list[tuple[str, str]]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
-from annotations.desk.scope import editable_or_refused, user_id
-from annotations.desk.uploads import breadcrumbs
-from annotations.desk.words import with_code
-from annotations.models import QuestionSet, QuestionSetVersion, Response
+from annotations.models import QuestionSet
+from annotations.web.pages import breadcrumbs
+from annotations.web.scope import editable, user_id
+from annotations.web.texts import with_code
 from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.flow.parameters import AqerParameters
@@ -24,8 +23,8 @@ from evaluation.steps.load import parameters_of
 
 def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Ask how, then start a run over a version (`version` in the address, else the latest)."""
-    question_set = editable_or_refused(request, QuestionSet.objects.all(), set_id)
-    version = version_to_grade(question_set, request.GET.get("version"))
+    question_set = editable(request, QuestionSet.objects.all(), set_id)
+    version = lifecycle.version_to_grade(question_set, request.GET.get("version"))
     form = GradeForm(
         request.user,
         request.POST or None,
@@ -61,16 +60,3 @@ def parameters_like(request: HttpRequest, question_set: QuestionSet) -> AqerPara
         return AqerParameters() if run is None else parameters_of(run.parameters)
     except RunInputError:  # it is of another version of the platform
         return AqerParameters()
-
-
-def version_to_grade(question_set: QuestionSet, number: str | None) -> QuestionSetVersion | None:
-    """Return the version of that number, else the latest one with answers; None without answers."""
-    answers = Response.objects.filter(
-        state=Response.State.SUBMITTED, status=Response.Status.TEXT, rejected=False
-    )
-    with_answers = question_set.versions.filter(
-        Exists(answers.filter(submission__version=OuterRef("pk")))
-    ).order_by("-number")
-    if number and number.isdecimal() and len(number) < 9:
-        with_answers = with_answers.filter(number=int(number))
-    return with_answers.first()

@@ -10,8 +10,8 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from annotations.desk.scope import user_id, visible_or_404
 from annotations.models import QuestionSet
+from annotations.web.scope import user_id, visible_or_404
 from evaluation import judging as door
 
 GRADES = (

@@ -8,10 +8,9 @@ from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from annotations.desk.paging import NEWEST_FIRST, page_of
-from annotations.desk.scope import visible, visible_or_404
-from annotations.desk.uploads import breadcrumbs
 from annotations.models import QuestionSet
+from annotations.web.pages import NEWEST_FIRST, breadcrumbs, page_of
+from annotations.web.scope import visible, visible_or_404
 from evaluation.models import LanguageModel, LLMResponse
 
 IN_ORDER = ("question__version", "question__position", "question_id", "pk")

@@ -8,12 +8,12 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from annotations.desk.scope import visible
 from annotations.models import Question, QuestionSet, Response, Worker, is_requester
+from annotations.web.scope import visible
 from evaluation.background.runs import visible_runs
 from evaluation.models import LanguageModel, Run, WorkerGrade
+from evaluation.reports.lists import in_short
 from evaluation.site.attention import attention
-from evaluation.site.runs import in_short
 
 ITEMS_SHOWN = 20
 RUNS_SHOWN = 5

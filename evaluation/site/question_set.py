@@ -6,21 +6,31 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q
+from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from annotations.desk.questions import questions_page
-from annotations.desk.scope import user_id, visible, visible_or_404
-from annotations.desk.words import with_code
-from annotations.models import QuestionSet, QuestionSetVersion, Response, Submission, rights
+from annotations.models import (
+    Question,
+    QuestionSet,
+    QuestionSetVersion,
+    Response,
+    Submission,
+    rights,
+)
+from annotations.web.pages import IN_ORDER, Page, page_of
+from annotations.web.scope import user_id, visible, visible_or_404
+from annotations.web.texts import with_code
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.judging import progress
 from evaluation.models import LanguageModel, Run
-from evaluation.site.runs import in_short
+from evaluation.reports.lists import in_short
 
 RUNS_SHOWN = 10
 QUESTIONS_SHOWN = 25
+BEGINNING = 240
+"""Characters of a text that the list of questions shows."""
 
 
 def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
@@ -51,7 +61,7 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if version is not None:
         context |= {
             "counts": counts_of(version),
-            "page": questions_page(request, version, QUESTIONS_SHOWN),
+            "page": questions_page(request, version),
             "models": models_of(request, version),
         }
     return TemplateResponse(request, "admin/question_set.html", context)
@@ -63,6 +73,33 @@ def chosen(versions: list[QuestionSetVersion], wanted: str | None) -> QuestionSe
         if str(version.number) == wanted:
             return version
     return versions[0] if versions else None
+
+
+def questions_page(request: HttpRequest, version: QuestionSetVersion) -> Page:
+    """Return some of a version's questions in their order, with how many answered each.
+
+    Answers are counted for the questions of the page alone: counting them in the query of the
+    list would read all answers of the version.
+    """
+    rows = Question.objects.filter(version=version).values(
+        "pk", "public_id", "external_id", "category", beginning=Left("text", BEGINNING)
+    )
+    page = page_of(request, rows, IN_ORDER, QUESTIONS_SHOWN)
+    submitted = Response.objects.filter(
+        question__in=[row["pk"] for row in page], state=Response.State.SUBMITTED
+    )
+    counted = {
+        row["question"]: row
+        for row in submitted.order_by()
+        .values("question")
+        .annotate(
+            n_answers=Count("pk", filter=Q(status="text")),
+            n_empty=Count("pk", filter=Q(status="empty")),
+        )
+    }
+    for row in page:
+        row |= counted.get(row["pk"], {"n_answers": 0, "n_empty": 0})
+    return page
 
 
 def counts_of(version: QuestionSetVersion) -> dict[str, int]:

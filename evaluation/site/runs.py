@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
-from django.db.models.fields.json import KT
-from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from annotations.desk.paging import NEWEST_FIRST, page_of
-from annotations.desk.scope import editable_or_refused, user_id
-from annotations.desk.uploads import breadcrumbs
-from annotations.desk.words import with_code
 from annotations.models import rights
+from annotations.web.pages import NEWEST_FIRST, breadcrumbs, page_of
+from annotations.web.scope import editable, user_id
+from annotations.web.texts import with_code
 from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.flow.parameters import AqerParameters
-from evaluation.models import Alarm, Run
+from evaluation.models import Run
+from evaluation.reports.lists import in_short
 from evaluation.reports.progress import duration, progress_of
 
 RUNS_PER_PAGE = 25
-# What a list does not show, and would be long.
-LONG = ("summary", "reasons", "warnings", "signature", "parameters")
 
 
 def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
@@ -37,20 +31,6 @@ def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
         return lifecycle.find(request.user, run_id)
     except Run.DoesNotExist:
         raise Http404 from None
-
-
-def in_short(rows: QuerySet[Run]) -> QuerySet[Run]:
-    """Return runs as a list shows them: without what is long, with embedder and alarms."""
-    return rows.defer(*LONG).annotate(
-        embedder=KT("parameters__embedder"), n_alarms=alarms_of(OuterRef("pk"))
-    )
-
-
-def alarms_of(run: Any) -> Coalesce:
-    """Return the expression for how many alarms ring in a run."""
-    ringing = Alarm.objects.filter(run=run, severity=Alarm.Severity.ALARM).order_by()
-    counted = ringing.values("run").annotate(n=Count("pk")).values("n")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
 def runs(request: HttpRequest) -> HttpResponse:
@@ -105,7 +85,7 @@ def run_status(request: HttpRequest, run_id: UUID) -> JsonResponse:
 @require_POST
 def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Cancel a run that has not ended."""
-    shown = editable_or_refused(request, Run.objects.all(), run_id)
+    shown = editable(request, Run.objects.all(), run_id)
     if lifecycle.cancel(shown):
         messages.success(request, "The run is cancelled. The next one uses its vectors.")
     else:
@@ -116,9 +96,7 @@ def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_POST
 def run_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Start a run like this one, beside it."""
-    follower = lifecycle.again(
-        editable_or_refused(request, Run.objects.all(), run_id), user_id(request)
-    )
+    follower = lifecycle.again(editable(request, Run.objects.all(), run_id), user_id(request))
     return redirect("admin:run", follower.public_id)
 
 

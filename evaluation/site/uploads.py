@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from annotations.desk.upload_kinds import UploadKind, register
 from annotations.exchange.reading.header import ColumnNames
+from annotations.web.upload_kinds import UploadKind, register
 from evaluation.imports import import_model_answers
 
 register(

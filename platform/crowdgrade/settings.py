@@ -324,7 +324,7 @@ STATIC_URL = "static/"
 STATIC_ROOT = HOME / "static"
 UPLOAD_BYTES = _number("UPLOAD_MB", 100) * 1024**2
 FILE_UPLOAD_HANDLERS = [
-    "annotations.desk.size_limit.SizeLimit",
+    "annotations.web.size_limit.SizeLimit",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]

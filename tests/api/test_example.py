@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from annotations.api.problems import KINDS
+from annotations.web.rest.problems import KINDS
 from crowdgrade.models.tokens import make_token
 from evaluation.background.work import work_one_turn
 from evaluation.models import Run

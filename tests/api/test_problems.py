@@ -5,7 +5,7 @@ from django.conf import settings
 from django.db import OperationalError
 from rest_framework.throttling import SimpleRateThrottle
 
-from annotations.api.problems import KINDS
+from annotations.web.rest.problems import KINDS
 from tests.api.conftest import problem
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotations.desk import size_limit, staging
+from annotations.desk import staging
 from annotations.models import QuestionSet, Response, Worker
+from annotations.web import size_limit
 from evaluation.models import LLMResponse
 
 QUESTIONS = b"question,text\nq1,Where is it?\nq2,Why is it?\n"

@@ -14,6 +14,8 @@ FORMS = (
 )
 PLAIN = ("minilm", "tfidf-word", "tfidf-char", "bow")
 WITH_TARGET = ("sentence-transformers", "openai", "precomputed")
+FOR_OPERATORS = ("precomputed", "openai")
+"""What only operators may name on the site: it opens a file there or calls another machine."""
 
 
 @dataclass(frozen=True)

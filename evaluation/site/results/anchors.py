@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotations.models import Share, rights
+from annotations.web.scope import RefusedError
 from evaluation import judging
 from evaluation.background import runs as lifecycle
 from evaluation.flow.warnings import NOT_CHOSEN
@@ -54,7 +54,7 @@ class AnchorsPage(ResultsPage):
         """Do what `do` says: suggest answers, ask an expert, or grade with what they said."""
         shown = visible_run(request, run)
         if not rights(request.user, shown.version.question_set).edit:
-            raise PermissionDenied("You may look at it, but not change it.")
+            raise RefusedError("change")
         do = {"suggest": _suggest, "ask": _ask, "grade": _grade}.get(request.POST.get("do", ""))
         if shown.state != Run.State.DONE or do is None:
             return redirect(_page(shown))

@@ -17,7 +17,9 @@ from rest_framework import exceptions
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
-from annotations.api.problems import KINDS, ApiProblem, Fault, Kind, escaped
+from annotations.web.query import QueryError
+from annotations.web.rest.problems import KINDS, ApiProblem, Fault, Kind, bad_parameter, escaped
+from annotations.web.scope import RefusedError
 
 logger = logging.getLogger(__name__)
 
@@ -40,11 +42,16 @@ BY_CLASS: tuple[tuple[type[Exception], str], ...] = (
 )
 # The framework's own words would only repeat the title.
 SILENT = ("not-found", "server-error")
+REFUSALS = {
+    "change": "You may see this, but not change it.",
+    "make": "Only requesters make things of their own.",
+}
 
 
 def handle(error: Exception, context: Mapping[str, Any]) -> Response:
     """Return the response to an exception of a view; what nobody foresaw is logged, and hidden."""
     request = context["request"]
+    error = in_our_form(error)
     kind = kind_of(error)
     if kind.status >= 500:
         # As Django does for a page: to the log, and to whoever listens for it.
@@ -58,6 +65,15 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response:
     request.accepted_renderer, request.accepted_media_type = JSONRenderer(), MEDIA_TYPE
     headers = headers_of(error, kind)
     return Response(body, status=kind.status, headers=headers, content_type=MEDIA_TYPE)
+
+
+def in_our_form(error: Exception) -> Exception:
+    """Return what the web kit refuses as the API says it; everything else as it is."""
+    if isinstance(error, QueryError):
+        return bad_parameter(error.name, error.detail, error.code)
+    if isinstance(error, RefusedError):
+        return ApiProblem("forbidden", REFUSALS.get(error.code, str(error)))
+    return error
 
 
 def kind_of(error: Exception) -> Kind:

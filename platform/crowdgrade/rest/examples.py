@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotations.api.examples import SET
+from annotations.web.rest.examples import SET
 
 Schema = dict[str, Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotations.api.problems import KINDS
+from annotations.web.rest.problems import KINDS
 from crowdgrade.rest.errors import MEDIA_TYPE
 
 METHODS = ("get", "post", "patch")

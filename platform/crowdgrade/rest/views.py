@@ -18,7 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotations.api.problems import KINDS
+from annotations.web.rest.problems import KINDS
 from crowdgrade.rest.errors import plain_problem
 
 ROOTS = {

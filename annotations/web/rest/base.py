@@ -16,8 +16,8 @@ from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.api.paging import KeysetPagination
-from annotations.api.problems import ApiProblem
+from annotations.web.rest.paging import KeysetPagination
+from annotations.web.rest.problems import ApiProblem
 
 
 class SafeJSONParser(JSONParser):

@@ -6,8 +6,8 @@ from django.http import Http404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
-from annotations.api.problems import bad_parameter
 from annotations.models import QuestionSet, QuestionSetVersion
+from annotations.web.rest.problems import bad_parameter
 
 VERSION = OpenApiParameter(
     "version",

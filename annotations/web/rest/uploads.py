@@ -6,7 +6,7 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 
-from annotations.api.bulk import LINES, ImportOptionsSerializer, ImportReportSerializer
+from annotations.web.rest.bulk import LINES, ImportOptionsSerializer, ImportReportSerializer
 
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",

@@ -15,8 +15,8 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.api.problems import ApiProblem, Fault
 from annotations.models import IdempotentRequest
+from annotations.web.rest.problems import ApiProblem, Fault
 
 Action = TypeVar("Action", bound=Callable[..., Response])
 

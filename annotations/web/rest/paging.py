@@ -14,7 +14,7 @@ from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
-from annotations.api.problems import ApiProblem, bad_parameter
+from annotations.web.rest.problems import ApiProblem, bad_parameter
 
 M = TypeVar("M", bound=Model)
 

@@ -15,9 +15,14 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
+from django.urls import reverse
+
+from annotations.models import QuestionSet
 
 PER_PAGE = 50
 NEWEST_FIRST = ("-pk",)
+IN_ORDER = ("position", "pk")
+Breadcrumbs = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -81,3 +86,11 @@ def _behind(rows: QuerySet[Any, Any], order: Sequence[str], after: str) -> Q:
 
 def _public_id(row: Any) -> str:
     return str(row["public_id"] if isinstance(row, dict) else row.public_id)
+
+
+def breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
+    """Return the way to a set's page."""
+    return [
+        ("Question sets", reverse("admin:question-sets")),
+        (question_set.name, reverse("admin:question-set", args=[question_set.public_id])),
+    ]

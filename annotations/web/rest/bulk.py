@@ -19,12 +19,12 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.api.base import ApiViewSet
-from annotations.api.problems import ApiProblem, Fault, bad_field, bad_rows
-from annotations.desk.size_limit import LARGEST
 from annotations.exchange.importing import ImportReport
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.jsonlines import strictly_parsed
+from annotations.web.rest.base import ApiViewSet
+from annotations.web.rest.problems import ApiProblem, Fault, bad_field, bad_rows
+from annotations.web.size_limit import LARGEST
 
 CHUNK = 1 << 20
 LINES = "application/x-ndjson"
