@@ -30,10 +30,10 @@ from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import editable, maker, visible, visible_or_404
 from evaluation.api.parameters import ParametersSerializer
 from evaluation.background import runs as lifecycle
+from evaluation.background.progress import progress_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.reports.lists import in_short
-from evaluation.reports.progress import progress_of
 
 SECONDS_BETWEEN_LOOKS = 2
 WATCH = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
@@ -11,6 +12,9 @@ from evaluation.background.leases import claimable
 from evaluation.models import Run
 
 logger = logging.getLogger(__name__)
+
+# The task by its name: whoever rings need not know what is done then.
+WORK = "evaluation.tasks.work"
 
 
 def ring_on_commit() -> None:
@@ -23,10 +27,8 @@ def ring() -> bool:
 
     The run is in the database, and `ring_if_needed` will ring for it again.
     """
-    from evaluation.tasks import work
-
     try:
-        work.delay()
+        current_app.send_task(WORK)
     except (OperationalError, OSError) as error:
         logger.warning("the broker cannot be reached, the run waits: %s", error)
         return False

@@ -76,7 +76,7 @@ class Claim:
         """Give the run back to the queue, to be gone on with; False if the claim is lost."""
         return bool(
             Run.objects.filter(self.held()).update(
-                state=Run.State.QUEUED, lease_until=None, lease_owner=""
+                state=Run.State.QUEUED, lease_until=None, lease_owner="", heartbeat_at=Now()
             )
         )
 
@@ -87,14 +87,15 @@ def claimable() -> Q:
 
 
 def claim_oldest(owner: str) -> Claim | None:
-    """Claim the oldest claimable run for `owner` (a name for people); None if there is none.
+    """Claim the run that waits longest for `owner` (a name for people); None if there is none.
 
+    A run that gave up its turn waits since then, so that a long one does not hold up the others.
     A run whose worker died too often is not claimed but failed, with the reason.
     """
     while True:
         found = (
             Run.objects.filter(claimable())
-            .order_by("pk")
+            .order_by(Coalesce("heartbeat_at", "created_at"), "pk")
             .values("pk", "attempt", "state", "crashes")
             .first()
         )

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from annotations.models import QuestionSet, QuestionSetVersion, Response
 from evaluation.background.doorbell import ring_on_commit
-from evaluation.flow.parameters import AqerParameters
+from evaluation.kinds import Options, kind_named
 from evaluation.models import Run
 from evaluation.models.runs import UNFINISHED
 
@@ -40,15 +40,20 @@ def version_to_grade(question_set: QuestionSet, number: str | None) -> QuestionS
 
 
 @transaction.atomic
-def queue(version: QuestionSetVersion, owner_id: int, parameters: AqerParameters) -> Run:
+def queue(version: QuestionSetVersion, owner_id: int, options: Options, kind: str = "aqer") -> Run:
     """Start a run: it waits in the database, and the bell rings once that is committed.
 
-    Raises ValueError where the parameters contradict each other.
+    Raises ValueError where the options contradict each other or are those of another kind, and
+    `UnknownKindError`.
     """
-    problems = parameters.problems()
+    if not isinstance(options, kind_named(kind).options):
+        raise ValueError(f"{type(options).__name__} are no options of {kind}")
+    problems = options.problems()
     if problems:
         raise ValueError(" ".join(problems))
-    run = Run.objects.create(owner_id=owner_id, version=version, parameters=parameters.as_dict())
+    run = Run.objects.create(
+        owner_id=owner_id, version=version, kind=kind, parameters=options.as_dict()
+    )
     ring_on_commit()
     return run
 

@@ -13,9 +13,9 @@ from django.db.models.functions import Now
 from evaluation.backends import BackendError
 from evaluation.background.doorbell import ring
 from evaluation.background.leases import Claim, Heartbeat, LeaseLostError, claim_oldest
+from evaluation.kinds import UnknownKindError, kind_of
 from evaluation.models import Run
 from evaluation.steps.checkpoints import OutOfTimeError, RunInputError, Turn
-from evaluation.steps.grading import grade_run
 
 logger = logging.getLogger(__name__)
 
@@ -47,13 +47,14 @@ def work_one_turn(
     if claim is None:
         return False
     try:
+        kind = kind_of(Run.objects.only("kind").get(pk=claim.run_id))
         with Heartbeat(claim) as heartbeat:
-            grade_run(Turn(claim.run_id, claim.fenced, heartbeat.check, clock() + seconds, clock))
+            kind.run(Turn(claim.run_id, claim.fenced, heartbeat.check, clock() + seconds, clock))
     except OutOfTimeError:
         claim.release()
     except LeaseLostError:
         logger.info("run %s was cancelled or taken over", claim.run_id)
-    except (RunInputError, BackendError) as error:
+    except (RunInputError, BackendError, UnknownKindError) as error:
         # What the requester can mend is no fault of the worker's.
         fail(claim, str(error))
     except BaseException as error:

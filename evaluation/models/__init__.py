@@ -12,7 +12,7 @@ from evaluation.models.grades import AnswerScore, ExemplaryAnswer, WorkerGrade
 from evaluation.models.judgements import HumanJudgement, JudgementRequest
 from evaluation.models.language_models import LanguageModel, LLMResponse, request_hash
 from evaluation.models.model_scores import LLMAnswerScore, LLMComparison, LLMScore
-from evaluation.models.pictures import RunPicture
+from evaluation.models.run_data import RunData
 from evaluation.models.runs import Run
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
     "LLMScore",
     "LanguageModel",
     "Run",
-    "RunPicture",
+    "RunData",
     "WorkerGrade",
     "request_hash",
     "text_hash",

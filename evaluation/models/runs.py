@@ -5,11 +5,18 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.module_loading import import_string
 
 from annotations.models import VIEWERS, Access, QuestionSetVersion, Record
 
 UNFINISHED = ["queued", "running"]
 FINISHED = ["done", "failed", "cancelled"]
+
+
+def known_kinds() -> list[tuple[str, str]]:
+    """Return name and title of each kind of run that the settings name."""
+    kinds = map(import_string, settings.RUN_KINDS)
+    return [(kind.name, kind.title) for kind in kinds]
 
 
 class Run(Record):
@@ -18,7 +25,9 @@ class Run(Record):
     A worker takes a run by a conditional update that sets `lease_owner`, `lease_until` and
     `attempt`, and writes results only in transactions that begin by updating the row of its own
     attempt. `input_hash` is that of all texts that went in. `done` of `total` counts the steps of
-    `stage`; `total` is None until it is known. `reasons` says why a result is null.
+    `stage`; `total` is None until it is known. `reasons` says why a result is null. `kind` names
+    one of `evaluation.kinds`, which says what `parameters` and `summary` hold; the database takes
+    any name, and a run of a kind that the site does not know fails with the reason.
     """
 
     class State(models.TextChoices):
@@ -30,11 +39,6 @@ class Run(Record):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
-    class Kind(models.TextChoices):
-        """What is computed."""
-
-        AQER = "aqer", "AQER"
-
     access = Access(question_set="version__question_set", readers=VIEWERS)
 
     owner = models.ForeignKey(
@@ -44,7 +48,7 @@ class Run(Record):
         help_text="Who started it; who sees it is decided by the question set.",
     )
     version = models.ForeignKey(QuestionSetVersion, on_delete=models.CASCADE, related_name="runs")
-    kind = models.CharField(max_length=20, choices=Kind.choices, default=Kind.AQER)
+    kind = models.CharField(max_length=20, choices=known_kinds, default="aqer")
     parameters = models.JSONField(default=dict, blank=True)
     signature = models.TextField(blank=True)
     input_hash = models.CharField(max_length=64, blank=True)
@@ -75,7 +79,6 @@ class Run(Record):
             models.CheckConstraint(
                 condition=Q(state__in=UNFINISHED + FINISHED), name="run_state_is_known"
             ),
-            models.CheckConstraint(condition=Q(kind__in=["aqer"]), name="run_kind_is_known"),
             models.CheckConstraint(
                 condition=Q(total__isnull=True) | Q(done__lte=F("total")),
                 name="run_does_no_more_than_all",

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import F, QuerySet
 
-from evaluation.models import AnswerScore, ExemplaryAnswer, Run, RunPicture, WorkerGrade
+from evaluation.models import AnswerScore, ExemplaryAnswer, Run, RunData, WorkerGrade
 from evaluation.reports.texts import beginning, shortened
 
 NAME = "heat-map"
@@ -90,7 +90,7 @@ class HeatOverview:
 
 def heat_overview(run: Run) -> HeatOverview | None:
     """Return the overview of a run that is done, by one query; None where none was recorded."""
-    stored = RunPicture.objects.filter(run=run, name=NAME).values_list("data", flat=True).first()
+    stored = RunData.objects.filter(run=run, name=NAME).values_list("data", flat=True).first()
     return None if stored is None else HeatOverview(**stored)
 
 

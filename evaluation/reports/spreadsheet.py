@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from annotations.exchange.writing.formats import csv_chunks
+
+
+@dataclass(frozen=True)
+class Table:
+    """Column names, and rows that are read as they are written."""
+
+    header: tuple[str, ...]
+    rows: Iterable[Sequence[object]]
 
 
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[bytes]:

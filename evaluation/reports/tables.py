@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -19,18 +18,11 @@ from evaluation.reports.heat_map import heat_rows
 from evaluation.reports.models import ModelRow, model_rows
 from evaluation.reports.planner import planner_report
 from evaluation.reports.questions import ORDERS
+from evaluation.reports.spreadsheet import Table
 from evaluation.reports.workers import all_worker_rows
 
 Row = Sequence[object]
 AT_ONCE = 2000
-
-
-@dataclass(frozen=True)
-class Table:
-    """Column names, and rows that are read as they are written."""
-
-    header: tuple[str, ...]
-    rows: Iterable[Row]
 
 
 def workers_table(run: Run) -> Table:

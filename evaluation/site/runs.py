@@ -17,10 +17,10 @@ from annotations.web.scope import editable, user_id
 from annotations.web.texts import with_code
 from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.background.progress import duration, progress_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.reports.lists import in_short
-from evaluation.reports.progress import duration, progress_of
 
 RUNS_PER_PAGE = 25
 

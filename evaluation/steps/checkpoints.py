@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import Case, DateTimeField, F, Value, When
 from django.db.models.functions import Now
 
-from evaluation.models import Run
+from evaluation.models import Run, RunData
 
 # Progress that is younger than this is not written again.
 SECONDS_BETWEEN_REPORTS = 1.0
@@ -22,6 +23,20 @@ class OutOfTimeError(Exception):
 
 class RunInputError(Exception):
     """The run cannot be computed from what it was given; the message is for the requester."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What a run stores of itself with its results, ready for JSON.
+
+    `signature` says how it was made, `input_hash` out of what; `reasons` why cells are empty.
+    """
+
+    signature: str
+    input_hash: str
+    summary: dict[str, Any]
+    warnings: Sequence[Any] = ()
+    reasons: Sequence[dict[str, Any]] = ()
 
 
 @dataclass
@@ -76,4 +91,28 @@ class Turn:
             stage=Value(stage),
             done=min(done, total),
             total=total,
+        )
+
+    def keep(self, name: str, data: Any) -> None:
+        """Put JSON aside by its name, for the next turn or for the pages; call it in `fenced`."""
+        RunData.objects.update_or_create(run_id=self.run_id, name=name, defaults={"data": data})
+
+    def kept(self, name: str) -> Any:
+        """Return what was put aside by that name; None if nothing was."""
+        found = RunData.objects.filter(run_id=self.run_id, name=name).values_list("data", flat=True)
+        return found.first()
+
+    def end(self, ending: Ending) -> None:
+        """Store that the run is done; call it inside `fenced`, with what it wrote."""
+        Run.objects.filter(pk=self.run_id).update(
+            state=Run.State.DONE,
+            finished_at=Now(),
+            lease_until=None,
+            lease_owner="",
+            error="",
+            signature=ending.signature,
+            input_hash=ending.input_hash,
+            summary=ending.summary,
+            warnings=list(ending.warnings),
+            reasons=list(ending.reasons),
         )

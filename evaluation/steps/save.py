@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from django.db import models
-from django.db.models.functions import Now
 
 from annotations.models import Question, Worker
 from evaluation.backends import EmbedderInfo
@@ -29,11 +28,10 @@ from evaluation.models import (
     LLMAnswerScore,
     LLMComparison,
     LLMScore,
-    Run,
-    RunPicture,
+    RunData,
     WorkerGrade,
 )
-from evaluation.steps.checkpoints import Turn
+from evaluation.steps.checkpoints import Ending, Turn
 from evaluation.steps.load import RunInput
 from evaluation.steps.save_alarms import save_alarms
 
@@ -49,7 +47,7 @@ RESULTS: tuple[type[models.Model], ...] = (
     LLMScore,
     LLMAnswerScore,
     LLMComparison,
-    RunPicture,
+    RunData,
 )
 
 
@@ -80,36 +78,33 @@ def save(
         _create(LLMAnswerScore, _llm_answer_scores(source, results, maps))
         _create(LLMComparison, _llm_comparisons(source, graded.models))
         save_alarms(source, alarms)
-        RunPicture.objects.create(run=source.run, name=HEAT_MAP, data=heat_map(source, graded.aqer))
+        RunData.objects.create(run=source.run, name=HEAT_MAP, data=heat_map(source, graded.aqer))
         undefined = results.undefined.as_list()
-        Run.objects.filter(pk=source.run.pk).update(
-            state=Run.State.DONE,
-            finished_at=Now(),
-            lease_until=None,
-            lease_owner="",
-            error="",
-            signature=aqer_signature(
-                source.parameters, info.model, info.revision, info.precision, input_hash
-            ),
-            input_hash=input_hash,
-            warnings=about
-            + grading_warnings(
-                graded.aqer,
-                graded.models,
-                source.n_empty,
-                texts=source.texts,
-                embedder=source.parameters.embedder,
-                n_rejected=source.n_rejected,
+        turn.end(
+            Ending(
+                signature=aqer_signature(
+                    source.parameters, info.model, info.revision, info.precision, input_hash
+                ),
+                input_hash=input_hash,
+                warnings=about
+                + grading_warnings(
+                    graded.aqer,
+                    graded.models,
+                    source.n_empty,
+                    texts=source.texts,
+                    embedder=source.parameters.embedder,
+                    n_rejected=source.n_rejected,
+                )
+                + (remedy_warnings(graded.remedies) if graded.remedies else []),
+                reasons=[{k: v for k, v in entry.items() if k != "rows"} for entry in undefined],
+                summary=_summary(source, graded, info)
+                | _remedies(source, graded)
+                | {
+                    "map": maps.about,
+                    "alarm_checks": alarms.checks_as_dicts(),
+                    "question_camps": camps_summary(alarms.camps, source.asked),
+                },
             )
-            + (remedy_warnings(graded.remedies) if graded.remedies else []),
-            reasons=[{k: v for k, v in entry.items() if k != "rows"} for entry in undefined],
-            summary=_summary(source, graded, info)
-            | _remedies(source, graded)
-            | {
-                "map": maps.about,
-                "alarm_checks": alarms.checks_as_dicts(),
-                "question_camps": camps_summary(alarms.camps, source.asked),
-            },
         )
 
 

@@ -250,6 +250,8 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
     CELERY_BROKER_TRANSPORT_OPTIONS["control_folder"] = str(HOME / "broker" / "control")
 elif not CELERY_BROKER_URL.startswith(("redis://", "rediss://", "amqp://", "amqps://")):
     raise ImproperlyConfigured("CELERY_BROKER_URL must begin with redis:// or amqp://")
+# Kinds of run, a line each: where its `evaluation.kinds.Kind` stands.
+RUN_KINDS = ["evaluation.kinds.aqer.AQER"]
 # Installations that share a broker each name their own queue.
 CELERY_TASK_DEFAULT_QUEUE = _text("CELERY_QUEUE") or "crowdgrade"
 CELERY_TASK_ACKS_LATE = CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -10,10 +10,10 @@ from django.utils import timezone
 from annotations.models import QuestionSet, Response
 from evaluation.background import runs
 from evaluation.background.leases import claim_oldest
+from evaluation.background.progress import duration
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.warnings import EMPTY_ANSWERS
 from evaluation.models import BackgroundWorker, Run
-from evaluation.reports.progress import duration
 from evaluation.site.attention import attention
 from evaluation.site.grade_form import GradeForm
 

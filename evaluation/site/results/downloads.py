@@ -21,9 +21,8 @@ from evaluation.charts.planner import planner_chart
 from evaluation.models import Run
 from evaluation.reports import answer_map, models_report, run_report
 from evaluation.reports.planner import planner_report
-from evaluation.reports.spreadsheet import csv_lines
+from evaluation.reports.spreadsheet import Table, csv_lines
 from evaluation.reports.tables import (
-    Table,
     against_table,
     alarms_table,
     comparisons_table,

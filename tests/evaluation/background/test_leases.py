@@ -1,5 +1,6 @@
 """Claims on runs: who gets one, who loses one, who may write."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -16,6 +17,7 @@ from evaluation.background.leases import (
     in_future,
 )
 from evaluation.background.work import fail, work_one_turn
+from evaluation.kinds import kind_named
 from evaluation.models import Run
 
 pytestmark = pytest.mark.django_db
@@ -145,7 +147,8 @@ def test_a_failure_nobody_foresaw_is_stored_and_let_out(queue, monkeypatch):
     def broken(turn):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("evaluation.background.work.grade_run", broken)
+    kind = replace(kind_named("aqer"), run=broken)
+    monkeypatch.setattr("evaluation.background.work.kind_of", lambda run: kind)
     run = queue()
     with pytest.raises(ZeroDivisionError):
         work_one_turn()

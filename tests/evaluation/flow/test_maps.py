@@ -13,7 +13,7 @@ from evaluation.models import (
     LLMComparison,
     LLMScore,
     Run,
-    RunPicture,
+    RunData,
     WorkerGrade,
 )
 
@@ -95,7 +95,7 @@ def test_every_pair_of_models_is_compared(graded):
 
 def test_the_overview_holds_every_answer_that_has_a_score(graded):
     run = graded(embedder="tfidf-char")
-    data = RunPicture.objects.get(run=run, name="heat-map").data
+    data = RunData.objects.get(run=run, name="heat-map").data
     scored = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
     assert sum(map(sum, data["counts"])) == scored.count()
     assert (data["workers_to"][-1], data["questions_to"][-1]) == (29, 16)
@@ -108,5 +108,5 @@ def test_the_overview_holds_every_answer_that_has_a_score(graded):
 
 def test_grading_again_replaces_the_pictures(graded):
     first, second = graded(embedder="tfidf-char"), graded(embedder="bow")
-    assert RunPicture.objects.filter(run=first).count() == 1
-    assert RunPicture.objects.filter(run=second).count() == 1
+    assert RunData.objects.filter(run=first).count() == 1
+    assert RunData.objects.filter(run=second).count() == 1

@@ -109,7 +109,6 @@ def test_a_model_answer_that_cannot_be_is_refused(model_answer, constraint, fiel
     ("constraint", "fields"),
     [
         ("run_state_is_known", {"state": "asleep"}),
-        ("run_kind_is_known", {"kind": "guess"}),
         ("run_does_no_more_than_all", {"done": 2, "total": 1}),
         ("run_crashes_once_an_attempt", {"crashes": 1}),
         ("run_that_runs_has_a_lease", {"state": "running", "attempt": 1}),

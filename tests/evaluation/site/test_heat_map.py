@@ -8,7 +8,7 @@ import pytest
 from annotations.models import Response
 from evaluation.charts.heat_map import block_chart, overview_chart, shades
 from evaluation.charts.svg import NAMESPACE
-from evaluation.models import AnswerScore, RunPicture
+from evaluation.models import AnswerScore, RunData
 from evaluation.reports.heat_map import HeatOverview, heat_block
 from tests.evaluation.reports import world
 from tests.evaluation.site.test_pages import body, page, rows_of
@@ -70,7 +70,7 @@ def test_a_field_of_the_overview_leads_to_its_block():
 
 def test_large_sets_come_in_blocks(site, rana, monkeypatch):
     run = world.finished(n_workers=90, n_questions=2, n_models=0, owner=rana)
-    RunPicture.objects.create(run=run, name="heat-map", data=DATA)
+    RunData.objects.create(run=run, name="heat-map", data=DATA)
     address = page("results-heat-map", run)
     text = body(site.get(address))
     assert "Workers 1 to 40 of 90" in text

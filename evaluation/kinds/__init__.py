@@ -1,0 +1,22 @@
+"""Kinds of run: what can be computed over a question set, a folder each.
+
+A kind is one `Kind` (`kind`), named by one line of the setting `RUN_KINDS` and found by its name
+(`registry`). Background, pages, REST and commands know kinds by that alone, so that a new one has
+a run page with its progress, can be cancelled, done again and taken up after its worker died, is
+started by REST and the command line, and its tables are shown and taken away, without a line
+elsewhere. platform/docs/kinds.md tells how one is added.
+"""
+
+from evaluation.kinds.kind import Kind, Options, Page, RunSummary
+from evaluation.kinds.registry import UnknownKindError, all_kinds, kind_named, kind_of
+
+__all__ = [
+    "Kind",
+    "Options",
+    "Page",
+    "RunSummary",
+    "UnknownKindError",
+    "all_kinds",
+    "kind_named",
+    "kind_of",
+]

@@ -1,0 +1,49 @@
+"""The kinds that this site knows, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from evaluation.kinds.kind import Kind
+
+if TYPE_CHECKING:
+    from evaluation.models import Run
+
+
+class UnknownKindError(LookupError):
+    """No line of the setting names a kind of this name; the message is for people."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"This site knows no kind of run called {name!r}: it is of another version of the "
+            "platform, or was taken out of its settings."
+        )
+
+
+def all_kinds() -> Mapping[str, Kind]:
+    """Return the kinds by name, in the order of the setting `RUN_KINDS`."""
+    return _declared(tuple(settings.RUN_KINDS))
+
+
+def kind_named(name: str) -> Kind:
+    """Return the kind of that name. Raises `UnknownKindError`."""
+    try:
+        return all_kinds()[name]
+    except KeyError:
+        raise UnknownKindError(name) from None
+
+
+def kind_of(run: Run) -> Kind:
+    """Return the kind of a run. Raises `UnknownKindError`."""
+    return kind_named(run.kind)
+
+
+@cache
+def _declared(paths: tuple[str, ...]) -> Mapping[str, Kind]:
+    kinds: list[Kind] = [import_string(path) for path in paths]
+    return {kind.name: kind for kind in kinds}

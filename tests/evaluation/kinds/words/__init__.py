@@ -1,0 +1,104 @@
+"""A kind of run for tests: counts the words of each worker's answers, in two turns at least."""
+
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+
+from annotations.models import Response
+from evaluation.kinds import Kind, RunSummary
+from evaluation.models import Run, RunData
+from evaluation.reports.spreadsheet import Table
+from evaluation.steps.checkpoints import Ending, OutOfTimeError, RunInputError, Turn
+
+ASIDE, ROWS = "first-half", "rows"
+
+
+@dataclass(frozen=True)
+class WordOptions:
+    """`longest`: words with more letters are not counted. `seconds`: how long each half takes."""
+
+    longest: int = 100
+    seconds: float = 0.0
+
+    def as_dict(self):
+        return asdict(self)
+
+    def problems(self):
+        return [] if self.longest >= 1 else [f"longest {self.longest} must be at least 1"]
+
+
+@dataclass(frozen=True)
+class WordSummary(RunSummary):
+    """`turns`: on which attempt each half was counted."""
+
+    turns: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class WordReport:
+    """The worker with the most words."""
+
+    most: str
+    words: int
+
+
+def counted(answers, longest):
+    found = Counter()
+    for worker, text in answers:
+        found[worker] += sum(len(word) <= longest for word in text.split())
+    return found
+
+
+def count_words(turn: Turn) -> None:
+    run = Run.objects.get(pk=turn.run_id)
+    options = WORDS.options_of(run.parameters)
+    answers = list(
+        Response.objects.filter(question__version=run.version_id, status="text")
+        .order_by("pk")
+        .values_list("submission__worker__external_id", "text")
+    )
+    if not answers:
+        raise RunInputError("There is no answer to count the words of.")
+    half = len(answers) // 2
+    first = turn.kept(ASIDE)
+    if first is None:
+        turn.report("counting", 0, len(answers))
+        time.sleep(options.seconds)
+        with turn.fenced():
+            turn.keep(ASIDE, [dict(counted(answers[:half], options.longest)), run.attempt])
+        turn.report("counting", half, len(answers))
+        raise OutOfTimeError(run.pk)  # the rest is for another turn
+    turn.between_parts()
+    time.sleep(options.seconds)
+    total = Counter(first[0]) + counted(answers[half:], options.longest)
+    with turn.fenced():
+        turn.keep(ROWS, sorted(total.items()))
+        RunData.objects.filter(run=run, name=ASIDE).delete()
+        summary = WordSummary(
+            counts={"answers": len(answers), "workers": len(total)}, turns=(first[1], run.attempt)
+        )
+        turn.end(Ending(f"words|longest:{options.longest}", "0" * 64, summary.as_dict()))
+
+
+def rows_of(run: Run):
+    return RunData.objects.get(run=run, name=ROWS).data
+
+
+def words_table(run: Run) -> Table:
+    return Table(("worker", "words"), rows_of(run))
+
+
+def word_report(run: Run) -> WordReport:
+    return WordReport(*max(rows_of(run), key=lambda row: row[1]))
+
+
+WORDS = Kind(
+    name="words",
+    title="Word counts",
+    words="Counts the words of each worker's answers.",
+    options=WordOptions,
+    run=count_words,
+    summary=WordSummary,
+    tables={"workers": words_table},
+    report=word_report,
+)
