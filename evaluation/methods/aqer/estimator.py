@@ -8,33 +8,39 @@ its own and off by default.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from evaluation.methods.aqer import initialization
 from evaluation.methods.aqer.effects import components
 from evaluation.methods.aqer.electorate import EVERYBODY, Electorate, capped
+from evaluation.methods.aqer.fitted import (
+    DISCONNECTED,
+    FEWER_THAN_3_WORKERS,
+    Fitted,
+    FittedCrowd,
+    Learned,
+)
 from evaluation.methods.aqer.fixed_point import Rest, Rules, Vote, WorkerMeans, iterate
 from evaluation.methods.aqer.history import History
 from evaluation.methods.aqer.mean_vote import MeanVote, MeanVoteBuilder
-from evaluation.methods.aqer.model_scores import Crowd, ModelAnswers, ModelScores, score_models
+from evaluation.methods.aqer.model_scores import ModelAnswers, ModelScores, score_models
 from evaluation.methods.aqer.resampling import (
+    DrawnVotes,
     Draws,
     KeptDraws,
     Progress,
     resample,
 )
-from evaluation.methods.aqer.scale import Ceiling, competition_ranks, human_ceiling, supported
+from evaluation.methods.aqer.scale import Ceiling, competition_ranks, supported
 from evaluation.methods.aqer.score_intervals import (
     as_grades,
     closed_form_errors,
     score_interval,
 )
-from evaluation.methods.aqer.stability import draw_agreement, rank_intervals
-from evaluation.methods.aqer.votes import mean_vote_of, nearest_rows, usable, vote_of
-from evaluation.methods.cells import Cells, Floats, Integers, codes_of
+from evaluation.methods.aqer.votes import usable, vote_of
+from evaluation.methods.cells import Booleans, Cells, Floats, Integers, codes_of
 from evaluation.methods.grams import Vectors
 from evaluation.methods.inference.intervals import t_interval
 
@@ -43,21 +49,7 @@ INITIALIZATIONS = ("equal", "random", "entailment")
 AGGREGATIONS = ("mean", "majority")
 STOPPING_RULES = ("relative", "paper")
 
-# Computed when asked for, and forgotten by the next fit.
-LATER = (
-    "scores_",
-    "final_scores_",
-    "leave_one_out_scores_",
-    "nearest_",
-    "dispersion_",
-    "ceiling_",
-    "_rank_intervals",
-    "draw_agreement_",
-)
-
 FEWEST_WORKERS = 3
-FEWER_THAN_3_WORKERS = "fewer_than_3_workers"
-DISCONNECTED = "disconnected"
 
 Block = tuple[Vectors, ArrayLike, ArrayLike]
 
@@ -103,6 +95,9 @@ class AQER:
     draw_agreement_ : (n_draws,) Spearman correlation of each draw's raw scores with raw_.
     history_ : the voting weights before the first iteration and after each, see `History`.
     reason_ : "fewer_than_3_workers" or "disconnected" where that leaves something undefined.
+    out_of_ranking_ : (M,) why a worker is kept out of the ranking, or None.
+    mean_vote_ : the answers' Gram blocks, which the alarms rest on; under majority vote as well.
+    fitted_ : all of these in one object, new with every fit.
 
     Examples
     --------
@@ -111,6 +106,39 @@ class AQER:
     >>> dict(zip(aqer.workers_.tolist(), aqer.grades_.round(2).tolist()))
     {'ann': 1.0, 'bob': 1.0, 'cy': 0.0}
     """
+
+    fitted_: Fitted
+
+    workers_ = Learned[NDArray[np.generic]]()
+    questions_ = Learned[NDArray[np.generic]]()
+    n_answers_ = Learned[Integers]()
+    n_workers_of_question_ = Learned[Integers]()
+    supported_ = Learned[Booleans]()
+    raw_ = Learned[Floats]()
+    grades_ = Learned[Floats]()
+    weights_ = Learned[Floats]()
+    ranks_ = Learned[Integers]()
+    out_of_ranking_ = Learned[list[str | None]]()
+    raw_low_ = Learned[Floats]()
+    raw_high_ = Learned[Floats]()
+    grade_low_ = Learned[Floats]()
+    grade_high_ = Learned[Floats]()
+    interval_reasons_ = Learned[list[str | None]]()
+    rank_low_ = Learned[Floats]()
+    rank_high_ = Learned[Floats]()
+    draw_agreement_ = Learned[Floats]()
+    scores_ = Learned[Floats]()
+    final_scores_ = Learned[Floats]()
+    leave_one_out_scores_ = Learned[Floats]()
+    nearest_ = Learned[Integers]()
+    dispersion_ = Learned[Floats]()
+    ceiling_ = Learned[Ceiling]()
+    mean_vote_ = Learned[MeanVote]()
+    history_ = Learned[History]()
+    trace_ = Learned[list[float]]()
+    n_iter_ = Learned[int]()
+    converged_ = Learned[bool | None]()
+    reason_ = Learned[str | None]()
 
     def __init__(
         self,
@@ -178,8 +206,8 @@ class AQER:
         """
         self._check()
         x = usable(vectors, unit_length=self.unit_length)
-        worker, self.workers_ = codes_of(workers)
-        question, self.questions_ = codes_of(questions)
+        worker, worker_labels = codes_of(workers)
+        question, question_labels = codes_of(questions)
         if not len(worker) == len(question) == x.shape[0]:
             raise ValueError(
                 f"{x.shape[0]} vectors, {len(worker)} workers and {len(question)} questions: "
@@ -187,13 +215,13 @@ class AQER:
             )
         if not len(worker):
             raise ValueError("no answers: at least one is needed")
-        cells = Cells.from_codes(worker, question, len(self.workers_), len(self.questions_))
+        cells = Cells.from_codes(worker, question, len(worker_labels), len(question_labels))
         in_camps = None if camps is None else codes_of(camps)[0]
-        self._vote: Vote = vote_of(
-            x, cells, self.similarity, self.aggregation, in_camps, electorate.left_out
+        vote = vote_of(x, cells, self.similarity, self.aggregation, in_camps, electorate.left_out)
+        self.fitted_ = self._settled(
+            vote, worker_labels, question_labels, x, electorate, initial_scores, progress, kept
         )
-        self._vectors: Vectors | None = x
-        return self._settle(initial_scores, progress, electorate, kept)
+        return self
 
     def fit_blocks(self, blocks: Iterable[Block], progress: Progress | None = None) -> AQER:
         """Grade workers whose answers come in blocks ``(vectors, workers, questions)``.
@@ -209,18 +237,12 @@ class AQER:
         for vectors, workers, questions in blocks:
             x = usable(vectors, unit_length=self.unit_length)
             builder.add(x, np.asarray(workers), np.asarray(questions))
-        self._vote, self.workers_, self.questions_ = builder.build()
-        self._vectors = None
-        return self._settle(None, progress, EVERYBODY)
-
-    @property
-    def out_of_ranking_(self) -> list[str | None]:
-        """(M,) why a worker is kept out of the ranking; None for those who are in it."""
-        return [None] * len(self.workers_)
+        self.fitted_ = self._settled(*builder.build(), None, EVERYBODY, None, progress)
+        return self
 
     def exemplars(self) -> Vectors:
         """Return (Q, d) exemplary answers made with the final weights, in float64."""
-        return self._vote.exemplars(self._kept_vectors(), self._votes)
+        return self.fitted_.exemplars()
 
     def score_models(
         self,
@@ -239,108 +261,16 @@ class AQER:
             under cosine and the lowest worker score of its question under Euclidean distance,
             "error" for a missing one, which keeps the model out of the ranking.
         """
-        answers = ModelAnswers.of(models, questions, kind, self.questions_)
+        crowd = self.fitted_.crowd
+        answers = ModelAnswers.of(models, questions, kind, crowd.questions)
         x = usable(vectors, unit_length=self.unit_length)
         if len(answers.model) != x.shape[0]:
             raise ValueError(f"{x.shape[0]} vectors for {len(answers.model)} answers of models")
-        cells = self._vote.cells
-        crowd = Crowd(
-            vote=self._vote,
-            vectors=self._kept_vectors(),
-            votes=self._votes,
-            scores=self.scores_[cells.row],
-            left_out=self._left_out,
-            draws=self._draws,
-            drawn_votes=self._drawn_votes,
-            ranked=self.reason_ != FEWER_THAN_3_WORKERS,
-            leave_one_out=self.leave_one_out,
-            cosine=self.similarity == "cosine",
-            seed=self.seed,
-        )
         return score_models(crowd, answers, x)
 
-    # What follows from the weights is computed when it is asked for.
-
-    @cached_property
-    def scores_(self) -> Floats:
-        """(N,) similarity to the exemplary answers that produced raw."""
-        return self._to_rows(self._previous, leave_one_out=False)
-
-    @cached_property
-    def final_scores_(self) -> Floats:
-        """(N,) similarity to the exemplary answers of the final weights."""
-        return self._to_rows(self._votes[:, None], leave_one_out=False)
-
-    @cached_property
-    def leave_one_out_scores_(self) -> Floats:
-        """(N,) similarity to the exemplary answers of the others, with the final weights."""
-        return self._to_rows(self._votes[:, None], leave_one_out=True)
-
-    @cached_property
-    def nearest_(self) -> Integers:
-        """(Q,) row of the answer nearest to each exemplary answer, the first of several."""
-        return nearest_rows(self._vote, self.final_scores_, self._votes)
-
-    @cached_property
-    def dispersion_(self) -> Floats:
-        """(Q,) 0 where all answers to a question agree."""
-        return self._vote.dispersion(self._votes)
-
-    @cached_property
-    def ceiling_(self) -> Ceiling:
-        """The human ceiling."""
-        if self.reason_ == FEWER_THAN_3_WORKERS:
-            return Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
-        return human_ceiling(self._left_out, self._vote.cells)
-
-    @property
-    def rank_low_(self) -> Floats:
-        """(M,) lower, that is better, end of each rank's interval."""
-        return self._rank_intervals[0]
-
-    @property
-    def rank_high_(self) -> Floats:
-        """(M,) upper end of each rank's interval."""
-        return self._rank_intervals[1]
-
-    @cached_property
-    def _rank_intervals(self) -> tuple[Floats, Floats]:
-        if self._drawn_raw is None:
-            nothing = np.full(len(self.workers_), np.nan)
-            return nothing, nothing
-        return rank_intervals(self._drawn_raw, self.ranks_ > 0, self.n_answers_)
-
-    @cached_property
-    def draw_agreement_(self) -> Floats:
-        """(n_draws,) how well the draws agree with the run, -1 to 1; empty without draws."""
-        if self._drawn_raw is None:
-            return np.empty(0)
-        return draw_agreement(self.raw_, self._drawn_raw, self.ranks_ > 0)
-
-    @property
-    def mean_vote_(self) -> MeanVote:
-        """The answers' Gram blocks, which the alarms rest on; under majority vote as well."""
-        return mean_vote_of(self._vote)
-
     def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
-        """Return (M, D) raw scores with the run's own rules, from other weights (M, D).
-
-        `copies` (M, D) says how often each worker votes; who votes 0 times is left out altogether,
-        with raw NaN.
-        """
-        cells, rules = self._vote.cells, self._rules
-        times = np.ones(start.shape) if copies is None else (copies > 0).astype(float)
-        return iterate(
-            self._vote, start, WorkerMeans(cells, rules, times[cells.worker]), copies
-        ).raw
-
-    @property
-    def _left_out(self) -> Floats:
-        return self.leave_one_out_scores_[self._vote.cells.row]
-
-    def _to_rows(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        found = self._vote.similarity(weights, leave_one_out=leave_one_out)
-        return self._vote.cells.to_rows(found[:, 0])
+        """Return (M, D) raw scores from other weights, see `FittedCrowd.restarted`."""
+        return self.fitted_.crowd.restarted(start, copies)
 
     # The steps of fit, in their order.
 
@@ -364,126 +294,114 @@ class AQER:
         if self.n_draws < 0 or self.n_draws == 1:
             raise ValueError(f"n_draws must be 0 or at least 2, got {self.n_draws}")
 
-    def _settle(
+    def _settled(
         self,
+        vote: Vote,
+        workers: NDArray[np.generic],
+        questions: NDArray[np.generic],
+        vectors: Vectors | None,
+        electorate: Electorate,
         initial_scores: ArrayLike | None,
         progress: Progress | None,
-        electorate: Electorate,
         kept: KeptDraws | None = None,
-    ) -> AQER:
-        for name in LATER:
-            self.__dict__.pop(name, None)
-        cells = self._vote.cells
-        self.n_answers_ = cells.answers_of_worker
-        self.n_workers_of_question_ = cells.to_questions(cells.sizes)
-        self.supported_ = supported(cells)
-        ranked = cells.n_workers >= FEWEST_WORKERS
-        self.reason_: str | None = None if ranked else FEWER_THAN_3_WORKERS
-        self._electorate = electorate
+    ) -> FittedCrowd:
+        cells = vote.cells
+        m = cells.n_workers
+        ranked = m >= FEWEST_WORKERS
         if ranked and self.weight_cap is not None:
-            self._electorate = electorate.with_cap(self.weight_cap, cells.n_workers)
-        start = self._start(initial_scores) if ranked else initialization.equal(cells.n_workers)
-        rules = self._rules = Rules(
+            electorate = electorate.with_cap(self.weight_cap, m)
+        start = initialization.equal(m)
+        if ranked:
+            start = self._start(cells, electorate, initial_scores)
+        rules = Rules(
             leave_one_out=self.leave_one_out,
             difficulty=self.difficulty,
             discrimination=self.discrimination,
             stopping=self.stopping,
             tolerance=self.tolerance,
             max_iterations=self.max_iterations if ranked else 1,
-            electorate=self._electorate,
+            electorate=electorate,
         )
         means = WorkerMeans(cells, rules)
-        self.history_ = History(start)
-        watch = self.history_.add if ranked else None
-        rest = iterate(self._vote, start[:, None], means, watch=watch)
-        self.raw_ = rest.raw[:, 0]
-        self._votes = rest.weights[:, 0] if ranked else start
-        self._previous = rest.previous
+        history = History(start)
+        rest = iterate(vote, start[:, None], means, watch=history.add if ranked else None)
+        raw, nothing = rest.raw[:, 0], np.full(m, np.nan)
+        grades, weights = (rest.grades[:, 0], rest.weights[:, 0]) if ranked else (nothing, nothing)
+        reason = self._reason(means) if ranked else FEWER_THAN_3_WORKERS
+        drawn, drawn_raw = None, None
+        if self.n_draws:
+            draws = Draws(cells, self.n_draws, self.seed, self.bootstrap_workers and ranked)
+            # Without grades models' intervals are defined: the weights stay equal in all draws.
+            votes = np.repeat(start[:, None], self.n_draws, axis=1)
+            if ranked:
+                drawn_raw, votes = resample(vote, start, rules, draws, progress, kept)
+            drawn = DrawnVotes(draws, votes)
+        low, high, reasons = nothing, nothing, [reason] * m
         if ranked:
-            self._write_grades(means, rest)
-            self._write_intervals(start, means, rest, progress, kept)
-        else:
-            self._write_no_grades(start)
-        return self
+            low, high, reasons = self._raw_intervals(vote, means, rest, drawn_raw)
+        on_scale = raw
+        if electorate.on_scale is not None:
+            on_scale = np.where(electorate.on_scale, raw, np.nan)
+        able = supported(cells)
+        return FittedCrowd(
+            workers=workers,
+            questions=questions,
+            n_answers=cells.answers_of_worker,
+            n_workers_of_question=cells.to_questions(cells.sizes),
+            supported=able,
+            raw=raw,
+            grades=grades,
+            weights=weights,
+            ranks=competition_ranks(grades, able & (reason is None)),
+            raw_low=low,
+            raw_high=high,
+            grade_low=as_grades(low, on_scale),
+            grade_high=as_grades(high, on_scale),
+            interval_reasons=reasons,
+            drawn_raw=drawn_raw,
+            history=history,
+            trace=rest.trace[0] if ranked else [],
+            converged=bool(rest.converged[0]) if ranked else None,
+            reason=reason,
+            vote=vote,
+            vectors=vectors,
+            votes=weights if ranked else start,
+            previous=rest.previous,
+            rules=rules,
+            similarity=self.similarity,
+            aggregation=self.aggregation,
+            seed=self.seed,
+            drawn=drawn,
+        )
 
-    def _start(self, initial_scores: ArrayLike | None) -> Floats:
-        start = self._electorate.start
+    def _start(
+        self, cells: Cells, electorate: Electorate, initial_scores: ArrayLike | None
+    ) -> Floats:
+        start = electorate.start
         if start is None:
-            cells = self._vote.cells
             start = initialization.first_weights(self.init, cells, initial_scores, self.seed)
         if self.weight_cap is not None:
             start = capped(start[:, None] / start.sum(), self.weight_cap)[:, 0]
         return start
 
-    def _write_grades(self, means: WorkerMeans, rest: Rest) -> None:
-        self.grades_ = rest.grades[:, 0]
-        self.weights_ = rest.weights[:, 0]
-        self.trace_ = rest.trace[0]
-        self.n_iter_ = len(self.trace_)
-        self.converged_: bool | None = bool(rest.converged[0])
-        among = self.supported_
-        if self.difficulty:
-            cells = self._vote.cells
-            used = means.times[:, 0] > 0
-            if components(cells, used)[0] > 1:
-                self.reason_ = DISCONNECTED
-                among = np.zeros_like(among)
-        self.ranks_ = competition_ranks(self.grades_, among)
+    def _reason(self, means: WorkerMeans) -> str | None:
+        """Return why nobody has a rank: effects of questions in parts that share no worker."""
+        if self.difficulty and components(means.cells, means.times[:, 0] > 0)[0] > 1:
+            return DISCONNECTED
+        return None
 
-    def _write_no_grades(self, start: Floats) -> None:
-        m = self._vote.cells.n_workers
-        nothing = np.full(m, np.nan)
-        self.grades_ = self.weights_ = nothing
-        self.raw_low_ = self.raw_high_ = self.grade_low_ = self.grade_high_ = nothing
-        self.ranks_ = np.zeros(m, dtype=np.int64)
-        self.trace_, self.n_iter_, self.converged_ = [], 0, None
-        self.interval_reasons_: list[str | None] = [FEWER_THAN_3_WORKERS] * m
-        # Models' intervals are defined: questions are drawn, the weights stay equal.
-        self._draws: Draws | None = None
-        self._drawn_votes: Floats | None = None
-        self._drawn_raw: Floats | None = None
-        if self.n_draws:
-            self._draws = Draws(self._vote.cells, self.n_draws, self.seed)
-            self._drawn_votes = np.repeat(start[:, None], self.n_draws, axis=1)
-
-    def _write_intervals(
-        self,
-        start: Floats,
-        means: WorkerMeans,
-        rest: Rest,
-        progress: Progress | None,
-        kept: KeptDraws | None,
-    ) -> None:
-        cells = self._vote.cells
+    def _raw_intervals(
+        self, vote: Vote, means: WorkerMeans, rest: Rest, drawn_raw: Floats | None
+    ) -> tuple[Floats, Floats, list[str | None]]:
+        cells, raw = vote.cells, rest.raw[:, 0]
         n = cells.sum_by_worker(means.times[:, 0]).astype(np.int64)
-        self._draws = self._drawn_votes = self._drawn_raw = None
-        low = high = np.full(cells.n_workers, np.nan)
-        reasons: list[str | None] = ["no_draws"] * cells.n_workers
-        if self.n_draws:
-            self._draws = Draws(cells, self.n_draws, self.seed, self.bootstrap_workers)
-            self._drawn_raw, self._drawn_votes = resample(
-                self._vote, start, means.rules, self._draws, progress, kept
+        cosine = self.similarity == "cosine"
+        if drawn_raw is not None:
+            return score_interval(
+                raw, drawn_raw, n, leave_one_out=self.leave_one_out, cosine=cosine
             )
-            low, high, reasons = score_interval(
-                self.raw_,
-                self._drawn_raw,
-                n,
-                leave_one_out=self.leave_one_out,
-                cosine=self.similarity == "cosine",
-            )
-        elif self.leave_one_out:
-            found = t_interval(self.raw_, closed_form_errors(self._vote, means, rest), n)
-            low, high, reasons = found.low, found.high, list(found.reasons)
-        self.raw_low_, self.raw_high_, self.interval_reasons_ = low, high, reasons
-        on_scale = self.raw_
-        if self._electorate.on_scale is not None:
-            on_scale = np.where(self._electorate.on_scale, self.raw_, np.nan)
-        self.grade_low_ = as_grades(low, on_scale)
-        self.grade_high_ = as_grades(high, on_scale)
-
-    # The steps of score_models.
-
-    def _kept_vectors(self) -> Vectors:
-        if self._vectors is None:
-            raise ValueError("fitted block by block: the vectors were not kept")
-        return self._vectors
+        if self.leave_one_out:
+            found = t_interval(raw, closed_form_errors(vote, means, rest), n)
+            return found.low, found.high, list(found.reasons)
+        nothing = np.full(cells.n_workers, np.nan)
+        return nothing, nothing, ["no_draws"] * cells.n_workers

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.methods.aqer.fixed_point import Vote
-from evaluation.methods.aqer.resampling import Draws
+from evaluation.methods.aqer.fitted import FittedCrowd
 from evaluation.methods.aqer.scale import percentile, supported, worker_means
 from evaluation.methods.aqer.score_intervals import score_interval
 from evaluation.methods.aqer.targets import Targets, targets_of
@@ -18,38 +17,6 @@ from evaluation.methods.inference.comparison import Comparison, compare_models, 
 from evaluation.methods.inference.intervals import t_interval
 
 TEXT, NO_TEXT, ERROR = "text", "no_text", "error"
-
-
-@dataclass(frozen=True)
-class Crowd:
-    """What a fitted `AQER` leaves for models to be compared with.
-
-    Attributes
-    ----------
-    vote, vectors : the answers. votes : (M,) final voting weights.
-    scores, left_out : (N,) worker scores in cell order, the second without the worker's share.
-    draws, drawn_votes : the bootstrap draws and their weights (M, D); None without.
-    ranked : whether workers have grades. leave_one_out, cosine, seed : the run's parameters.
-    """
-
-    vote: Vote
-    vectors: Vectors
-    votes: Floats
-    scores: Floats
-    left_out: Floats
-    draws: Draws | None
-    drawn_votes: Floats | None
-    ranked: bool
-    leave_one_out: bool
-    cosine: bool
-    seed: int
-
-    def lowest(self) -> Floats | None:
-        """(Q,) lowest worker score on each question under Euclidean distance; None under cosine."""
-        if self.cosine:
-            return None
-        cells = self.vote.cells
-        return cells.to_questions(np.minimum.reduceat(self.scores, cells.starts))
 
 
 @dataclass(frozen=True)
@@ -130,12 +97,12 @@ class ModelScores:
     comparisons: list[Comparison]
 
 
-def score_models(crowd: Crowd, answers: ModelAnswers, vectors: Vectors) -> ModelScores:
+def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) -> ModelScores:
     """Score R answers with vectors (R, d) against the crowd's exemplary answers."""
     rows = np.flatnonzero(answers.compared)
-    targets = targets_of(crowd.vote, crowd.vectors, vectors[rows], answers.question[rows])
+    targets = targets_of(crowd.vote, crowd.kept_vectors, vectors[rows], answers.question[rows])
     similarity = targets.similarity(crowd.votes[:, None])[:, 0]
-    scores, reasons = answer_scores(answers, similarity, crowd.lowest())
+    scores, reasons = answer_scores(answers, similarity, crowd.lowest_scores())
     mean, n = means_by_model(scores[:, None], answers)
     answered = np.where(answers.compared, scores, np.nan)
     mean_answered, n_answered = means_by_model(answered[:, None], answers)
@@ -170,7 +137,7 @@ def score_models(crowd: Crowd, answers: ModelAnswers, vectors: Vectors) -> Model
 
 
 def _intervals(
-    crowd: Crowd,
+    crowd: FittedCrowd,
     answers: ModelAnswers,
     targets: Targets,
     scores: Floats,
@@ -178,19 +145,23 @@ def _intervals(
     n: Integers,
 ) -> tuple[Floats, Floats, list[str | None]]:
     k = len(answers.names)
-    if crowd.draws is not None and crowd.drawn_votes is not None:
-        drawn = np.empty((k, crowd.draws.n_draws))
-        for columns, times, _ in crowd.draws:
-            similarity = targets.similarity(crowd.drawn_votes[:, columns])
+    if crowd.drawn is not None:
+        drawn = np.empty((k, crowd.drawn.draws.n_draws))
+        for columns, times, votes in crowd.drawn:
+            similarity = targets.similarity(votes)
             table = np.repeat(scores[:, None], similarity.shape[1], axis=1)
             # Empty and refused answers keep the run's own score.
             table[answers.compared] = similarity
             drawn[:, columns] = means_by_model(table, answers, times)[0]
         return score_interval(
-            mean, drawn, n, leave_one_out=crowd.leave_one_out, cosine=crowd.cosine
+            mean,
+            drawn,
+            n,
+            leave_one_out=crowd.rules.leave_one_out,
+            cosine=crowd.similarity == "cosine",
         )
     nothing = np.full(k, np.nan)
-    if not crowd.leave_one_out:
+    if not crowd.rules.leave_one_out:
         return nothing, nothing, ["no_draws"] * k
     # sd / sqrt(n) of a model's answer scores
     error = np.full(k, np.nan)

@@ -50,6 +50,24 @@ class Draws:
             yield slice(begin, begin + count), times, copies
 
 
+@dataclass(frozen=True)
+class DrawnVotes:
+    """The draws of a run with the voting weights in each.
+
+    Attributes
+    ----------
+    votes : (M, n_draws), times the copies of a worker.
+    """
+
+    draws: Draws
+    votes: Floats
+
+    def __iter__(self) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Yield ``(columns, question_times (Q, D), votes (M, D))`` in chunks."""
+        for columns, times, _ in self.draws:
+            yield columns, times, self.votes[:, columns]
+
+
 class KeptDraws(Protocol):
     """Draws that are put aside, so that a long bootstrap may stop and go on another time."""
 

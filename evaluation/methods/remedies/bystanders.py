@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from evaluation.methods.aqer.estimator import AQER
+from evaluation.methods.aqer.fitted import FittedCrowd
 from evaluation.methods.aqer.fixed_point import WorkerMeans
+from evaluation.methods.aqer.resampling import DrawnVotes
 from evaluation.methods.aqer.score_intervals import score_interval
 from evaluation.methods.aqer.targets import Targets, targets_of
 from evaluation.methods.aqer.votes import vote_of
@@ -54,7 +55,7 @@ class Bystanders:
 
     def __init__(
         self,
-        voters: AQER,
+        voters: FittedCrowd,
         vectors: object,
         voting: Integers,
         rows: Integers,
@@ -83,7 +84,7 @@ class Bystanders:
         camps: Integers | None,
     ) -> tuple[Integers, Targets] | None:
         voters = self._voters
-        vote, of_voters = voters._vote, voters._kept_vectors()
+        vote, of_voters = voters.vote, voters.kept_vectors
         asked = self._question[mine]
         if unit >= 0:
             cells = vote.cells
@@ -115,21 +116,21 @@ class Bystanders:
         leave-one-out scores. Effects and weights of questions are estimated anew in each draw.
         """
         voters = self._voters
-        vote, rules = voters._vote, voters._rules
+        vote, rules = voters.vote, voters.rules
         means = WorkerMeans(vote.cells, rules)
-        of_voters = vote.similarity(voters._previous, leave_one_out=rules.leave_one_out)
+        of_voters = vote.similarity(voters.previous, leave_one_out=rules.leave_one_out)
         effects, weight = means.of_questions(of_voters)
-        s = self.similarity(voters._previous)
+        s = self.similarity(voters.previous)
         raw = self._means(s, effects, weight)
         n = np.bincount(self._worker[~np.isnan(s[:, 0])], minlength=self._n_workers)
         nothing = np.full(self._n_workers, np.nan)
-        if voters._draws is not None and voters._drawn_votes is not None:
-            drawn = self._drawn(rules.difficulty or rules.discrimination)
+        if voters.drawn is not None:
+            drawn = self._drawn(voters.drawn, rules.difficulty or rules.discrimination)
             low, high, reasons = score_interval(
                 raw[:, 0], drawn, n, leave_one_out=True, cosine=voters.similarity == "cosine"
             )
             return BystanderScores(raw[:, 0], low, high, reasons, drawn, n)
-        if not voters.leave_one_out:
+        if not rules.leave_one_out:
             reasons = ["no_draws"] * self._n_workers
             return BystanderScores(raw[:, 0], nothing, nothing, reasons, None, n)
         found = t_interval(raw[:, 0], self._errors(s, effects, weight, raw, n), n)
@@ -147,14 +148,10 @@ class Bystanders:
         total, count = to_worker @ (each * values), to_worker @ each
         return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
 
-    def _drawn(self, adjusted: bool) -> Floats:
-        voters = self._voters
-        vote, rules = voters._vote, voters._rules
-        assert voters._draws is not None
-        assert voters._drawn_votes is not None
-        out = np.empty((self._n_workers, voters._draws.n_draws))
-        for columns, times, _ in voters._draws:
-            votes = voters._drawn_votes[:, columns]
+    def _drawn(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
+        vote, rules = self._voters.vote, self._voters.rules
+        out = np.empty((self._n_workers, drawn.draws.n_draws))
+        for columns, times, votes in drawn:
             effects, weight = np.zeros_like(times), np.ones_like(times)
             if adjusted:
                 means = WorkerMeans(vote.cells, rules, times[vote.cells.question])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,25 +12,94 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from evaluation.methods.aqer.electorate import EVERYBODY, Electorate
-from evaluation.methods.aqer.estimator import AQER, DISCONNECTED, FEWER_THAN_3_WORKERS, LATER
+from evaluation.methods.aqer.estimator import AQER
+from evaluation.methods.aqer.fitted import DISCONNECTED, Fitted, FittedCrowd
 from evaluation.methods.aqer.fixed_point import grades_of
-from evaluation.methods.aqer.mean_vote import MeanVote
-from evaluation.methods.aqer.model_scores import ModelScores
 from evaluation.methods.aqer.resampling import KeptDraws, Progress
-from evaluation.methods.aqer.scale import (
-    FEWEST_ANSWERERS,
-    FEWEST_QUESTIONS,
-    Ceiling,
-    competition_ranks,
-)
+from evaluation.methods.aqer.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS, competition_ranks
 from evaluation.methods.aqer.score_intervals import as_grades
 from evaluation.methods.aqer.votes import usable
-from evaluation.methods.cells import Cells, Floats, Integers, T, codes_of
+from evaluation.methods.cells import Floats, Integers, T, codes_of
 from evaluation.methods.grams import Vectors
 from evaluation.methods.remedies.bystanders import Bystanders
-from evaluation.methods.remedies.units import NOBODY, Units
+from evaluation.methods.remedies.units import Units
 
 EXCLUDED = "excluded"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedPart(Fitted):
+    """A fit in which some answers do not vote.
+
+    Attributes
+    ----------
+    voters : the fit of the units. units : who votes.
+    asked : (V,) codes, among all questions, of the voters' questions.
+    others : input rows that do not vote as their worker's own. bystanders : these, in this order.
+    """
+
+    voters: FittedCrowd
+    units: Units
+    asked: Integers
+    others: Integers
+    bystanders: Bystanders
+
+    @property
+    def crowd(self) -> FittedCrowd:
+        """The units."""
+        return self.voters
+
+    @property
+    def out_of_ranking(self) -> list[str | None]:
+        """(M,) "excluded" for those who are."""
+        return [EXCLUDED if out else None for out in self.units.excluded.tolist()]
+
+    def exemplars(self) -> Vectors:
+        """Return (Q, d) exemplary answers of the voters; NaN where nobody voted.
+
+        Sparse ones are zero there.
+        """
+        found = self.voters.exemplars()
+        if sparse.issparse(found):
+            ones = np.ones(len(self.asked))
+            shape = (len(self.questions), len(self.asked))
+            to_questions = sparse.csr_array((ones, (self.asked, np.arange(len(ones)))), shape=shape)
+            return sparse.csr_array(to_questions @ found)
+        return self._of_questions(np.asarray(found), np.nan)
+
+    @cached_property
+    def scores(self) -> Floats:
+        """(N,) similarity to the exemplary answers that produced raw."""
+        return self._merged(self.voters.scores, self.voters.previous)
+
+    @cached_property
+    def final_scores(self) -> Floats:
+        """(N,) similarity to the exemplary answers of the final weights."""
+        return self._merged(self.voters.final_scores, self.voters.votes[:, None])
+
+    @cached_property
+    def leave_one_out_scores(self) -> Floats:
+        """(N,) similarity to the exemplary answers of the others, with the final weights."""
+        return self._merged(self.voters.leave_one_out_scores, self.voters.votes[:, None])
+
+    @cached_property
+    def nearest(self) -> Integers:
+        """(Q,) row of the voting answer nearest to each exemplary answer, -1 for none."""
+        return self._of_questions(self.units.rows[self.voters.nearest], -1)
+
+    @cached_property
+    def dispersion(self) -> Floats:
+        """(Q,) 0 where all answers that vote on a question agree; NaN where none does."""
+        return self._of_questions(self.voters.dispersion, np.nan)
+
+    def _of_questions(self, values: NDArray[T], missing: float) -> NDArray[T]:
+        return _placed(values, self.asked, len(self.questions), missing)
+
+    def _merged(self, of_voters: Floats, votes: Floats) -> Floats:
+        out = _placed(of_voters, self.units.rows, int(self.n_answers.sum()), np.nan)
+        # The medoids' rows are among these: as a member's answer each is compared with the others.
+        out[self.others] = self.bystanders.similarity(votes)[:, 0]
+        return out
 
 
 class PartialCrowd(AQER):
@@ -49,9 +120,7 @@ class PartialCrowd(AQER):
     of a group's members are its weight in equal parts, so that all sum to 1; `exemplars`,
     `ceiling_`, the iterations and what models are compared with are those of the voters; `scores_`
     of answers without a vote are those to others' exemplary answers, NaN where there is none;
-    `n_workers_of_question_` counts units, 0 where nobody votes. Besides:
-
-    voters_ : the fitted `AQER` of the units. units_ : who votes. excluded_ : (M,) booleans.
+    `n_workers_of_question_` counts units, 0 where nobody votes.
     """
 
     def __init__(self, group_vote: float = 0.25, **parameters: Any) -> None:
@@ -80,18 +149,11 @@ class PartialCrowd(AQER):
             raise ValueError(f"group_vote must be above 0 and at most 1, got {self.group_vote}")
         if units is None:
             raise ValueError("units are needed: without them, AQER itself grades everybody")
-        for name in LATER:
-            self.__dict__.pop(name, None)
-        self._check()
         x = usable(vectors, unit_length=self.unit_length)
-        worker, self.workers_ = codes_of(workers)
-        labels = np.asarray(questions)
-        self._all_vectors, self._labels = x, labels
-        rows = self._rows = units.rows
+        labels, rows = np.asarray(questions), units.rows
         in_camps = None if camps is None else codes_of(camps)[0]
-        self.units_, self.excluded_ = units, units.excluded
-        self.voters_ = voters = AQER(**self._of_voters())
-        voters.fit(
+        of_units = {name: getattr(self, name) for name in inspect.signature(AQER).parameters}
+        voters = AQER(**{**of_units, "unit_length": False}).fit(
             x[rows],
             units.unit,
             labels[rows],
@@ -101,180 +163,105 @@ class PartialCrowd(AQER):
             electorate=units.electorate(self.group_vote, electorate),
             camps=None if in_camps is None else in_camps[rows],
         )
-        self._take_over(voters, labels, worker)
-        self._add_bystanders(x, in_camps)
-        self._rank()
+        self.fitted_ = _with_bystanders(voters.fitted_.crowd, units, x, workers, labels, in_camps)
         return self
 
     def fit_blocks(self, *args: Any, **kwargs: Any) -> AQER:
         """Refuse: bystanders are compared by their vectors, which blocks do not keep."""
         raise ValueError("blocks are for crowds in which everybody votes")
 
-    @property
-    def out_of_ranking_(self) -> list[str | None]:
-        """(M,) "excluded" for those who are."""
-        return [EXCLUDED if out else None for out in self.excluded_.tolist()]
 
-    def exemplars(self) -> Vectors:
-        """Return (Q, d) exemplary answers of the voters; NaN where nobody voted.
+def _with_bystanders(
+    voters: FittedCrowd,
+    units: Units,
+    vectors: Vectors,
+    workers: ArrayLike,
+    labels: NDArray[np.generic],
+    camps: Integers | None,
+) -> FittedPart:
+    """Return what the voters have, each at its worker's place, and what the others come to."""
+    worker, worker_labels = codes_of(workers)
+    _, questions = codes_of(labels)
+    m = len(worker_labels)
+    place = {label: code for code, label in enumerate(questions.tolist())}
+    asked = np.array([place[label] for label in voters.questions.tolist()], dtype=np.int64)
+    of_voters = {label: code for code, label in enumerate(voters.questions.tolist())}
+    question = np.array([of_voters.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+    shared = voters.n_workers_of_question >= FEWEST_ANSWERERS
+    usual = (question >= 0) & shared[question]
+    supported = np.bincount(worker, usual, m) >= FEWEST_QUESTIONS
+    unit, excluded = units.of_worker, units.excluded
+    size = np.bincount(unit[~excluded], minlength=units.n_units)
+    voting = ~excluded & (size[unit] == 1)
+    others = np.flatnonzero(~voting[worker])
+    who, codes = codes_of(worker[others])
+    at = codes.astype(np.int64)
+    bystanders = Bystanders(
+        voters,
+        vectors,
+        units.rows,
+        others,
+        who,
+        question[others],
+        unit[worker[others]],
+        camps,
+    )
+    found = bystanders.scores()
 
-        Sparse ones are zero there.
-        """
-        found = self.voters_.exemplars()
-        if sparse.issparse(found):
-            ones = np.ones(len(self._asked))
-            shape = (len(self.questions_), len(self._asked))
-            to_questions = sparse.csr_array(
-                (ones, (self._asked, np.arange(len(ones)))), shape=shape
+    def joined(of_units: NDArray[T], of_others: NDArray[T]) -> NDArray[T]:
+        out = np.empty((m, *of_units.shape[1:]), dtype=of_units.dtype)
+        out[voting], out[at] = of_units[unit[voting]], of_others
+        return out
+
+    raw = joined(voters.raw, found.raw)
+    low, high = joined(voters.raw_low, found.low), joined(voters.raw_high, found.high)
+    reasons = (np.array(part, dtype=object) for part in (voters.interval_reasons, found.reasons))
+    drawn_raw = None
+    if voters.drawn_raw is not None and found.drawn is not None:
+        drawn_raw = joined(voters.drawn_raw, found.drawn)
+    grades = grade_low = grade_high = np.full(m, np.nan)
+    if voters.ranked:
+        on_scale = np.where(voting, raw, np.nan)
+        grades, grade_low, grade_high = (
+            np.where(excluded, np.nan, values)
+            for values in (
+                grades_of(raw[:, None], voting[:, None])[:, 0],
+                as_grades(low, on_scale),
+                as_grades(high, on_scale),
             )
-            return sparse.csr_array(to_questions @ found)
-        return self._of_questions(np.asarray(found), np.nan)
-
-    def score_models(
-        self,
-        vectors: ArrayLike | Vectors,
-        models: ArrayLike,
-        questions: ArrayLike,
-        kind: ArrayLike | None = None,
-    ) -> ModelScores:
-        """Score answers of models against the voters' exemplary answers; see `AQER`."""
-        x = usable(vectors, unit_length=self.unit_length)
-        return self.voters_.score_models(x, models, questions, kind)
-
-    @cached_property
-    def scores_(self) -> Floats:
-        """(N,) similarity to the exemplary answers that produced raw."""
-        return self._merged(self.voters_.scores_, self.voters_._previous)
-
-    @cached_property
-    def final_scores_(self) -> Floats:
-        """(N,) similarity to the exemplary answers of the final weights."""
-        return self._merged(self.voters_.final_scores_, self.voters_._votes[:, None])
-
-    @cached_property
-    def leave_one_out_scores_(self) -> Floats:
-        """(N,) similarity to the exemplary answers of the others, with the final weights."""
-        return self._merged(self.voters_.leave_one_out_scores_, self.voters_._votes[:, None])
-
-    @cached_property
-    def nearest_(self) -> Integers:
-        """(Q,) row of the voting answer nearest to each exemplary answer, -1 for none."""
-        return self._of_questions(self._rows[self.voters_.nearest_], -1)
-
-    @cached_property
-    def dispersion_(self) -> Floats:
-        """(Q,) 0 where all answers that vote on a question agree; NaN where none does."""
-        return self._of_questions(self.voters_.dispersion_, np.nan)
-
-    @cached_property
-    def ceiling_(self) -> Ceiling:
-        """The human ceiling, over units."""
-        return self.voters_.ceiling_
-
-    @property
-    def mean_vote_(self) -> MeanVote:
-        """The cosines of all answers, those without a vote too."""
-        questions = {label: code for code, label in enumerate(self.questions_.tolist())}
-        codes = np.array([questions[label] for label in self._labels.tolist()], dtype=np.int64)
-        cells = Cells.from_codes(self._worker, codes, len(self.workers_), len(self.questions_))
-        return MeanVote.from_vectors(self._all_vectors, cells, self.similarity)
-
-    # The steps of fit, in their order.
-
-    def _of_voters(self) -> dict[str, Any]:
-        names = (
-            "similarity init aggregation stopping tolerance max_iterations leave_one_out "
-            "difficulty discrimination weight_cap n_draws bootstrap_workers seed"
         )
-        return {name: getattr(self, name) for name in names.split()}
+    weights = voters.weights / np.maximum(size, 1)
+    among = supported & ~excluded & (voters.reason != DISCONNECTED)
+    return FittedPart(
+        workers=worker_labels,
+        questions=questions,
+        n_answers=np.bincount(worker, minlength=m).astype(np.int64),
+        n_workers_of_question=_placed(voters.n_workers_of_question, asked, len(questions), 0),
+        supported=supported,
+        raw=raw,
+        grades=grades,
+        weights=np.where(excluded, 0.0, weights[unit]),
+        ranks=competition_ranks(grades, among),
+        raw_low=low,
+        raw_high=high,
+        grade_low=grade_low,
+        grade_high=grade_high,
+        interval_reasons=joined(*reasons).tolist(),
+        drawn_raw=drawn_raw,
+        history=voters.history.of_members(unit),
+        trace=voters.trace,
+        converged=voters.converged,
+        reason=voters.reason,
+        voters=voters,
+        units=units,
+        asked=asked,
+        others=others,
+        bystanders=bystanders,
+    )
 
-    def _take_over(self, voters: AQER, labels: Any, worker: Integers) -> None:
-        """Write what the voters have, each at its worker's place, and what concerns everybody."""
-        m = len(self.workers_)
-        _, self.questions_ = codes_of(labels)
-        place = {label: code for code, label in enumerate(self.questions_.tolist())}
-        asked = [place[label] for label in voters.questions_.tolist()]
-        self._asked = np.array(asked, dtype=np.int64)
-        of_voters = voters.n_workers_of_question_
-        self.n_workers_of_question_ = self._of_questions(of_voters, 0)
-        self.history_ = voters.history_.of_members(self.units_.of_worker)
-        self.reason_, self.n_iter_ = voters.reason_, voters.n_iter_
-        self.trace_, self.converged_ = voters.trace_, voters.converged_
-        code_of = {label: code for code, label in enumerate(voters.questions_.tolist())}
-        self._question = np.array([code_of.get(q, -1) for q in labels.tolist()], dtype=np.int64)
-        self._worker = worker
-        self.n_answers_ = np.bincount(worker, minlength=m).astype(np.int64)
-        shared = of_voters >= FEWEST_ANSWERERS
-        usual = (self._question >= 0) & shared[self._question]
-        self.supported_ = np.bincount(worker, usual, m) >= FEWEST_QUESTIONS
-        unit = self.units_.of_worker
-        size = np.bincount(unit[unit != NOBODY], minlength=self.units_.n_units)
-        self._voting = (unit != NOBODY) & (size[unit] == 1)
-        self._place = unit[self._voting]
-        weights = voters.weights_ / np.maximum(size, 1)
-        self.weights_ = np.where(unit == NOBODY, 0.0, weights[unit])
-        self._draws, self._drawn_votes = voters._draws, voters._drawn_votes
 
-    def _of_questions(self, values: NDArray[T], missing: float) -> NDArray[T]:
-        """Bring values of the voters' questions to their places among all questions."""
-        out = np.full((len(self.questions_), *values.shape[1:]), missing, dtype=values.dtype)
-        out[self._asked] = values
-        return out
-
-    def _add_bystanders(self, x: Vectors, camps: Integers | None) -> None:
-        voters, unit = self.voters_, self.units_.of_worker
-        others = np.flatnonzero(~self._voting[self._worker])
-        who, codes = codes_of(self._worker[others])
-        at = codes.astype(np.int64)
-        self._others, self._bystanders = (
-            others,
-            Bystanders(
-                voters,
-                x,
-                self._rows,
-                others,
-                who,
-                self._question[others],
-                unit[self._worker[others]],
-                camps,
-            ),
-        )
-        found = self._bystanders.scores()
-        self.raw_ = self._joined(voters.raw_, found.raw, at)
-        self.raw_low_ = self._joined(voters.raw_low_, found.low, at)
-        self.raw_high_ = self._joined(voters.raw_high_, found.high, at)
-        reasons = np.full(len(self.workers_), None, dtype=object)
-        reasons[self._voting] = np.array(voters.interval_reasons_, dtype=object)[self._place]
-        reasons[at] = np.array(found.reasons, dtype=object)
-        self.interval_reasons_ = reasons.tolist()
-        self._drawn_raw = None
-        if voters._drawn_raw is not None and found.drawn is not None:
-            self._drawn_raw = self._joined(voters._drawn_raw, found.drawn, at)
-
-    def _joined(self, of_units: Floats, of_others: Floats, at: Integers) -> Floats:
-        out = np.full((len(self.workers_), *of_units.shape[1:]), np.nan)
-        out[self._voting] = of_units[self._place]
-        out[at] = of_others
-        return out
-
-    def _rank(self) -> None:
-        nothing = np.full(len(self.workers_), np.nan)
-        if self.reason_ == FEWER_THAN_3_WORKERS:
-            self.grades_ = self.grade_low_ = self.grade_high_ = nothing
-            self.ranks_ = np.zeros(len(nothing), dtype=np.int64)
-            return
-        on_scale = np.where(self._voting, self.raw_, np.nan)
-        grades = grades_of(self.raw_[:, None], self._voting[:, None])[:, 0]
-        self.grades_ = np.where(self.excluded_, np.nan, grades)
-        low, high = as_grades(self.raw_low_, on_scale), as_grades(self.raw_high_, on_scale)
-        self.grade_low_ = np.where(self.excluded_, np.nan, low)
-        self.grade_high_ = np.where(self.excluded_, np.nan, high)
-        among = self.supported_ & ~self.excluded_ & (self.reason_ != DISCONNECTED)
-        self.ranks_ = competition_ranks(self.grades_, among)
-
-    def _merged(self, of_voters: Floats, votes: Floats) -> Floats:
-        out = np.full(len(self._worker), np.nan)
-        out[self._rows] = of_voters
-        # The medoids' rows are among these: as a member's answer each is compared with the others.
-        out[self._others] = self._bystanders.similarity(votes)[:, 0]
-        return out
+def _placed(values: NDArray[T], at: Integers, n: int, missing: float) -> NDArray[T]:
+    """Return (n, ...) with `values` at their places, `missing` elsewhere."""
+    out = np.full((n, *values.shape[1:]), missing, dtype=values.dtype)
+    out[at] = values
+    return out

@@ -27,6 +27,24 @@ def test_the_example_in_the_docstring_runs():
     assert doctest.testmod(aqer).failed == 0
 
 
+def test_nothing_is_learned_before_the_first_fit():
+    assert not hasattr(AQER(), "grades_")
+
+
+def test_a_second_fit_forgets_the_first_whose_results_stay_what_they_were():
+    others = [[1, 0], [0, 1], [0, 1]] * 2
+    names = ("grades_", "scores_", "leave_one_out_scores_", "nearest_", "dispersion_")
+    model = fit()
+    first = model.fitted_
+    before = {name: getattr(model, name).tolist() for name in names}
+    model.fit(np.asarray(others, float), WORKERS, QUESTIONS)
+    fresh = fit(others)
+    for name in names:
+        assert getattr(model, name).tolist() == getattr(fresh, name).tolist()
+        assert getattr(first, name.removesuffix("_")).tolist() == before[name]
+    assert model.grades_.tolist() != before["grades_"]
+
+
 # --- the iteration ----------------------------------------------------------------------------
 
 

@@ -112,7 +112,7 @@ def test_percentile_is_among_supported_workers_on_the_questions_the_model_answer
     rows = [int(np.flatnonzero(questions == q)[0]) for q in asked]
     kind = ["text", "text", "no_text", "text"]
     found = model.score_models(x[rows], ["m"] * 4, asked, kind)
-    cells = model._vote.cells
+    cells = model.fitted_.crowd.vote.cells
     on = np.isin(model.questions_, [asked[0], asked[1], asked[3]])
     others = worker_means(model.leave_one_out_scores_[cells.row], cells, on)
     expected = percentile(found.answer_scores[[0, 1, 3]].mean(), others[model.supported_])

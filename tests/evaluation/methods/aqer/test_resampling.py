@@ -39,7 +39,7 @@ def test_draws_depend_on_the_seed_and_not_on_the_size_of_a_chunk(monkeypatch, bo
 
 
 def test_every_draw_has_as_many_questions_and_workers_as_the_run():
-    cells = fit(n_draws=0)._vote.cells
+    cells = fit(n_draws=0).fitted_.crowd.vote.cells
     for _, times, copies in Draws(cells, 20, 0, workers=True):
         assert (times.sum(axis=0) == cells.n_questions).all()
         assert (copies.sum(axis=0) == cells.n_workers).all()
@@ -52,10 +52,10 @@ def test_every_draw_has_as_many_questions_and_workers_as_the_run():
 def test_a_draw_is_a_run_on_its_questions():
     x, workers, questions = WORLD
     model = fit(n_draws=3, leave_one_out=True)
-    cells = model._vote.cells
+    cells = model.fitted_.crowd.vote.cells
     rules = Rules(True, False, False, "relative", 1e-6, 100)
     start = np.full(8, 1 / 8)
-    raw, _ = resampling.resample(model._vote, start, rules, Draws(cells, 3, 0))
+    raw, _ = resampling.resample(model.fitted_.crowd.vote, start, rules, Draws(cells, 3, 0))
     _, times, _ = next(iter(Draws(cells, 3, 0)))
     for d in range(3):
         rows, names = [], []
@@ -99,8 +99,12 @@ def test_another_crowd_of_the_kind_is_less_certain():
 def test_left_out_with_draws_is_bootstrap_t_on_the_arctanh_scale():
     model = fit(n_draws=50, leave_one_out=True)
     rules = Rules(True, False, False, "relative", 1e-6, 100)
+    vote = model.fitted_.crowd.vote
     drawn, _ = resampling.resample(
-        model._vote, np.full(8, 1 / 8), rules, Draws(model._vote.cells, 50, 0)
+        vote,
+        np.full(8, 1 / 8),
+        rules,
+        Draws(vote.cells, 50, 0),
     )
     n = model.n_answers_
     error = np.arctanh(drawn).std(axis=1, ddof=1) * np.sqrt(n / (n - 1))
@@ -127,8 +131,12 @@ def test_euclidean_scores_stay_on_their_own_scale():
 def test_plain_with_draws_is_the_widened_percentile_interval():
     model = fit(n_draws=60)
     rules = Rules(False, False, False, "relative", 1e-6, 100)
+    vote = model.fitted_.crowd.vote
     drawn, _ = resampling.resample(
-        model._vote, np.full(8, 1 / 8), rules, Draws(model._vote.cells, 60, 0)
+        vote,
+        np.full(8, 1 / 8),
+        rules,
+        Draws(vote.cells, 60, 0),
     )
     for code, n in enumerate(model.n_answers_):
         tail = stats.norm.cdf(np.sqrt(n / (n - 1)) * stats.t.ppf(0.025, n - 1))

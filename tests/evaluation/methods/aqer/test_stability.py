@@ -66,5 +66,5 @@ def test_the_attributes_of_a_run_are_those_of_its_draws():
     assert (run.rank_low_ <= run.ranks_).all()
     assert (run.ranks_ <= run.rank_high_).all()
     for draw in (0, 49):
-        expected = stats.spearmanr(run.raw_, run._drawn_raw[:, draw]).statistic
+        expected = stats.spearmanr(run.raw_, run.fitted_.drawn_raw[:, draw]).statistic
         assert run.draw_agreement_[draw] == pytest.approx(expected)

@@ -134,7 +134,7 @@ def test_a_cap_cuts_the_heaviest_and_keeps_the_others_in_proportion():
     free = (capped.weights_ < 0.2 - 1e-9) & (capped.grades_ > 0)
     assert free.sum() >= 2
     assert np.ptp(capped.weights_[free] / capped.grades_[free]) < 1e-9
-    assert (capped._drawn_votes <= 0.2 + 1e-9).all()
+    assert (capped.fitted_.crowd.drawn.votes <= 0.2 + 1e-9).all()
 
 
 def test_a_cap_at_one_by_the_number_of_workers_makes_all_votes_equal():

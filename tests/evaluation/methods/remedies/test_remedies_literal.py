@@ -81,7 +81,8 @@ def test_remedies_agree_with_the_literal_loop(name, similarity, aggregation, swi
         for got, wanted in ((found.raw_, raw), (found.grades_, grades)):
             numbers = [np.nan if wanted[w] is None else wanted[w] for w in names]
             assert got == pytest.approx(numbers, abs=1e-7, nan_ok=True)
-        assert sorted(found.voters_.weights_) == pytest.approx(sorted(weights.values()), abs=1e-7)
+        of_units = sorted(found.fitted_.crowd.weights)
+        assert of_units == pytest.approx(sorted(weights.values()), abs=1e-7)
         assert found.weights_.sum() == pytest.approx(1)
 
 
