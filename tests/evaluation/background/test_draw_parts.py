@@ -96,3 +96,16 @@ def test_a_part_is_split_where_the_database_would_not_take_it_whole(version, mon
     whole = queue(version)
     work_one_turn()
     assert grades(run) == grades(whole)
+
+
+@pytest.mark.parametrize("lost", [0, 4, 8])
+def test_after_a_part_that_is_lost_the_draws_are_made_again(version, monkeypatch, lost):
+    whole = queue(version)
+    work_one_turn()
+    monkeypatch.setattr(draws, "LARGEST", 5 * 8 * 4)  # parts of 4, 4 and 2 draws
+    run = queue(version)
+    work_one_turn(seconds=0)
+    assert DrawPart.objects.filter(run=run, first=lost).delete()[0] == 1
+    while work_one_turn(seconds=0):
+        pass
+    assert grades(run) == grades(whole)

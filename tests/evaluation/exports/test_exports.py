@@ -161,6 +161,29 @@ def test_in_an_ordinary_file_such_columns_are_kept_aside(tmp_path):
     assert file.records[0].facts is None
 
 
+@pytest.mark.parametrize(
+    ("column", "stored", "other"),
+    [
+        ("started_at", "2026-01-01T10:00:00Z", "2026-01-01T10:00:01Z"),
+        ("submitted_at", "2026-01-01T11:00:00Z", "2026-01-02T11:00:00Z"),
+        ("work_seconds", "12.5", "13"),
+    ],
+)
+def test_another_time_contradicts_what_is_stored_and_none_does_not(tmp_path, column, stored, other):
+    rivers = world.version(world.user("rana")).question_set
+    import_answers(rivers, export_of(tmp_path, (column, stored)))
+    before = Response.objects.values().get()
+    with pytest.raises(InputError, match=r"with another time. Stored answers are not overwritten"):
+        import_answers(rivers, export_of(tmp_path, (column, other)))
+    for silent in ((column, stored), (column, "")):
+        assert import_answers(rivers, export_of(tmp_path, silent)).n_unchanged == 1
+    assert Response.objects.values().get() == before
+    # Where nothing is stored, a time is as much something else.
+    Response.objects.update(**{column: None})
+    with pytest.raises(InputError, match="with another time"):
+        import_answers(rivers, export_of(tmp_path, (column, stored)))
+
+
 def test_another_flag_is_refused_unless_flags_are_to_be_updated(tmp_path):
     draft = world.version(world.user("rana"))
     world.response(world.submission(draft))

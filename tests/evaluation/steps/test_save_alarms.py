@@ -106,3 +106,16 @@ def test_without_an_excluded_worker_the_answers_shown_are_still_those_of_the_ala
     assert {worker.external_id for worker in alarm.workers.all()} == {"cy", "dee"}
     shown = Response.objects.filter(pk__in=[shown["left"] for shown in alarm.evidence])
     assert {response.submission.worker.external_id for response in shown} <= {"cy", "dee"}
+
+
+def test_an_excluded_worker_is_no_part_of_the_crowd_that_alarms_look_at(version):
+    copied = Worker.objects.get(external_id="dee")
+    run = graded(version, exclude_workers=(str(copied.public_id),))
+    named = {worker.pk for alarm in run.alarms.all() for worker in alarm.workers.all()}
+    assert copied.pk not in named
+    # Who was copied is not to blame: with the copy gone, nobody copies.
+    assert not run.alarms.filter(kind="copies").exists()
+    checks = {check["check"]: check for check in run.summary["alarm_checks"]}
+    assert checks["copies"]["rings"] is False
+    # Another remedy leaves the copy in the crowd, and the alarm as well.
+    assert graded(version, weight_cap=0.5).alarms.filter(kind="copies").exists()
