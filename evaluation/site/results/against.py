@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
@@ -13,36 +12,33 @@ from evaluation.charts.against import against_chart
 from evaluation.models import Run
 from evaluation.reports.against import AgainstReport, against_report, other_runs
 from evaluation.reports.alarms import alarm_counts
-from evaluation.site.results.base import ResultsPage
 from evaluation.site.results.comparisons import public_id
 from evaluation.site.results.links import status_link, worker_link
+from evaluation.site.results.page import Context, results_page
 
 
-class AgainstPage(ResultsPage):
-    """Choose another run; see what changed and why."""
+@results_page("evaluation/against.html")
+def against(request: HttpRequest, run: Run) -> Context:
+    """Show what changed since another run and why.
 
-    template_name = "evaluation/against.html"
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Compare with the run that `with` in the address names, by default the newest other."""
-        run = self.results_of
-        runs = other_runs(run)
-        other = chosen(self.request, run)
-        if other is None:
-            done = next((entry.run for entry in runs if entry.is_done), None)
-            other = None if done is None else _found(self.request, run, done)
-        report = against_report(run, other) if other and _is_done(other) else None
-        return super().get_context_data(
-            title=f"Runs of {run.version.question_set.name} compared",
-            runs=runs,
-            other=other,
-            other_link=status_link(other) if other else "",
-            report=report,
-            alarms_here=alarm_counts(run),
-            alarms_there=alarm_counts(other) if other and report else None,
-            chart=picture(report, run) if report else None,
-            **kwargs,
-        )
+    `with` in the address names the other one; by default it is the newest.
+    """
+    runs = other_runs(run)
+    other = chosen(request, run)
+    if other is None:
+        done = next((entry.run for entry in runs if entry.is_done), None)
+        other = None if done is None else _found(request, run, done)
+    report = against_report(run, other) if other and _is_done(other) else None
+    return {
+        "title": f"Runs of {run.version.question_set.name} compared",
+        "runs": runs,
+        "other": other,
+        "other_link": status_link(other) if other else "",
+        "report": report,
+        "alarms_here": alarm_counts(run),
+        "alarms_there": alarm_counts(other) if other and report else None,
+        "chart": picture(report, run) if report else None,
+    }
 
 
 def chosen(request: HttpRequest, run: Run) -> Run | None:

@@ -3,62 +3,61 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.views.decorators.http import require_http_methods
 
 from annotations.models import Share, rights
-from annotations.web.scope import RefusedError
+from annotations.web.scope import RefusedError, user_id
 from evaluation import judging
 from evaluation.background import runs as lifecycle
 from evaluation.flow.warnings import NOT_CHOSEN
 from evaluation.models import Run
 from evaluation.reports.alarms import alarms_report
 from evaluation.reports.anchors import RECOMMENDED, anchors_report
-from evaluation.site.results.base import ResultsPage, visible_run
+from evaluation.site.results.page import Context, results_page, run_or_404
 from evaluation.steps.load import parameters_of
 from evaluation.steps.outside import suggested_anchors
 
 
-class AnchorsPage(ResultsPage):
-    """What an expert is to grade, how far that is, and what it chose."""
+@require_http_methods(["GET", "HEAD", "POST"])
+def anchors(request: HttpRequest, run: UUID) -> HttpResponseBase:
+    """Show what an expert is to grade, how far that is, and what it chose.
 
-    template_name = "evaluation/anchors.html"
+    What is posted says in `do`: suggest answers, ask an expert, or grade with what they said.
+    """
+    if request.method != "POST":
+        return _page(request, run=run)
+    shown = run_or_404(request, run)
+    if not rights(request.user, shown.version.question_set).edit:
+        raise RefusedError("change")
+    do = {"suggest": _suggest, "ask": _ask, "grade": _grade}.get(request.POST.get("do", ""))
+    if shown.state != Run.State.DONE or do is None:
+        return redirect(_address(shown))
+    return do(request, shown)
 
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Report it, and what the one who asks may do."""
-        run = self.results_of
-        me = int(self.request.user.pk or 0)
-        report = anchors_report(run, me)
-        own = next((expert for expert in report.experts if expert.user == me), None)
-        of_set = run.version.question_set
-        return super().get_context_data(
-            title="Settle which camp is right",
-            subtitle=f"{report.about.name}, version {report.about.version}",
-            report=report,
-            why=NOT_CHOSEN.get(report.reason or "", report.reason or ""),
-            not_chosen=NOT_CHOSEN.get((report.choice or {}).get("reason") or "", ""),
-            alarms=alarms_report(run),
-            recommended=RECOMMENDED,
-            may=rights(self.request.user, of_set).edit,
-            sharing=rights(self.request.user, of_set).manage,
-            own=own,
-            **kwargs,
-        )
 
-    def post(self, request: HttpRequest, run: UUID) -> HttpResponseBase:
-        """Do what `do` says: suggest answers, ask an expert, or grade with what they said."""
-        shown = visible_run(request, run)
-        if not rights(request.user, shown.version.question_set).edit:
-            raise RefusedError("change")
-        do = {"suggest": _suggest, "ask": _ask, "grade": _grade}.get(request.POST.get("do", ""))
-        if shown.state != Run.State.DONE or do is None:
-            return redirect(_page(shown))
-        return do(request, shown)
+@results_page("evaluation/anchors.html")
+def _page(request: HttpRequest, run: Run) -> Context:
+    me = user_id(request)
+    report = anchors_report(run, me)
+    may = rights(request.user, run.version.question_set)
+    return {
+        "title": "Settle which camp is right",
+        "subtitle": f"{report.about.name}, version {report.about.version}",
+        "report": report,
+        "why": NOT_CHOSEN.get(report.reason or "", report.reason or ""),
+        "not_chosen": NOT_CHOSEN.get((report.choice or {}).get("reason") or "", ""),
+        "alarms": alarms_report(run),
+        "recommended": RECOMMENDED,
+        "may": may.edit,
+        "sharing": may.manage,
+        "own": next((expert for expert in report.experts if expert.user == me), None),
+    }
 
 
 def _suggest(request: HttpRequest, run: Run) -> HttpResponse:
@@ -66,7 +65,7 @@ def _suggest(request: HttpRequest, run: Run) -> HttpResponse:
     parameters = replace(
         parameters_of(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
     )
-    started = lifecycle.queue(run.version, int(request.user.pk or 0), parameters)
+    started = lifecycle.queue(run.version, user_id(request), parameters)
     messages.success(
         request, "The run has started; its page “Settle which camp is right” names the answers."
     )
@@ -76,19 +75,19 @@ def _suggest(request: HttpRequest, run: Run) -> HttpResponse:
 def _ask(request: HttpRequest, run: Run) -> HttpResponse:
     """Give the suggested answers to an expert of the set, or to oneself."""
     asked = request.POST.get("expert", "")
-    me = int(request.user.pk or 0)
+    me = user_id(request)
     expert = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 12 else 0
     is_expert = Share.objects.filter(
         question_set=run.version.question_set, user=expert, role=Share.Role.EXPERT
     ).exists()
     if expert != me and not is_expert:
         messages.error(request, "Choose an expert with whom the set is shared.")
-        return redirect(_page(run))
+        return redirect(_address(run))
     judging.ask(run, suggested_anchors(run), expert)
     if expert == me:
         return redirect("admin:judging", run.version.question_set.public_id)
     messages.success(request, "The expert finds the answers on the page of the question set.")
-    return redirect(_page(run))
+    return redirect(_address(run))
 
 
 def _grade(request: HttpRequest, run: Run) -> HttpResponse:
@@ -96,9 +95,9 @@ def _grade(request: HttpRequest, run: Run) -> HttpResponse:
     parameters = replace(
         parameters_of(run.parameters), anchors=True, suggest_anchors=0, camps=False
     )
-    started = lifecycle.queue(run.version, int(request.user.pk or 0), parameters)
+    started = lifecycle.queue(run.version, user_id(request), parameters)
     return redirect("admin:run", started.public_id)
 
 
-def _page(run: Run) -> str:
+def _address(run: Run) -> str:
     return reverse("admin:results-anchors", kwargs={"run": run.public_id})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
-from django.http import Http404, QueryDict
+from django.http import Http404, HttpRequest, QueryDict
 
 from evaluation.charts import Chart
 from evaluation.charts.comparisons import comparisons_chart, pair_chart
@@ -16,28 +15,26 @@ from evaluation.reports.comparisons import (
     comparisons_report,
     pair_report,
 )
-from evaluation.site.results.base import ResultsPage
 from evaluation.site.results.links import question_link
+from evaluation.site.results.page import Context, results_page
 
 
-class ComparisonsPage(ResultsPage):
-    """Every pair of models, and where two chosen ones differ."""
+@results_page("evaluation/comparisons.html")
+def comparisons(request: HttpRequest, run: Run) -> Context:
+    """Show every pair of models, and where two chosen ones differ.
 
-    template_name = "evaluation/comparisons.html"
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Report the pairs; `model`, `first` and `second` come from the address."""
-        run, asked = self.results_of, self.request.GET
-        report = found(run, asked)
-        pair = chosen_pair(run, asked, report)
-        return super().get_context_data(
-            title=f"Models compared on {run.version.question_set.name}",
-            report=report,
-            chart=comparisons_chart(report) if report.pairs else None,
-            pair=pair,
-            pair_chart=pair_picture(run, pair),
-            **kwargs,
-        )
+    `model`, `first` and `second` come from the address.
+    """
+    asked = request.GET
+    report = found(run, asked)
+    pair = chosen_pair(run, asked, report)
+    return {
+        "title": f"Models compared on {run.version.question_set.name}",
+        "report": report,
+        "chart": comparisons_chart(report) if report.pairs else None,
+        "pair": pair,
+        "pair_chart": pair_picture(run, pair),
+    }
 
 
 def found(run: Run, asked: QueryDict) -> ComparisonsReport:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from uuid import UUID
 
 from django.http import (
     Http404,
@@ -13,8 +13,8 @@ from django.http import (
     QueryDict,
     StreamingHttpResponse,
 )
-from django.views.generic import View
 
+from annotations.web.query import number
 from evaluation.charts import Chart, convergence_chart, placement_chart
 from evaluation.charts.answer_map import captions
 from evaluation.charts.planner import planner_chart
@@ -37,8 +37,10 @@ from evaluation.reports.tables import (
     worker_table,
     workers_table,
 )
-from evaluation.site.results import against, comparisons, heat_map, question, worker
-from evaluation.site.results.base import visible_run
+from evaluation.site.results import against, comparisons, heat_map
+from evaluation.site.results import question as questions
+from evaluation.site.results import worker as workers
+from evaluation.site.results.page import results_file
 from evaluation.site.results.run import disagreement, grades, ranks
 
 # What is asked for stands in the rest of the address, such as a model.
@@ -67,107 +69,75 @@ TABLES: dict[str, Callable[[Run, QueryDict], Table]] = {
 }
 
 
-class ResultsFile(View):
-    """A file of a run that is done; 404 for any other."""
-
-    def get(self, request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
-        """Send the file."""
-        run = visible_run(request, kwargs.pop("run"))
-        if run.state != Run.State.DONE:
-            raise Http404("the run has no results")
-        return self.file(run, **kwargs)
-
-    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
-        """Return the file."""
-        raise NotImplementedError
+@results_file
+def chart(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
+    """Send the picture of that name as SVG."""
+    if name == "against":
+        return _picture(run, against.picture(against.compared(request, run), run))
+    make = CHARTS.get(name)
+    return _picture(run, make(run, request.GET) if make else None)
 
 
-class ChartFile(ResultsFile):
-    """A picture of a run as SVG."""
-
-    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
-        """Return the picture of that name."""
-        if kwargs["name"] == "against":
-            return _picture(run, against.picture(against.compared(self.request, run), run))
-        make = CHARTS.get(kwargs["name"])
-        return _picture(run, make(run, self.request.GET) if make else None)
+@results_file
+def worker_chart(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
+    """Send a worker's picture as SVG."""
+    return _picture(run, workers.scores(run, workers.found(run, worker)))
 
 
-class WorkerChartFile(ResultsFile):
-    """A worker's picture as SVG."""
-
-    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
-        """Return the picture."""
-        return _picture(run, worker.scores(run, worker.found(run, kwargs["worker"])))
-
-
-class QuestionChartFile(ResultsFile):
-    """A question's picture as SVG."""
-
-    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
-        """Return the picture."""
-        report = question.found(run, kwargs["question"])
-        return _picture(run, question.answers(run, kwargs["question"], report))
+@results_file
+def question_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
+    """Send a question's picture as SVG."""
+    report = questions.found(run, question)
+    return _picture(run, questions.answers(run, question, report))
 
 
-class MapFile(ResultsFile):
-    """A question's map as SVG, at the `iteration` and on the `axes` that the address names."""
-
-    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
-        """Return the picture."""
-        report = answer_map(run, kwargs["question"], question.asked_axes(self.request))
-        if report is None:
-            raise Http404("the run recorded no map of such a question")
-        asked = self.request.GET.get("iteration", "")
-        at = None
-        if asked:
-            at = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 else -1
-            if at not in report.iterations:
-                raise Http404("there is no such iteration")
-            at = report.iterations.index(at)
-        words = captions(report)[-1 if at is None else at]
-        return _picture(run, question.map_of(run, report, at), words)
+@results_file
+def map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
+    """Send a question's map as SVG, at the `iteration` and on the `axes` of the address."""
+    report = answer_map(run, question, questions.asked_axes(request))
+    if report is None:
+        raise Http404("the run recorded no map of such a question")
+    at = -1
+    asked = number(request.GET, "iteration", 0, 99_999_999, blank=True)
+    if asked is not None:
+        if asked not in report.iterations:
+            raise Http404("there is no such iteration")
+        at = report.iterations.index(asked)
+    return _picture(
+        run, questions.map_of(run, report, None if at == -1 else at), captions(report)[at]
+    )
 
 
-class MapTableFile(ResultsFile):
-    """Where the answers to a question stand, and the way of the consensus, as CSV."""
-
-    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
-        """Return the table."""
-        question.found(run, kwargs["question"])
-        return _table(run, "map", map_table(run, kwargs["question"]))
+@results_file
+def map_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
+    """Send where the answers to a question stand, and the way of the consensus, as CSV."""
+    questions.found(run, question)
+    return _table(run, "map", map_table(run, question))
 
 
-class TableFile(ResultsFile):
-    """A table of a run as CSV."""
-
-    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
-        """Return the table of that name."""
-        name = kwargs["name"]
-        if name == "against":
-            return _table(run, name, against_table(against.compared(self.request, run)))
-        make = TABLES.get(name)
-        if make is None:
-            raise Http404("there is no such table")
-        return _table(run, name, make(run, self.request.GET))
+@results_file
+def table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
+    """Send the table of that name as CSV."""
+    if name == "against":
+        return _table(run, name, against_table(against.compared(request, run)))
+    make = TABLES.get(name)
+    if make is None:
+        raise Http404("there is no such table")
+    return _table(run, name, make(run, request.GET))
 
 
-class WorkerTableFile(ResultsFile):
-    """A worker's answers as CSV."""
-
-    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
-        """Return the table."""
-        worker.found(run, kwargs["worker"])
-        return _table(run, "worker", worker_table(run, kwargs["worker"]))
+@results_file
+def worker_file(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
+    """Send a worker's answers as CSV."""
+    workers.found(run, worker)
+    return _table(run, "worker", worker_table(run, worker))
 
 
-class QuestionTableFile(ResultsFile):
-    """The answers to a question as CSV."""
-
-    def file(self, run: Run, **kwargs: Any) -> HttpResponseBase:
-        """Return the table."""
-        question.found(run, kwargs["question"])
-        return _table(run, "question", question_table(run, kwargs["question"]))
+@results_file
+def question_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
+    """Send the answers to a question as CSV."""
+    questions.found(run, question)
+    return _table(run, "question", question_table(run, question))
 
 
 def _n_questions(run: Run) -> int:

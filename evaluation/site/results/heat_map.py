@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
-from django.http import Http404, QueryDict
+from django.http import Http404, HttpRequest, QueryDict
 from django.urls import reverse
 
 from evaluation.charts import Chart
@@ -18,35 +17,32 @@ from evaluation.reports.heat_map import (
     heat_block,
     heat_overview,
 )
-from evaluation.site.results.base import ResultsPage
 from evaluation.site.results.links import worker_link
+from evaluation.site.results.page import Context, results_page
 
 # No set has more workers or questions; a greater number would only be a slow query.
 MOST = 10_000_000
 
 
-class HeatMapPage(ResultsPage):
-    """An overview of everybody on everything, and a block of it answer by answer."""
+@results_page("evaluation/heat_map.html")
+def heat_map(request: HttpRequest, run: Run) -> Context:
+    """Show an overview of everybody on everything, and a block of it answer by answer.
 
-    template_name = "evaluation/heat_map.html"
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Report the block that `workers` and `questions` of the address name."""
-        run = self.results_of
-        block = asked_block(run, self.request.GET)
-        return super().get_context_data(
-            title=f"Workers by questions of {run.version.question_set.name}",
-            shown=block,
-            # Where a block holds all, it is its own overview.
-            overview=None if block.is_whole else overview_picture(run),
-            chart=block_picture(run, block) if block.workers and block.questions else None,
-            rows=list(zip(block.workers, block.cells, strict=True)),
-            previous_workers=_before(block.first_worker, ROWS),
-            next_workers=_after(block.first_worker, ROWS, block.n_workers),
-            previous_questions=_before(block.first_question, COLUMNS),
-            next_questions=_after(block.first_question, COLUMNS, block.n_questions),
-            **kwargs,
-        )
+    `workers` and `questions` of the address name the block.
+    """
+    block = asked_block(run, request.GET)
+    return {
+        "title": f"Workers by questions of {run.version.question_set.name}",
+        "shown": block,
+        # Where a block holds all, it is its own overview.
+        "overview": None if block.is_whole else overview_picture(run),
+        "chart": block_picture(run, block) if block.workers and block.questions else None,
+        "rows": list(zip(block.workers, block.cells, strict=True)),
+        "previous_workers": _before(block.first_worker, ROWS),
+        "next_workers": _after(block.first_worker, ROWS, block.n_workers),
+        "previous_questions": _before(block.first_question, COLUMNS),
+        "next_questions": _after(block.first_question, COLUMNS, block.n_questions),
+    }
 
 
 def asked_block(run: Run, asked: QueryDict) -> HeatBlock:

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from django.http import HttpRequest
 
 from evaluation.charts import placement_chart
 from evaluation.charts.placement import crowd_table
+from evaluation.models import Run
 from evaluation.reports import models_report
 from evaluation.reports.alarms import alarms_report
-from evaluation.site.results.base import ResultsPage
+from evaluation.site.results.page import Context, results_page
 
 
-class ModelsPage(ResultsPage):
-    """The leaderboard, and the models among people."""
-
-    template_name = "evaluation/models.html"
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Report the models; `after` comes from the address."""
-        after = self.request.GET.get("after", "")
-        report = models_report(self.results_of, after)
-        return super().get_context_data(
-            title=f"Language models on {report.about.name}",
-            report=report,
-            alarms=alarms_report(self.results_of),
-            chart=placement_chart(report) if report.models.rows else None,
-            crowd=crowd_table(report.crowd),
-            **kwargs,
-        )
+@results_page("evaluation/models.html")
+def models(request: HttpRequest, run: Run) -> Context:
+    """Show the leaderboard, and the models among people; `after` comes from the address."""
+    after = request.GET.get("after", "")
+    report = models_report(run, after)
+    return {
+        "title": f"Language models on {report.about.name}",
+        "report": report,
+        "alarms": alarms_report(run),
+        "chart": placement_chart(report) if report.models.rows else None,
+        "crowd": crowd_table(report.crowd),
+    }

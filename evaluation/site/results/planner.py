@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from django.http import HttpRequest
 
 from evaluation.charts.planner import planner_chart
+from evaluation.models import Run
 from evaluation.reports.planner import planner_report
-from evaluation.site.results.base import ResultsPage
+from evaluation.site.results.page import Context, results_page
 
 
-class PlannerPage(ResultsPage):
-    """The paper's bounds with the numbers of the run."""
-
-    template_name = "evaluation/planner.html"
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Report the plan."""
-        report = planner_report(self.results_of)
-        return super().get_context_data(
-            title=f"How many answers {report.about.name} needs",
-            report=report,
-            chart=planner_chart(report),
-            **kwargs,
-        )
+@results_page("evaluation/planner.html")
+def planner(request: HttpRequest, run: Run) -> Context:
+    """Show the paper's bounds with the numbers of the run."""
+    report = planner_report(run)
+    return {
+        "title": f"How many answers {report.about.name} needs",
+        "report": report,
+        "chart": planner_chart(report),
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
@@ -17,30 +17,28 @@ from evaluation.reports import AnswerMap, QuestionReport, answer_map, question_r
 from evaluation.reports.alarms import alarms_report
 from evaluation.reports.answer_map import Axes
 from evaluation.reports.question import answer_rows
-from evaluation.site.results.base import ResultsPage
 from evaluation.site.results.links import worker_link
+from evaluation.site.results.page import Context, results_page
 
 
-class QuestionPage(ResultsPage):
-    """A question, its answers nearest to the consensus first, and the models' answers."""
+@results_page("evaluation/question.html")
+def question(request: HttpRequest, run: Run, question: UUID) -> Context:
+    """Show a question, its answers nearest to the consensus first, and the models' answers.
 
-    template_name = "evaluation/question.html"
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Report the question; `after` comes from the address."""
-        run, after = self.results_of, self.request.GET.get("after", "")
-        report = found(run, kwargs["question"], after)
-        axes = asked_axes(self.request)
-        places = answer_map(run, report.question, axes)
-        return super().get_context_data(
-            title=f"Question {report.name}",
-            report=report,
-            alarms=alarms_report(run, question=report.question),
-            chart=answers(run, kwargs["question"], report),
-            map=MapCard.of(run, places) if places else None,
-            axes=axes,
-            **kwargs,
-        )
+    `after` and `axes` come from the address.
+    """
+    after = request.GET.get("after", "")
+    report = found(run, question, after)
+    axes = asked_axes(request)
+    places = answer_map(run, report.question, axes)
+    return {
+        "title": f"Question {report.name}",
+        "report": report,
+        "alarms": alarms_report(run, question=report.question),
+        "chart": answers(run, question, report),
+        "map": MapCard.of(run, places) if places else None,
+        "axes": axes,
+    }
 
 
 def found(run: Run, question: UUID, after: str = "") -> QuestionReport:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 from uuid import UUID
 
-from django.http import Http404
+from django.http import Http404, HttpRequest
 
 from evaluation.charts import Chart, convergence_chart, grades_chart, questions_chart, ranks_chart
 from evaluation.charts.grades import MOST as MOST_WORKERS
@@ -17,8 +16,8 @@ from evaluation.reports import inputs_are_the_same, question_rows, run_report, w
 from evaluation.reports.alarms import alarms_report
 from evaluation.reports.questions import ORDERS, By
 from evaluation.reports.remedies import remedies_report
-from evaluation.site.results.base import ResultsPage
 from evaluation.site.results.links import question_link, worker_link
+from evaluation.site.results.page import Context, results_page, way_here
 from evaluation.steps.checkpoints import RunInputError
 
 LONGEST_SEARCH = 255
@@ -27,45 +26,40 @@ ITERATIONS_SHOWN = 100
 WORKERS_DRAWN = 100
 
 
-class RunPage(ResultsPage):
-    """Grades, questions, convergence, warnings and signature of a run."""
+@results_page("evaluation/run.html")
+def results(request: HttpRequest, run: Run) -> Context:
+    """Show grades, questions, convergence, warnings and signature of a run.
 
-    template_name = "evaluation/run.html"
-
-    def way_here(self) -> list[tuple[str, str]]:
-        """Return the pages above."""
-        return super().way_here()[:1]
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Report the run; `workers`, `questions`, `by`, `q` and `check` come from the address."""
-        run, asked = self.results_of, self.request.GET
-        report = run_report(run)
-        search = asked.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
-        by = _order(asked.get("by", "position"))
-        best = worker_rows(run, size=WORKERS_DRAWN).rows if report.n_graded else []
-        link = _of_worker(run)
-        return super().get_context_data(
-            title=f"Results of {report.about.name}",
-            report=report,
-            alarms=alarms_report(run),
-            remedies=remedies_report(run),
-            search=search,
-            workers=worker_rows(run, asked.get("workers", ""), search),
-            by=by,
-            questions=question_rows(run, asked.get("questions", ""), by),
-            trace=[
-                (at, three_digits(change))
-                for at, change in enumerate(report.trace[:ITERATIONS_SHOWN], 1)
-            ],
-            charts={
-                "grades": grades_chart(best, report.n_graded, link) if best else None,
-                "ranks": ranks_chart(best, report.n_graded, link),
-                "questions": disagreement(run, report.counts.get("questions", 0)),
-                "convergence": convergence_chart(report.trace) if report.trace else None,
-            },
-            same_inputs=_same_inputs(run) if asked.get("check") == "inputs" else None,
-            **kwargs,
-        )
+    `workers`, `questions`, `by`, `q` and `check` come from the address.
+    """
+    asked = request.GET
+    report = run_report(run)
+    search = asked.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
+    by = _order(asked.get("by", "position"))
+    best = worker_rows(run, size=WORKERS_DRAWN).rows if report.n_graded else []
+    link = _of_worker(run)
+    return {
+        "title": f"Results of {report.about.name}",
+        "breadcrumbs": way_here(run)[:1],
+        "report": report,
+        "alarms": alarms_report(run),
+        "remedies": remedies_report(run),
+        "search": search,
+        "workers": worker_rows(run, asked.get("workers", ""), search),
+        "by": by,
+        "questions": question_rows(run, asked.get("questions", ""), by),
+        "trace": [
+            (at, three_digits(change))
+            for at, change in enumerate(report.trace[:ITERATIONS_SHOWN], 1)
+        ],
+        "charts": {
+            "grades": grades_chart(best, report.n_graded, link) if best else None,
+            "ranks": ranks_chart(best, report.n_graded, link),
+            "questions": disagreement(run, report.counts.get("questions", 0)),
+            "convergence": convergence_chart(report.trace) if report.trace else None,
+        },
+        "same_inputs": _same_inputs(run) if asked.get("check") == "inputs" else None,
+    }
 
 
 def _order(asked: str) -> By:

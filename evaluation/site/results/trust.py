@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from django.http import HttpRequest
 from django.urls import reverse
 
+from evaluation.models import Run
 from evaluation.reports.trust import NOT_SEEN, PROVEN, trust_report
-from evaluation.site.results.base import ResultsPage
+from evaluation.site.results.page import Context, results_page
 
 
-class TrustPage(ResultsPage):
-    """What speaks for and against this run, and what is proven at all."""
-
-    template_name = "evaluation/trust.html"
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Report what is so in this run, and what was measured elsewhere."""
-        report = trust_report(self.results_of)
-        return super().get_context_data(
-            title="Can I trust this?",
-            subtitle=f"The grades of {report.about.name}, version {report.about.version}",
-            report=report,
-            proven=PROVEN,
-            not_seen=NOT_SEEN,
-            experts_link=reverse("admin:results-anchors", kwargs={"run": self.results_of.public_id})
-            if self.results_of.summary.get("remedies", {}).get("suggested_anchors")
-            else "",
-            alarms_link=reverse("admin:results-alarms", kwargs={"run": self.results_of.public_id}),
-            **kwargs,
-        )
+@results_page("evaluation/trust.html")
+def trust(request: HttpRequest, run: Run) -> Context:
+    """Show what speaks for and against this run, and what was measured elsewhere."""
+    report = trust_report(run)
+    return {
+        "title": "Can I trust this?",
+        "subtitle": f"The grades of {report.about.name}, version {report.about.version}",
+        "report": report,
+        "proven": PROVEN,
+        "not_seen": NOT_SEEN,
+        "experts_link": reverse("admin:results-anchors", kwargs={"run": run.public_id})
+        if run.summary.get("remedies", {}).get("suggested_anchors")
+        else "",
+        "alarms_link": reverse("admin:results-alarms", kwargs={"run": run.public_id}),
+    }

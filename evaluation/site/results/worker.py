@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
-from django.http import Http404
+from django.http import Http404, HttpRequest
 
 from evaluation.charts import Chart, worker_chart
 from evaluation.models import Run
 from evaluation.reports import WorkerReport, worker_report
 from evaluation.reports.alarms import alarms_report
-from evaluation.site.results.base import ResultsPage
 from evaluation.site.results.links import question_link
+from evaluation.site.results.page import Context, results_page
 
 
-class WorkerPage(ResultsPage):
-    """A worker's grade, and every answer beside the nearest one."""
+@results_page("evaluation/worker.html")
+def worker(request: HttpRequest, run: Run, worker: UUID) -> Context:
+    """Show a worker's grade, and every answer beside the nearest one.
 
-    template_name = "evaluation/worker.html"
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Report the worker; `after` comes from the address."""
-        run = self.results_of
-        report = found(run, kwargs["worker"], self.request.GET.get("after", ""))
-        return super().get_context_data(
-            title=f"Worker {report.worker.name}",
-            report=report,
-            alarms=alarms_report(run, worker=report.worker.worker),
-            chart=scores(run, report),
-            **kwargs,
-        )
+    `after` comes from the address.
+    """
+    report = found(run, worker, request.GET.get("after", ""))
+    return {
+        "title": f"Worker {report.worker.name}",
+        "report": report,
+        "alarms": alarms_report(run, worker=report.worker.worker),
+        "chart": scores(run, report),
+    }
 
 
 def found(run: Run, worker: UUID, after: str = "") -> WorkerReport:
