@@ -16,6 +16,7 @@ spreadsheets from running a text as a formula (and the readers restore it), `she
 workbooks, and `folder` writes all files or none.
 """
 
+from annotations.exchange.header import ColumnNames
 from annotations.exchange.problems import InputError, Problem
 from annotations.exchange.reading.answers import (
     AnswerFile,
@@ -23,7 +24,6 @@ from annotations.exchange.reading.answers import (
     read_answers,
     read_model_answers,
 )
-from annotations.exchange.reading.header import ColumnNames
 from annotations.exchange.reading.outside_information import (
     AnchorFile,
     AnchorRecord,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from annotations.exchange.reading.header import OF_ANSWERS, OF_MODEL_ANSWERS, Column
+from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, Column
 from annotations.exchange.records import AnswerFacts, ModelAsking
 
 FACTS = (

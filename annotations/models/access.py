@@ -15,15 +15,13 @@ A model says in `access` how its rows hang on sets and which roles of a share re
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from django.apps import apps
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Q
-
-if TYPE_CHECKING:
-    from annotations.models.question_sets import QuestionSet
 
 Anybody = AbstractBaseUser | AnonymousUser
 
@@ -66,7 +64,7 @@ def _sees_a_set(user: Anybody, readers: frozenset[str]) -> bool:
         return True
     if not user.is_authenticated or not user.is_active:
         return False
-    return _sets().filter(visible_sets(user, readers)).exists()
+    return _rows("QuestionSet").filter(visible_sets(user, readers)).exists()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +90,7 @@ class Access:
         sets = visible_sets(user, self.readers)
         condition = self._of(user, sets)
         if self.answered_in:
-            answered = {f"{self.answered_in}__in": _sets().filter(sets).values("pk")}
+            answered = {f"{self.answered_in}__in": _rows("QuestionSet").filter(sets).values("pk")}
             condition |= Q(pk__in=model._base_manager.filter(**answered).values("pk"))
         if self.people:
             among = model._base_manager.filter(**{self.people: user.pk})
@@ -113,7 +111,9 @@ class Access:
         if self.question_set == "pk":
             condition |= sets
         elif self.question_set:
-            condition |= Q(**{f"{self.question_set}__in": _sets().filter(sets).values("pk")})
+            condition |= Q(
+                **{f"{self.question_set}__in": _rows("QuestionSet").filter(sets).values("pk")}
+            )
         if self.owner:
             condition |= Q(**{self.owner: user.pk})
         return condition
@@ -128,10 +128,8 @@ def editable_sets(user: Anybody) -> Q:
     """Return the condition that the user owns a set or, as a requester, is in its team."""
     if not is_requester(user):
         return owned_sets(user)
-    from annotations.models.teams import Membership, Team
-
-    joined = Membership.objects.filter(user=user.pk).values("team")
-    teams = Team.objects.filter(Q(owner=user.pk) | Q(pk__in=joined))
+    joined = _rows("Membership").filter(user=user.pk).values("team")
+    teams = _rows("Team").filter(Q(owner=user.pk) | Q(pk__in=joined))
     return owned_sets(user) | Q(team__in=teams.values("pk"))
 
 
@@ -139,14 +137,11 @@ def visible_sets(user: Anybody, readers: frozenset[str]) -> Q:
     """Return the condition that the user sees what `readers` see of a set."""
     condition = editable_sets(user)
     if readers:
-        from annotations.models.shares import Share
-
-        shared = Share.objects.filter(user=user.pk, role__in=sorted(readers))
+        shared = _rows("Share").filter(user=user.pk, role__in=sorted(readers))
         condition |= Q(pk__in=shared.values("question_set"))
     return condition
 
 
-def _sets() -> models.QuerySet[QuestionSet, Any]:
-    from annotations.models.question_sets import QuestionSet
-
-    return QuestionSet.objects.order_by()
+def _rows(name: str) -> models.QuerySet[Any, Any]:
+    """Return the rows of a model by its name: all models import the rules, these import none."""
+    return apps.get_model("annotations", name)._default_manager.order_by()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from django.apps import apps
 from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Q
@@ -12,9 +11,6 @@ from django.utils import timezone
 from annotations.models.access import VIEWERS_AND_EXPERTS, Access
 from annotations.models.base import Record
 from annotations.models.teams import Team
-
-if TYPE_CHECKING:
-    from annotations.models.questions import Passage
 
 
 class QuestionSet(Record):
@@ -121,25 +117,24 @@ class QuestionSetVersion(Record):
     @transaction.atomic
     def copy(self) -> QuestionSetVersion:
         """A draft with the next number and the same passages, questions and variants."""
-        from annotations.models.questions import Passage, Question, Variant
-
         draft = QuestionSetVersion.objects.create(
             question_set_id=self.question_set_id, number=self.number + 1
         )
-        passages: dict[int, Passage] = {}
-        for passage in self.passages.order_by("position", "id"):
-            old = passage.pk
-            passages[old] = passage.copied_to(draft)
-        Passage.objects.bulk_create(passages.values(), batch_size=1000)
-        questions: dict[int, Question] = {}
-        for question in self.questions.order_by("position", "id"):
-            old, home = question.pk, question.passage_id
-            questions[old] = question.copied_to(draft)
-            questions[old].passage = None if home is None else passages[home]
-        Question.objects.bulk_create(questions.values(), batch_size=1000)
-        variants = Variant.objects.filter(question__version=self).order_by("position", "id")
-        Variant.objects.bulk_create(
-            (variant.copied_to(questions[variant.question_id]) for variant in variants),
+        order = ("position", "id")
+        passages = {old.pk: old.copied_to(draft) for old in self.passages.order_by(*order)}
+        draft.passages.bulk_create(passages.values(), batch_size=1000)
+        questions = {}
+        for old in self.questions.order_by(*order):
+            questions[old.pk] = old.copied_to(draft)
+            questions[old.pk].passage = passages[old.passage_id] if old.passage_id else None
+        draft.questions.bulk_create(questions.values(), batch_size=1000)
+        # By its name: the module of questions imports this one.
+        variants = apps.get_model("annotations", "Variant")._default_manager
+        variants.bulk_create(
+            (
+                old.copied_to(questions[old.question_id])
+                for old in variants.filter(question__version=self).order_by(*order)
+            ),
             batch_size=1000,
         )
         return draft

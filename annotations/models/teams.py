@@ -63,8 +63,6 @@ class Membership(Record):
 
         What somebody shared as a member is not left to a team they cannot look into any more.
         """
-        from annotations.models.question_sets import QuestionSet
-
-        taken = QuestionSet.objects.filter(owner=self.user_id, team=self.team_id).update(team=None)
+        taken = self.team.question_sets.filter(owner=self.user_id).update(team=None)
         self.delete()
         return taken

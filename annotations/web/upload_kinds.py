@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotations.exchange.header import ColumnNames
 from annotations.exchange.importing import (
     ImportReport,
     import_answers,
@@ -13,7 +14,6 @@ from annotations.exchange.importing import (
     import_passages,
     import_questions,
 )
-from annotations.exchange.reading.header import ColumnNames
 from annotations.exchange.reading.mturk import PANEL
 from annotations.exchange.reading.questions import QuestionColumns
 

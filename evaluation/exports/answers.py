@@ -15,7 +15,7 @@ from annotations.exchange.facts import (
     written_seconds,
     written_time,
 )
-from annotations.exchange.reading.header import OF_ANSWERS
+from annotations.exchange.header import OF_ANSWERS
 from annotations.models import QuestionSetVersion, Response
 from annotations.models.access import Anybody
 from evaluation.exports.pseudonyms import pseudonyms as pseudonyms_of

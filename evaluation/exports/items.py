@@ -10,7 +10,7 @@ from django.db.models import Count, Sum, Value
 from django.db.models.functions import Coalesce, Length
 
 from annotations.exchange.facts import written_object
-from annotations.exchange.reading.header import OF_PASSAGES, OF_QUESTIONS
+from annotations.exchange.header import OF_PASSAGES, OF_QUESTIONS
 from annotations.models import Passage, Question, QuestionSetVersion
 from annotations.models.access import Anybody
 from evaluation.exports.table import AT_ONCE, Export, Row, seen_by

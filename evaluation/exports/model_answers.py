@@ -8,7 +8,7 @@ from django.db.models import Count, F, FilteredRelation, Q, Sum, Value
 from django.db.models.functions import Coalesce, Length
 
 from annotations.exchange.facts import ASKING, OF_MODEL_RUN, written_object
-from annotations.exchange.reading.header import OF_MODEL_ANSWERS
+from annotations.exchange.header import OF_MODEL_ANSWERS
 from annotations.models import QuestionSetVersion
 from annotations.models.access import Anybody
 from evaluation.exports.table import AT_ONCE, Export, Row, seen_by

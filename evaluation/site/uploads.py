@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotations.exchange.reading.header import ColumnNames
+from annotations.exchange.header import ColumnNames
 from annotations.web.upload_kinds import UploadKind, register
 from evaluation.imports import import_model_answers
 

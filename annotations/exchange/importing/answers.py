@@ -11,6 +11,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from annotations.exchange.header import ColumnNames
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.rows import add_rows
 from annotations.exchange.importing.stage import AnswerSource, Stage, StagedAnswer, extra_values
@@ -27,7 +28,6 @@ from annotations.exchange.importing.target import (
 )
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, AnswerRows, same_text
-from annotations.exchange.reading.header import ColumnNames
 from annotations.exchange.reading.questions import LONGEST
 from annotations.models import (
     QuestionSet,

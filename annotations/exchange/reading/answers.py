@@ -17,8 +17,8 @@ from annotations.exchange.facts import (
     facts_of,
     model_columns,
 )
+from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from annotations.exchange.reading.tables import Table, open_table
 from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
 

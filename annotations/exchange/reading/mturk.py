@@ -15,9 +15,9 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 from annotations.exchange.facts import seconds_of
+from annotations.exchange.header import Column
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
-from annotations.exchange.reading.header import Column
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 

@@ -8,10 +8,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from annotations.exchange.header import Column, ColumnNames, clean_name
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, cleaned
 from annotations.exchange.reading.decoding import open_text
-from annotations.exchange.reading.header import Column, ColumnNames, clean_name
 from annotations.exchange.reading.tables import ACCEPTED, open_table
 
 _DELIMITERS = re.compile("[,;\t]")

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from annotations.exchange.facts import Note, object_of
+from annotations.exchange.header import OF_PASSAGES, OF_QUESTIONS, Column, given_names
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import cleaned
-from annotations.exchange.reading.header import OF_PASSAGES, OF_QUESTIONS, Column, given_names
 from annotations.exchange.reading.tables import open_table
 
 LONGEST_QUESTION = 100_000

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from annotations.exchange.header import Column
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import digest_of, empty_file, open_text, stamp_of
 from annotations.exchange.reading.delimited import read_delimited
-from annotations.exchange.reading.header import Column
 from annotations.exchange.reading.jsonlines import read_jsonlines
 from annotations.exchange.reading.rows import Row
 from annotations.exchange.reading.workbook import read_workbook

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from annotations.exchange.defusing import restored
+from annotations.exchange.header import Column, lay_out
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import OLE, ZIP, empty_file, unreadable
-from annotations.exchange.reading.header import Column, lay_out
 from annotations.exchange.reading.rows import Row
 
 LARGEST = 1 << 30

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotations.exchange import InputError
+from annotations.exchange.header import Column
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.header import Column
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.writing.formats import FORMATS, format_of, write_table
 from tests.annotations.exchange.nasty import texts
