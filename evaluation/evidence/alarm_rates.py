@@ -8,7 +8,7 @@ answers, as it is or lightly edited.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,10 +29,9 @@ from evaluation.evidence.evidence import EvidenceVectors, write_table
 from evaluation.evidence.light_edits import lightly_edited
 from evaluation.evidence.request import Request, Table
 from evaluation.evidence.worker_grading import CROWD, SETTINGS, deal
-from evaluation.flow.alarms import GradedAnswers, alarms_of
+from evaluation.flow.alarms import Alarm, GradedAnswers, alarms_of
 from evaluation.flow.embed import Progress, embed
 from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.results import AlarmRow
 from evaluation.flow.signatures import combined_hash, file_hash, versions
 from evaluation.methods import AQER
 from evaluation.methods.alarms import Finding, findings, survey
@@ -56,7 +55,7 @@ class Told:
     partly: bool
 
     @classmethod
-    def of_rows(cls, rows: list[AlarmRow]) -> Told:
+    def of_rows(cls, rows: Iterable[Alarm]) -> Told:
         """From the rows of a grading whose workers are numbers."""
         return cls._of([(row.kind, row.severity, map(int, row.workers)) for row in rows])
 
@@ -104,7 +103,9 @@ def texted(
     parameters = AqerParameters(bootstrap=0)
     who, asked = workers.tolist(), questions.tolist()
     aqer = parameters.estimator().fit(vectors, workers, questions)
-    return Told.of_rows(alarms_of(parameters, aqer, GradedAnswers(texts, who, asked, vectors)).rows)
+    return Told.of_rows(
+        alarms_of(parameters, aqer, GradedAnswers(texts, who, asked, vectors)).found
+    )
 
 
 @dataclass(frozen=True)

@@ -1,38 +1,30 @@
-"""What remedies need of files: whom to leave out, graded answers, corrected texts."""
+"""What remedies need of files: whom to leave out, and graded answers."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from annotations.exchange import (
-    AnchorFile,
-    AnswerFile,
-    AnswerRecord,
-    ColumnNames,
-    InputError,
-    WorkerList,
-    read_anchors,
-    read_workers,
-)
+from annotations.exchange import AnchorFile, ColumnNames, InputError, WorkerList, read_workers
 from annotations.exchange.problems import Problems
-from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.remedies import OutsideInformation
+from evaluation.flow.inputs import GradingInput
 
 LOOK = "Check the id; ids are case-sensitive."
 
 
-def excluded_workers(path: Path, columns: ColumnNames, answers: AnswerFile) -> WorkerList:
-    """Return whom to exclude. Raises `InputError` for every id that is in no answer."""
+def excluded_workers(
+    path: Path, columns: ColumnNames, answers: str, given: GradingInput
+) -> WorkerList:
+    """Return whom to exclude. Raises `InputError` for every id that is in no answer.
+
+    `answers` is the name of the file of answers.
+    """
     listed = read_workers(path, columns)
-    known = {record.worker for record in answers.records}
+    known = set(given.workers)
     problems = Problems(listed.name)
     for worker, line in listed.lines.items():
         if worker not in known:
-            reason = f"there is no worker {worker[:60]} in {answers.name}"
-            problems.add(line, "worker", reason, LOOK)
+            problems.add(line, "worker", f"there is no worker {worker[:60]} in {answers}", LOOK)
     problems.raise_if_any()
     if len(known) == len(listed.lines):
         problems.add(None, None, "all workers are in it", "Leave somebody to grade by.")
@@ -40,32 +32,23 @@ def excluded_workers(path: Path, columns: ColumnNames, answers: AnswerFile) -> W
     return listed
 
 
-def outside_information(
-    parameters: AqerParameters,
-    answers: AnswerFile,
-    answered: Sequence[AnswerRecord],
-    anchors: AnchorFile | None,
-) -> OutsideInformation:
-    """Line up graded answers with the answers. Raises `InputError` for each that is not there."""
-    outside = OutsideInformation(
-        texts=[record.text for record in answered], excluded=parameters.exclude_workers
-    )
-    if anchors is None:
-        return outside
-    row_of = {(record.worker, record.question): row for row, record in enumerate(answered)}
-    workers = {record.worker for record in answers.records}
-    questions = {record.question for record in answers.records}
+def anchors_of(anchors: AnchorFile, answers: str, given: GradingInput) -> list[tuple[int, float]]:
+    """Return rows of answers and their grades. Raises `InputError` for each that is not there."""
+    answered = given.answered
+    keys = zip(answered.workers, answered.questions, strict=True)
+    row_of = {key: row for row, key in enumerate(keys)}
+    workers, questions = set(given.workers), set(given.questions)
     problems = Problems(anchors.name)
-    rows = []
+    found = []
     for anchor in anchors.records:
         row = row_of.get((anchor.worker, anchor.question))
         if row is not None:
-            rows.append(row)
+            found.append((row, anchor.grade))
         elif anchor.worker not in workers:
-            reason = f"there is no worker {anchor.worker[:60]} in {answers.name}"
+            reason = f"there is no worker {anchor.worker[:60]} in {answers}"
             problems.add(anchor.line, "worker", reason, LOOK)
         elif anchor.question not in questions:
-            reason = f"there is no question {anchor.question[:60]} in {answers.name}"
+            reason = f"there is no question {anchor.question[:60]} in {answers}"
             problems.add(anchor.line, "question", reason, LOOK)
         else:
             problems.add(
@@ -75,8 +58,7 @@ def outside_information(
                 "Grade answers that are there, or delete the row.",
             )
     problems.raise_if_any()
-    grades = [anchor.grade for anchor in anchors.records]
-    return replace(outside, anchor_rows=rows, anchor_grades=grades)
+    return found
 
 
 def refuse_to_replace_grades(anchors: Path) -> None:
@@ -94,8 +76,3 @@ def refuse_to_replace_grades(anchors: Path) -> None:
             f"{anchors} holds grades, which new suggestions would replace",
             "Choose another --output, or move the file away.",
         )
-
-
-def graded_answers(path: Path | None, columns: ColumnNames) -> AnchorFile | None:
-    """Return the file of anchors, if there is one. Raises `InputError`."""
-    return None if path is None else read_anchors(path, columns)

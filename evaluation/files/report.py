@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.files.graded import FileGrading, changes_of
-from evaluation.files.summary import warnings_of
-from evaluation.files.tables import worker_rows
+from evaluation.files.graded import FileGrading
 from evaluation.flow.grade_changes import GradeChanges
+from evaluation.flow.grading import Grading
 from evaluation.words.alarm_text import alarms_text
 from evaluation.words.console import text_table
 
@@ -17,18 +16,19 @@ from evaluation.words.console import text_table
 SHOWN = 40
 
 
-def report(grading: FileGrading, output: Path) -> str:
+def report(graded: FileGrading, output: Path) -> str:
     """Return the text that ``evaluate aqer`` prints at the end."""
-    aqer = grading.graded.aqer
+    grading = graded.grading
+    aqer, changes = grading.graded.aqer, grading.changes()
     parts = [
-        f"{len(grading.answered)} answers of {len(aqer.workers_)} workers to "
+        f"{len(grading.given.answered)} answers of {len(aqer.workers_)} workers to "
         f"{len(aqer.questions_)} questions, {aqer.n_iter_} iterations",
         workers_table(grading),
     ]
     if grading.graded.models is not None:
         parts.append(models_table(grading))
-    if grading.graded.remedies is not None:
-        parts.append(changes_table(changes_of(grading)))
+    if changes is not None:
+        parts.append(changes_table(changes))
     ceiling = aqer.ceiling_
     if ceiling.score is not None:
         interval = (
@@ -37,19 +37,18 @@ def report(grading: FileGrading, output: Path) -> str:
             else f" (95% interval {ceiling.low:.3f} to {ceiling.high:.3f})"
         )
         parts.append(f"Human ceiling: {ceiling.score:.3f}{interval}")
-    if grading.alarms.rows:
-        parts.append(alarms_text(grading.alarms.rows, "in alarms.csv"))
-    warnings = warnings_of(grading)
-    if warnings:
-        parts.append("\n".join(f"Warning: {warning}" for warning in warnings))
+    if grading.alarms.found:
+        parts.append(alarms_text(grading.alarms.found, "in alarms.csv"))
+    if graded.warnings:
+        parts.append("\n".join(f"Warning: {warning}" for warning in graded.warnings))
     parts.append(f"Tables: {output}")
     return "\n\n".join(parts)
 
 
-def workers_table(grading: FileGrading) -> str:
+def workers_table(grading: Grading) -> str:
     """Return the workers by rank, best first, at most 40."""
     rows = sorted(
-        worker_rows(grading, grading.results()),
+        grading.results().workers(),
         key=lambda row: (row.rank is None, row.rank or 0, -(row.grade or 0.0)),
     )
     header = ("rank", "worker", "grade", "low", "high", "raw", "answers", "support")
@@ -78,7 +77,7 @@ def changes_table(changes: GradeChanges) -> str:
     return f"{text}. Largest movers (all in remedies.csv):\n{text_table(header, rows)}"
 
 
-def models_table(grading: FileGrading) -> str:
+def models_table(grading: Grading) -> str:
     """Return the models, highest score first."""
     rows = sorted(
         grading.results().model_scores(),

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.files.graded import FileGrading, changes_of
+from evaluation.files.graded import FileGrading
 from evaluation.files.npz import write_exemplars
 from evaluation.files.summary import summary
+from evaluation.flow.alarms import COLUMNS, Alarm
 from evaluation.flow.grade_changes import GradeChange, GradeChanges
+from evaluation.flow.grading import Grading
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.results import (
-    AlarmRow,
     AnswerRow,
     ModelAnswerRow,
     ModelRow,
@@ -46,39 +47,33 @@ def files_of(parameters: AqerParameters) -> tuple[str, ...]:
     return (*FILES, *(name for name, wanted in asked.items() if wanted))
 
 
-def write_tables(folder: OutputFolder, grading: FileGrading) -> None:
+def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
     """Write every file of a graded file of answers; without models their tables have no rows."""
+    grading = graded.grading
     results = grading.results()
-    aqer = grading.graded.aqer
-    folder.write_csv("workers.csv", WorkerRow._fields, worker_rows(grading, results))
-    folder.write_csv("answers.csv", AnswerRow._fields, _answer_rows(grading, results))
+    folder.write_csv("workers.csv", WorkerRow._fields, results.workers())
+    folder.write_csv("answers.csv", AnswerRow._fields, results.answers())
     folder.write_csv("exemplars.csv", EXEMPLARS, _exemplar_rows(grading, results))
     with folder.open("exemplars.npz") as file:
+        aqer = grading.graded.aqer
         answered = np.flatnonzero(aqer.n_workers_of_question_)
         names, vectors = aqer.questions_[answered].tolist(), aqer.exemplars()[answered]
-        write_exemplars(file, names, vectors, precision_of(grading))
+        write_exemplars(file, names, vectors, _precision(grading))
     folder.write_csv("models.csv", ModelRow._fields, results.model_scores())
-    folder.write_csv(
-        "model_answers.csv", ModelAnswerRow._fields, _model_answer_rows(grading, results)
-    )
-    folder.write_csv("alarms.csv", AlarmRow._fields, _alarm_rows(grading))
-    if grading.graded.remedies is not None:
-        changes = changes_of(grading)
+    folder.write_csv("model_answers.csv", ModelAnswerRow._fields, results.model_answers())
+    folder.write_csv("alarms.csv", COLUMNS, map(alarm_row, grading.alarms.found))
+    changes, remedies = grading.changes(), grading.graded.remedies
+    if changes is not None:
         _note_gaps(changes, results)
         folder.write_csv(REMEDIES, GradeChange._fields, changes.rows)
-        if grading.graded.remedies.suggested is not None:
-            folder.write_csv(ANCHORS, ANCHOR, _anchor_rows(grading))
-    folder.write_json("summary.json", summary(grading, results.undefined))
+    if remedies is not None and remedies.suggested is not None:
+        folder.write_csv(ANCHORS, ANCHOR, _anchor_rows(grading, remedies.suggested.tolist()))
+    folder.write_json("summary.json", summary(graded, results.undefined))
 
 
-def precision_of(grading: FileGrading) -> np.dtype[Any]:
+def _precision(grading: Grading) -> np.dtype[Any]:
     """Return the float type of the vectors, at least float32."""
     return np.result_type(grading.embedded.answers.dtype, np.float32)
-
-
-def worker_rows(grading: FileGrading, results: Results) -> Iterator[WorkerRow]:
-    """Yield a row for every worker of the file, in its order."""
-    return results.workers(dict.fromkeys(record.worker for record in grading.answers.records))
 
 
 def _note_gaps(changes: GradeChanges, results: Results) -> None:
@@ -90,39 +85,24 @@ def _note_gaps(changes: GradeChanges, results: Results) -> None:
                 results.undefined.note(REMEDIES, column, row.worker, reason)
 
 
-def _anchor_rows(grading: FileGrading) -> Iterator[tuple[Any, ...]]:
-    assert grading.graded.remedies is not None
-    assert grading.graded.remedies.suggested is not None
-    for row in grading.graded.remedies.suggested.tolist():
-        record = grading.answered[row]
-        yield (record.worker, record.question, record.text, None)
+def _anchor_rows(grading: Grading, rows: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+    answers = grading.given.answered
+    for row in rows:
+        yield (answers.workers[row], answers.questions[row], answers.texts[row], None)
 
 
-def _answer_rows(grading: FileGrading, results: Results) -> Iterator[AnswerRow]:
-    return results.answers(
-        (record.worker, record.question, bool(record.text)) for record in grading.answers.records
-    )
+def _exemplar_rows(grading: Grading, results: Results) -> Iterator[tuple[Any, ...]]:
+    answers = grading.given.answered
+    for row in results.exemplars():
+        at = row.nearest
+        nearest = (None, None) if at is None else (answers.workers[at], answers.texts[at])
+        yield (row.question, row.n_answers, *nearest, row.dispersion)
 
 
-def _exemplar_rows(grading: FileGrading, results: Results) -> Iterator[tuple[Any, ...]]:
-    questions = dict.fromkeys(record.question for record in grading.answers.records)
-    for row in results.exemplars(questions):
-        nearest = None if row.nearest is None else grading.answered[row.nearest]
-        texts = (None, None) if nearest is None else (nearest.worker, nearest.text)
-        yield (row.question, row.n_answers, *texts, row.dispersion)
-
-
-def _model_answer_rows(grading: FileGrading, results: Results) -> Iterator[ModelAnswerRow]:
-    records = [] if grading.models is None else grading.models.records
-    return results.model_answers(
-        [(record.model, record.question, record.status) for record in records]
-    )
-
-
-def _alarm_rows(grading: FileGrading) -> Iterator[tuple[Any, ...]]:
-    for row in grading.alarms.rows:
-        lists = {"workers": joined(row.workers), "questions": joined(row.questions)}
-        yield tuple(row._replace(**lists))  # type: ignore[arg-type]
+def alarm_row(alarm: Alarm) -> tuple[Any, ...]:
+    """Return an alarm's row of alarms.csv."""
+    lists = {"workers": joined(alarm.workers), "questions": joined(alarm.questions)}
+    return tuple({**alarm.as_dict(), **lists}.values())
 
 
 def joined(ids: Sequence[object]) -> str:

@@ -9,15 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.exchange import (
-    AnswerFile,
-    AnswerRecord,
-    AnswerStatus,
-    ModelAnswerFile,
-    ModelAnswerRecord,
-)
+from annotations.exchange import AnswerFile, ModelAnswerFile
 from evaluation.backends import EmbedderError, EmbedderInfo, PrecomputedVectors
 from evaluation.flow.embed import Embedded
+from evaluation.flow.inputs import GradingInput
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.signatures import SHORT, file_hash
 
@@ -30,19 +25,16 @@ AT_ONCE = 65_536
 
 
 def read_vectors(
-    path: Path,
-    parameters: AqerParameters,
-    answers: AnswerFile,
-    answered: Sequence[AnswerRecord],
-    models: ModelAnswerFile | None,
+    path: Path, given: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
 ) -> Embedded:
-    """Return the vectors of the answered rows, and one for every record of the models.
+    """Return the vectors of all answers with a text.
 
     Rows without a text (empty, refused, error) may hold anything. Raises `EmbedderError`, which
     names the array, its row and the line of the answer it belongs to.
     """
     vectors = PrecomputedVectors.load(path)
-    _check(path, "answers", vectors.answers, parameters, answers, answered)
+    rows = given.answered.keys
+    _check(path, "answers", vectors.answers, given.parameters, answers, rows)
     of_models = None
     if models is not None:
         if vectors.models is None:
@@ -51,9 +43,9 @@ def read_vectors(
                 "it with numpy.savez(FILE, answers=..., models=...), a row of numbers for each "
                 "data row"
             )
-        spoken = [record for record in models.records if record.status is AnswerStatus.TEXT]
-        _check(path, "models", vectors.models, parameters, models, spoken)
-        of_models = vectors.models[[record.row for record in models.records]]
+        spoken = [] if given.models is None else given.models.with_text().keys
+        _check(path, "models", vectors.models, given.parameters, models, spoken)
+        of_models = vectors.models[list(spoken)]
     info = EmbedderInfo(
         spec=f"precomputed:{path.name}",
         model="precomputed",
@@ -61,7 +53,7 @@ def read_vectors(
         precision=str(vectors.answers.dtype),
         dimension=vectors.answers.shape[1],
     )
-    return Embedded(vectors.answers[[record.row for record in answered]], of_models, info)
+    return Embedded(vectors.answers[list(rows)], of_models, info)
 
 
 def _check(
@@ -70,7 +62,7 @@ def _check(
     values: Values,
     parameters: AqerParameters,
     file: AnswerFile | ModelAnswerFile,
-    used: Sequence[AnswerRecord | ModelAnswerRecord],
+    used: Sequence[int],
 ) -> None:
     if len(values) != file.n_rows:
         raise EmbedderError(
@@ -78,14 +70,15 @@ def _check(
             "data rows: give one row for each, also for empty and repeated answers"
         )
     for first in range(0, len(used), AT_ONCE):
-        records = used[first : first + AT_ONCE]
-        part = values[[record.row for record in records]]
+        rows = used[first : first + AT_ONCE]
+        part = values[list(rows)]
         for bad, reason, remedy in _faults(part, parameters):
             if bad.any():
-                record = records[int(np.argmax(bad))]
+                row = rows[int(np.argmax(bad))]
+                line = next(record.line for record in file.records if record.row == row)
                 raise EmbedderError(
-                    f"{path}: array {array!r}, row {record.row} (the first is 0), which belongs to "
-                    f"{file.name}, line {record.line}: {reason}: {remedy}"
+                    f"{path}: array {array!r}, row {row} (the first is 0), which belongs to "
+                    f"{file.name}, line {line}: {reason}: {remedy}"
                 )
 
 

@@ -19,7 +19,6 @@ from evaluation.flow.embed import Progress
 from evaluation.flow.grade import ModelColumns
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.question_camps import CampedAnswers, known_separation
-from evaluation.flow.results import AlarmRow
 from evaluation.methods import AQER
 from evaluation.methods.alarms import (
     Finding,
@@ -45,6 +44,7 @@ MOSTLY = 0.5
 # Answers shown of an alarm, and workers or questions named: a cell of a table has its limits.
 SHOWN = 50
 NAMED = 5000
+COLUMNS = ("kind", "severity", "statistic", "threshold", "workers", "questions", "message")
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,28 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Alarm:
-    """One alarm: its row, and the answers that show what it says."""
+    """What somebody should know before trusting a grading.
 
-    row: AlarmRow
-    exhibits: tuple[Exhibit, ...]
+    Attributes
+    ----------
+    kind, severity : codes. statistic, threshold : None where there is no number behind it.
+    workers, questions : ids it is about, none for the whole crowd; at most 5,000 are named.
+    message : evidence, meaning and what to do; it names nobody.
+    exhibits : the answers that show what it says.
+    """
+
+    kind: str
+    severity: str
+    statistic: float | None
+    threshold: float | None
+    workers: tuple[Any, ...]
+    questions: tuple[Any, ...]
+    message: str
+    exhibits: tuple[Exhibit, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the columns of alarms.csv."""
+        return {column: getattr(self, column) for column in COLUMNS}
 
 
 @dataclass(frozen=True)
@@ -93,11 +111,6 @@ class Alarms:
     found: tuple[Alarm, ...]
     checks: tuple[Check, ...]
     camps: dict[Any, CampedAnswers] = field(default_factory=dict)
-
-    @property
-    def rows(self) -> list[AlarmRow]:
-        """The rows of alarms.csv."""
-        return [alarm.row for alarm in self.found]
 
     def checks_as_dicts(self) -> list[dict[str, Any]]:
         """Return the checks as plain values, ready for JSON."""
@@ -236,30 +249,29 @@ def _dont_know(place: _Places, said: Booleans) -> list[Finding]:
 
 
 def _alarm(place: _Places, finding: Finding, model_names: Mapping[Any, str]) -> Alarm:
-    row = AlarmRow(
-        finding.kind,
-        finding.severity,
-        finding.statistic,
-        finding.threshold,
-        tuple(place.workers[code] for code in finding.workers[:NAMED].tolist()),
-        tuple(place.questions[code] for code in finding.questions[:NAMED].tolist()),
-        message_of(finding),
-    )
+    called = finding
     if finding.kind == "model_like":
         model = finding.figures["model"]
         called = replace(finding, figures={"model": model_names.get(model, model)})
-        row = row._replace(message=message_of(called))
-        return Alarm(row, tuple(_beside_model(place, finding)))
-    return Alarm(
-        row,
-        tuple(
+        exhibits = _beside_model(place, finding)
+    else:
+        exhibits = [
             Exhibit(
                 place.questions[question],
                 place.row_of[left, question],
                 None if right < 0 else place.row_of[right, question],
             )
             for left, right, question in finding.exhibits.tolist()
-        ),
+        ]
+    return Alarm(
+        finding.kind,
+        finding.severity,
+        finding.statistic,
+        finding.threshold,
+        tuple(place.workers[code] for code in finding.workers[:NAMED].tolist()),
+        tuple(place.questions[code] for code in finding.questions[:NAMED].tolist()),
+        message_of(called),
+        tuple(exhibits),
     )
 
 

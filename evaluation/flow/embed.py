@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any, Literal, cast
@@ -87,7 +87,7 @@ def truncation_warning(cut: int, info: EmbedderInfo) -> str | None:
 def entailment_scores(
     name: str,
     texts: Sequence[str],
-    questions: Sequence[str],
+    questions: Sequence[Hashable],
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
     """Return (N,) the mean probability that the other answers to its question entail each answer.
@@ -95,7 +95,7 @@ def entailment_scores(
     NaN for a question's only answer. (Yahav et al. 2025, appendix B.1.) Raises `BackendError`.
     """
     model = EntailmentModel.load(name)
-    of_question: dict[str, list[int]] = {}
+    of_question: dict[Hashable, list[int]] = {}
     for row, question in enumerate(questions):
         of_question.setdefault(question, []).append(row)
     pairs = [pair for rows in of_question.values() for pair in permutations(rows, 2)]

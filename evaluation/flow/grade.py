@@ -9,17 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
-from evaluation.flow.embed import Embedded, Progress, entailment_scores
+from evaluation.flow.embed import Progress
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.remedies import OutsideInformation, RemedyReport, grade_with_remedies
 from evaluation.methods import AQER, ModelScores
-from evaluation.methods.aqer.electorate import RemedyError
 from evaluation.methods.aqer.resampling import KeptDraws
 from evaluation.methods.grams import Vectors
-from evaluation.steps.checkpoints import Turn
-from evaluation.steps.draws import DrawParts
-from evaluation.steps.load import RunInput
-from evaluation.steps.outside import as_run_input_error
 
 # Characters; what people use as ids is shorter.
 LONG_ID = 200
@@ -100,40 +95,3 @@ def labels_of(values: Sequence[Hashable]) -> NDArray[np.generic]:
     # numpy's own text is fast, but has one width: a single long id would cost it in every row.
     long = any(isinstance(value, str) and len(value) > LONG_ID for value in values)
     return np.array(values, dtype=object if long else None)
-
-
-def grade_source(source: RunInput, embedded: Embedded, turn: Turn) -> Graded:
-    """Grade the answers of a run, telling how far it is. Raises as `grade` does."""
-    turn.report("grading", 0, 1)
-    parameters = source.parameters
-    initial = None
-    if parameters.init == "entailment":
-        questions = [str(question) for question in source.questions]
-        initial = entailment_scores(parameters.nli or "", source.texts, questions, turn.report)
-    models = None
-    if source.llm_responses and embedded.models is not None:
-        models = ModelColumns(
-            source.models, source.model_questions, source.statuses, embedded.models
-        )
-    outside = OutsideInformation(
-        texts=source.texts,
-        excluded=source.excluded,
-        anchor_rows=[row for row, _ in source.judged],
-        anchor_grades=[grade for _, grade in source.judged],
-        plain_vectors=embedded.plain,
-        spelling=embedded.spelling,
-    )
-    try:
-        return grade(
-            parameters,
-            embedded.answers,
-            source.workers,
-            source.questions,
-            initial,
-            models,
-            turn.report,
-            DrawParts.of(source, turn),
-            outside,
-        )
-    except RemedyError as error:
-        raise as_run_input_error(error) from error

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
-from evaluation.flow.embed import Embedded
-from evaluation.methods import AQER
+from evaluation.flow.embed import Progress
+from evaluation.flow.grading import Grading
+from evaluation.flow.inputs import ModelAnswers
 from evaluation.methods.aqer.votes import usable
 from evaluation.methods.cells import Cells, Floats, codes_of
 from evaluation.methods.overview import mean_by_code, overview
@@ -20,8 +21,6 @@ from evaluation.methods.projection import (
     principal_axes,
     question_maps,
 )
-from evaluation.steps.checkpoints import Turn
-from evaluation.steps.load import RunInput
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,13 @@ class Maps:
     about: dict[str, Any]
 
 
-def map_answers(source: RunInput, embedded: Embedded, aqer: AQER, turn: Turn) -> Maps:
-    """Project the answers of a graded run."""
-    turn.report("map", 0, 1)
-    worker, _ = codes_of(source.workers)
-    question, questions = codes_of(source.questions)
+def map_answers(grading: Grading, progress: Progress) -> Maps:
+    """Project the answers of a grading."""
+    progress("map", 0, 1)
+    aqer, embedded, answers = grading.graded.aqer, grading.embedded, grading.given.answered
+    worker, _ = codes_of(answers.workers)
+    question, questions = codes_of(answers.questions)
+    spoken_to = grading.given.models or ModelAnswers.of([])
     cells = Cells.from_codes(worker, question, len(aqer.workers_), len(questions))
     vectors = usable(embedded.answers, unit_length=aqer.unit_length)
     targets = embedded.models
@@ -60,8 +61,8 @@ def map_answers(source: RunInput, embedded: Embedded, aqer: AQER, turn: Turn) ->
     axes = principal_axes(vectors)
     of_run = axes(vectors)
     code_of = {label: code for code, label in enumerate(questions.tolist())}
-    asked = np.array([code_of.get(label, -1) for label in source.model_questions], dtype=np.int64)
-    spoken = np.array([status is AnswerStatus.TEXT for status in source.statuses], dtype=bool)
+    asked = np.array([code_of.get(label, -1) for label in spoken_to.questions], dtype=np.int64)
+    spoken = np.array([status is AnswerStatus.TEXT for status in spoken_to.statuses], dtype=bool)
     own = question_maps(vectors, cells, of_run, targets, asked)
     of_models = np.full((len(asked), 4), np.nan)
     if targets is not None and len(asked):
@@ -91,13 +92,14 @@ def map_answers(source: RunInput, embedded: Embedded, aqer: AQER, turn: Turn) ->
     )
 
 
-def heat_map(source: RunInput, aqer: AQER) -> dict[str, Any]:
+def heat_map(grading: Grading) -> dict[str, Any]:
     """Return mean leave-one-out scores by groups of workers and of questions, ready for JSON.
 
     Workers stand by grade (those without one last), questions by their mean score, easiest first.
     """
-    worker, _ = codes_of(source.workers)
-    question, questions = codes_of(source.questions)
+    aqer, answers = grading.graded.aqer, grading.given.answered
+    worker, _ = codes_of(answers.workers)
+    question, questions = codes_of(answers.questions)
     scores = aqer.leave_one_out_scores_
     found = overview(
         scores,
@@ -114,10 +116,11 @@ def heat_map(source: RunInput, aqer: AQER) -> dict[str, Any]:
     }
 
 
-def question_means(source: RunInput, aqer: AQER) -> Floats:
+def question_means(grading: Grading) -> Floats:
     """Return (Q,) mean leave-one-out score of the answers to each question; NaN without one."""
-    question, questions = codes_of(source.questions)
-    return mean_by_code(aqer.leave_one_out_scores_, question, len(questions))
+    question, questions = codes_of(grading.given.answered.questions)
+    scores = grading.graded.aqer.leave_one_out_scores_
+    return mean_by_code(scores, question, len(questions))
 
 
 def as_bytes(row: NDArray[np.float32]) -> bytes | None:

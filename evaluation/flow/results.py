@@ -1,19 +1,20 @@
 """Results as rows, the same for files and for the database; empty where a number is undefined.
 
-Ids are whatever the caller graded with: names out of a file, or primary keys.
+Ids are those that the answers came with: names out of a file, or primary keys.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from annotations.exchange import AnswerStatus
-from evaluation.methods import AQER, ModelScores
+from evaluation.flow.grade import Graded
+from evaluation.flow.inputs import GradingInput
+from evaluation.methods import AQER
 
 NO_ANSWERS = "no_answers"
 TOO_FEW = "too_few"
@@ -106,38 +107,23 @@ class ModelAnswerRow(NamedTuple):
     reason: str | None
 
 
-class AlarmRow(NamedTuple):
-    """A row of alarms.csv, where the lists are joined by semicolons."""
-
-    kind: str
-    severity: str
-    statistic: float | None
-    threshold: float | None
-    workers: tuple[Any, ...]
-    questions: tuple[Any, ...]
-    message: str
-
-
-@dataclass(frozen=True)
 class Results:
-    """The rows of one grading.
+    """The rows of one grading, to be taken once.
 
     Attributes
     ----------
-    aqer, models : what was estimated. undefined : filled as rows are taken.
-    name_of : how ids are named where they stand for empty cells.
+    undefined : filled as rows are taken.
     """
 
-    aqer: AQER
-    models: ModelScores | None
-    undefined: Undefined
-    name_of: Callable[[Any], object] = lambda identifier: identifier
+    def __init__(self, given: GradingInput, graded: Graded) -> None:
+        self.given, self.aqer, self.models = given, graded.aqer, graded.models
+        self.undefined = Undefined()
 
-    def workers(self, everybody: Iterable[Any]) -> Iterator[WorkerRow]:
+    def workers(self) -> Iterator[WorkerRow]:
         """Yield a row for every worker, those without an answer too."""
         code_of = {worker: code for code, worker in enumerate(self.aqer.workers_.tolist())}
         out = self.aqer.out_of_ranking_
-        for worker in everybody:
+        for worker in self.given.workers:
             code = code_of.get(worker)
             if code is None:
                 yield self._unanswering(worker)
@@ -146,7 +132,7 @@ class Results:
 
     def _unanswering(self, worker: Any) -> WorkerRow:
         for column in (*WorkerRow._fields[1:8], "rank"):
-            self.undefined.note("workers.csv", column, self.name_of(worker), NO_ANSWERS)
+            self.undefined.note("workers.csv", column, worker, NO_ANSWERS)
         return WorkerRow(worker, None, None, None, None, None, None, None, 0, TOO_FEW, None)
 
     def _worker(self, worker: Any, code: int, out: str | None) -> WorkerRow:
@@ -163,16 +149,14 @@ class Results:
             "weight": (aqer.weights_[code], aqer.reason_ or no_raw),
         }
         cells = {
-            column: self.undefined.value(
-                number, "workers.csv", column, self.name_of(worker), reason
-            )
+            column: self.undefined.value(number, "workers.csv", column, worker, reason)
             for column, (number, reason) in numbers.items()
         }
         rank = int(aqer.ranks_[code]) or None
         supported = bool(aqer.supported_[code])
         if rank is None:
             reason = aqer.reason_ or out or (no_raw if supported else TOO_FEW)
-            self.undefined.note("workers.csv", "rank", self.name_of(worker), reason)
+            self.undefined.note("workers.csv", "rank", worker, reason)
         return WorkerRow(
             worker=worker,
             n_answers=int(aqer.n_answers_[code]),
@@ -181,37 +165,39 @@ class Results:
             **cells,
         )
 
-    def answers(self, answers: Iterable[tuple[Any, Any, bool]]) -> Iterator[AnswerRow]:
-        """Yield a row for every ``(worker, question, has a text)``.
-
-        Those with a text come in the order in which they were graded.
-        """
-        at = 0
-        for worker, question, has_text in answers:
-            key = [self.name_of(worker), self.name_of(question)]
-            if not has_text:
-                for column in AnswerRow._fields[2:]:
-                    self.undefined.note("answers.csv", column, key, "empty")
-                yield AnswerRow(worker, question, None, None)
+    def answers(self) -> Iterator[AnswerRow]:
+        """Yield a row for every answer, those without a text too."""
+        given, graded = self.given.given, self.answered()
+        for worker, question, text in zip(given.workers, given.questions, given.texts, strict=True):
+            if text:
+                yield next(graded)
                 continue
-            numbers = (self.aqer.scores_[at], self.aqer.leave_one_out_scores_[at])
+            for column in AnswerRow._fields[2:]:
+                self.undefined.note("answers.csv", column, [worker, question], "empty")
+            yield AnswerRow(worker, question, None, None)
+
+    def answered(self) -> Iterator[AnswerRow]:
+        """Yield a row for every answer with a text, in the order in which they were graded."""
+        aqer, given = self.aqer, self.given.answered
+        for worker, question, *numbers in zip(
+            given.workers, given.questions, aqer.scores_, aqer.leave_one_out_scores_, strict=True
+        ):
             alone = "no_exemplar" if np.isnan(numbers[0]) else "only_answer_to_its_question"
             cells = [
-                self.undefined.value(number, "answers.csv", column, key, alone)
+                self.undefined.value(number, "answers.csv", column, [worker, question], alone)
                 for number, column in zip(numbers, AnswerRow._fields[2:], strict=True)
             ]
             yield AnswerRow(worker, question, *cells)
-            at += 1
 
-    def exemplars(self, questions: Iterable[Any]) -> Iterator[ExemplarRow]:
+    def exemplars(self) -> Iterator[ExemplarRow]:
         """Yield a row for every question, those without an answer too."""
         aqer = self.aqer
         code_of = {question: code for code, question in enumerate(aqer.questions_.tolist())}
-        for question in questions:
+        for question in self.given.questions:
             code = code_of.get(question)
             if code is None or not aqer.n_workers_of_question_[code]:
                 for column in ("nearest_worker", "nearest_answer", "dispersion"):
-                    self.undefined.note("exemplars.csv", column, self.name_of(question), NO_ANSWERS)
+                    self.undefined.note("exemplars.csv", column, question, NO_ANSWERS)
                 yield ExemplarRow(question, 0, None, None)
                 continue
             yield ExemplarRow(
@@ -241,16 +227,12 @@ class Results:
                 "percentile": (scores.percentiles[code], why or of_run or nobody),
             }
             cells = {
-                column: self.undefined.value(
-                    number, "models.csv", column, self.name_of(model), reason
-                )
+                column: self.undefined.value(number, "models.csv", column, model, reason)
                 for column, (number, reason) in numbers.items()
             }
             rank = int(scores.ranks[code]) or None
             if rank is None:
-                self.undefined.note(
-                    "models.csv", "rank", self.name_of(model), why or "no_comparison"
-                )
+                self.undefined.note("models.csv", "rank", model, why or "no_comparison")
             yield ModelRow(
                 model=model,
                 n=int(scores.n[code]),
@@ -259,19 +241,38 @@ class Results:
                 **cells,
             )
 
-    def model_answers(
-        self, records: Sequence[tuple[Any, Any, AnswerStatus]]
-    ) -> Iterator[ModelAnswerRow]:
-        """Yield a row for every ``(model, question, status)``, in the order of scoring."""
-        scores = self.models
-        if scores is None:
+    def model_answers(self) -> Iterator[ModelAnswerRow]:
+        """Yield a row for every answer of a model."""
+        scores, spoken = self.models, self.given.models
+        if scores is None or spoken is None:
             return
-        for at, (model, question, status) in enumerate(records):
+        for at, (model, question, status) in enumerate(
+            zip(spoken.models, spoken.questions, spoken.statuses, strict=True)
+        ):
             score = float(scores.answer_scores[at])
             reason = scores.answer_reasons[at]
             if reason == "no_text" or status is AnswerStatus.ERROR:
                 reason = str(status)
             if np.isnan(score):
-                key = [self.name_of(model), self.name_of(question)]
+                key = [model, question]
                 self.undefined.note("model_answers.csv", "score", key, reason or "no_exemplar")
             yield ModelAnswerRow(model, question, None if np.isnan(score) else score, reason)
+
+
+def rank_bounds(aqer: AQER) -> dict[Any, tuple[int, int]]:
+    """Return the interval of each worker's rank, for those that have one."""
+    known = np.flatnonzero(~np.isnan(aqer.rank_low_))
+    bounds = np.column_stack([aqer.rank_low_, aqer.rank_high_])[known].astype(int).tolist()
+    return {
+        worker: (low, high)
+        for worker, (low, high) in zip(aqer.workers_[known].tolist(), bounds, strict=True)
+    }
+
+
+def left_out_means(aqer: AQER, workers: Sequence[Any]) -> dict[Any, float]:
+    """Return the mean leave-one-out score of each worker that has one; `workers` of the answers."""
+    scores = aqer.leave_one_out_scores_
+    known = ~np.isnan(scores)
+    ids, codes = np.unique(np.array(workers)[known], return_inverse=True)
+    means = np.bincount(codes, weights=scores[known]) / np.bincount(codes)
+    return dict(zip(ids.tolist(), means.tolist(), strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.flow.results import AlarmRow
+from evaluation.flow.alarms import Alarm
 from evaluation.models import LLMScore, Run, WorkerGrade
 from evaluation.words.alarm_text import alarms_text
 from evaluation.words.console import text_table
@@ -36,10 +36,10 @@ def models_table(run: Run) -> str:
     return text_table(("rank", "model", "score", "low", "high", "percentile", "n"), rows)
 
 
-def alarm_rows(run: Run) -> list[AlarmRow]:
+def alarm_rows(run: Run) -> list[Alarm]:
     """Return the alarms of a run with the names of workers and questions."""
     return [
-        AlarmRow(
+        Alarm(
             kind=alarm.kind,
             severity=alarm.severity,
             statistic=alarm.statistic,

@@ -1,1 +1,1 @@
-"""From answers to grades, as steps; the only place where rows become arrays and come back."""
+"""From rows to the columns of a grading and from its results to rows; the ORM meets arrays here."""

@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.flow.inputs import GradingInput
 from evaluation.flow.signatures import combined_hash, versions
 from evaluation.models import DrawPart
 from evaluation.steps.checkpoints import Turn
-from evaluation.steps.load import RunInput
 
 # Draws are put aside this often: what a worker that dies may lose. A short run never is.
 SECONDS_BETWEEN_PARTS = 30.0
@@ -33,10 +33,10 @@ class DrawParts:
         self._saved_at = self.turn.clock()
 
     @classmethod
-    def of(cls, source: RunInput, turn: Turn) -> DrawParts:
+    def of(cls, given: GradingInput, turn: Turn) -> DrawParts:
         """Return the parts of a run; other answers or another version make them useless."""
-        key = combined_hash([source.hash(), versions()["crowdgrade"]])
-        return cls(turn, source.run.pk, key)
+        key = combined_hash([given.hash(), versions()["crowdgrade"]])
+        return cls(turn, turn.run_id, key)
 
     def earlier(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Return raw scores and votes, both (M, k), of the first k draws; None for none."""

@@ -1,29 +1,35 @@
-"""A run from its answers to its results, as steps.
+"""A run from its answers to its results: rows to the columns of a grading, and results to rows.
 
-`grade_run` tells the whole flow of a run. Each step may run twice: embedding keeps what it made by
-the content of the text, and saving replaces what an earlier attempt left.
+`grade_run` tells how a run goes; `evaluation.flow` what a grading is. Each step may run twice:
+embedding keeps what it made by the content of the text, and saving replaces what an earlier attempt
+left.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 from annotations.query_plans import refresh_statistics
-from evaluation.flow.grade import grade_source
+from evaluation.flow.grading import grade_answers
 from evaluation.flow.maps import map_answers
+from evaluation.methods.aqer.electorate import RemedyError
 from evaluation.steps.checkpoints import Turn
+from evaluation.steps.draws import DrawParts
 from evaluation.steps.load import load
+from evaluation.steps.outside import as_run_input_error
 from evaluation.steps.save import save
-from evaluation.steps.save_alarms import alarms_of_source
-from evaluation.steps.vectors import vectors_of
+from evaluation.steps.vectors import embed_texts
 
 __all__ = ["grade_run"]
 
 
 def grade_run(turn: Turn) -> None:
     """Grade a claimed run from its answers to its results, or as far as the turn goes."""
-    source = load(turn.run_id)
-    embedded = vectors_of(source, turn)
-    graded = grade_source(source, embedded, turn)
-    alarms = alarms_of_source(source, embedded, graded, turn)
-    maps = map_answers(source, embedded, graded.aqer, turn)
-    save(turn, source, graded, alarms, maps, embedded.info, embedded.warnings)
+    given = load(turn.run_id)
+    embed = partial(embed_texts, given.parameters, turn)
+    try:
+        grading = grade_answers(given, embed, turn.report, DrawParts.of(given, turn))
+    except RemedyError as error:
+        raise as_run_input_error(error) from error
+    save(turn, grading, map_answers(grading, turn.report))
     refresh_statistics()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from evaluation.flow.results import AlarmRow
+from evaluation.flow.alarms import Alarm
 from evaluation.words.console import printable
 
 # Workers or questions named for an alarm.
@@ -15,7 +15,7 @@ WIDE = 100
 LONGEST_ID = 40
 
 
-def alarms_text(alarms: Iterable[AlarmRow], where: str) -> str:
+def alarms_text(alarms: Iterable[Alarm], where: str) -> str:
     """Return every alarm, in the order given; `where` has the ids that are left out here."""
     said = []
     for alarm in alarms:

@@ -64,7 +64,7 @@ def cost_of_alarms(data: Path, n_questions: int = QUESTIONS, timed_texts: int = 
     setting = f"{len(made):,} answers, {WORKERS:,} workers, {EACH} a question"
     embedding = timings[EMBEDDING].median * len(texts) / len(sample)
     fitting, looking = timings[FIT].median, timings[ALARMS].median
-    rang = sorted({row.kind for row in found[-1].rows})
+    rang = sorted({row.kind for row in found[-1].found})
     return Findings(
         [
             *(timed(setting, name, timing) for name, timing in timings.items()),

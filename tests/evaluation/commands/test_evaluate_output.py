@@ -60,7 +60,7 @@ def test_too_little_memory_is_an_error_with_a_remedy(crowd, output, monkeypatch)
     def fail(*_, **__):
         raise MemoryError("Unable to allocate 29.1 TiB")
 
-    monkeypatch.setattr("evaluation.files.grading.grade", fail)
+    monkeypatch.setattr("evaluation.files.grading.grade_answers", fail)
     ran = evaluate(crowd.answers, "--embedder=bow", "--output", output)
     assert ran.code == 2
     assert "29.1 TiB" in ran.err

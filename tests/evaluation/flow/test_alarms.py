@@ -35,7 +35,7 @@ def named(crowd):
 
 
 def kinds(found):
-    return [row.kind for row in found.rows]
+    return [row.kind for row in found.found]
 
 
 # --- what is told --------------------------------------------------------------------------------
@@ -58,10 +58,10 @@ def pasting_crowd():
 def test_those_who_paste_are_one_row_with_their_texts_beside_each_other():
     crowd, vectors, texts, who = pasting_crowd()
     found = alarms(vectors, *named(crowd), texts)
-    (alarm,) = [alarm for alarm in found.found if alarm.row.kind == "copies"]
-    assert (alarm.row.severity, alarm.row.threshold) == ("alarm", 0.5)
-    assert set(alarm.row.workers) == who
-    assert "same answers but for light edits" in alarm.row.message
+    (alarm,) = [alarm for alarm in found.found if alarm.kind == "copies"]
+    assert (alarm.severity, alarm.threshold) == ("alarm", 0.5)
+    assert set(alarm.workers) == who
+    assert "same answers but for light edits" in alarm.message
     workers, questions = named(crowd)
     for exhibit in alarm.exhibits:
         assert {workers[exhibit.left], workers[exhibit.right]} <= who
@@ -71,7 +71,7 @@ def test_those_who_paste_are_one_row_with_their_texts_beside_each_other():
 def test_camps_are_told_in_a_row_each_and_without_texts_that_prove_it_nobody_copied():
     crowd = simulate(correlated_weak(0.7), 12, 300, 0)
     found = alarms(crowd.vectors, *named(crowd))
-    camps = [row for row in found.rows if row.kind == "two_camps" and row.workers]
+    camps = [row for row in found.found if row.kind == "two_camps" and row.workers]
     assert sorted(sorted(row.workers) for row in camps) == sorted(
         sorted(f"w{w}" for w in part) for part in (range(10), range(10, 20))
     )
@@ -83,7 +83,7 @@ def test_camps_are_told_in_a_row_each_and_without_texts_that_prove_it_nobody_cop
 def test_an_honest_crowd_has_checks_and_no_alarm():
     crowd = simulate(honest(20), 20, 100, 3)
     found = alarms(crowd.vectors, *named(crowd))
-    assert [row for row in found.rows if row.severity == "alarm"] == []
+    assert [row for row in found.found if row.severity == "alarm"] == []
     by_name = {check.check: check for check in found.checks}
     assert set(by_name) == {
         "two_camps",
@@ -107,7 +107,7 @@ def test_graders_that_contradict_each_other_are_told():
         for w, q in zip(crowd.workers.tolist(), crowd.questions.tolist(), strict=True)
     ]
     found = alarms(crowd.vectors, *named(crowd), texts)
-    (row,) = [row for row in found.rows if row.kind == "grader_disagreement"]
+    (row,) = [row for row in found.found if row.kind == "grader_disagreement"]
     assert row.statistic < -0.9
 
 
@@ -125,9 +125,9 @@ def test_a_worker_who_pastes_a_model_is_told_beside_the_models_answer():
         np.vstack([spoken, np.full((1, 200), np.nan)]),
     )
     found = alarms(vectors, *named(crowd), models=models)
-    (alarm,) = [alarm for alarm in found.found if alarm.row.kind == "model_like"]
-    assert alarm.row.workers == ("w4",)
-    assert "gpt" in alarm.row.message
+    (alarm,) = [alarm for alarm in found.found if alarm.kind == "model_like"]
+    assert alarm.workers == ("w4",)
+    assert "gpt" in alarm.message
     workers, questions = named(crowd)
     assert len(alarm.exhibits) == 14
     for exhibit in alarm.exhibits:
@@ -144,8 +144,8 @@ def test_who_often_does_not_know_is_told_with_these_answers():
         for w, q in zip(workers, questions, strict=True)
     ]
     found = alarms(crowd.vectors, workers, questions, texts)
-    (alarm,) = [alarm for alarm in found.found if alarm.row.kind == "dont_know"]
-    assert (alarm.row.severity, alarm.row.workers, alarm.row.statistic) == ("notice", ("w2",), 0.25)
+    (alarm,) = [alarm for alarm in found.found if alarm.kind == "dont_know"]
+    assert (alarm.severity, alarm.workers, alarm.statistic) == ("notice", ("w2",), 0.25)
     assert [texts[exhibit.left] for exhibit in alarm.exhibits] == ["I don't know."] * 3
 
 
@@ -158,16 +158,16 @@ def test_two_who_never_know_are_not_said_to_copy():
     texts = ["I don't know" if mute else words(rng) for mute in silent]
     found = alarms(vectors, workers, questions, texts)
     assert "copies" not in kinds(found)
-    assert [row.workers for row in found.rows if row.kind == "dont_know"] == [("w2", "w5")]
+    assert [row.workers for row in found.found if row.kind == "dont_know"] == [("w2", "w5")]
 
 
 def test_alarms_come_first_and_every_number_is_defined():
     crowd, vectors, texts, _ = pasting_crowd()
     found = alarms(vectors, *named(crowd), texts, max_iterations=1)
-    severities = [row.severity for row in found.rows]
+    severities = [row.severity for row in found.found]
     assert severities[0] == "alarm"
     assert severities == sorted(severities, key=["alarm", "notice", "info"].index)
-    for row in found.rows:
+    for row in found.found:
         assert row.statistic is not None
         assert row.threshold is not None
     for check in found.checks:
@@ -262,6 +262,6 @@ def test_no_crowd_is_too_small_or_too_uniform(workers, questions, text, embedder
     else:
         vectors = LexicalEmbedder(embedder).fit(texts).embed(texts)
     found = alarms(vectors, who.tolist(), asked.tolist(), texts, embedder=embedder, **switches)
-    assert [row.kind for row in found.rows if row.severity == "alarm"] in ([], ["copies"])
+    assert [row.kind for row in found.found if row.severity == "alarm"] in ([], ["copies"])
     if workers < 3:
         assert kinds(found)[0] == "too_few"

@@ -10,7 +10,7 @@ from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.simulation import correlated_weak, simulate
 from evaluation.models import HumanJudgement, Run, WorkerGrade
-from evaluation.steps import vectors as vectors_step
+from evaluation.steps import grading as run_grading
 from evaluation.steps.outside import judgements_of, suggested_anchors
 
 pytestmark = pytest.mark.django_db
@@ -22,14 +22,14 @@ CROWD = simulate(correlated_weak(0.8, n_workers=12), 12, 40, seed=0)
 @pytest.fixture(autouse=True)
 def vectors_of_the_crowd(monkeypatch):
     monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    original = vectors_step._vectors_of
+    original = run_grading.embed_texts
 
-    def found(source, turn):
-        made = original(source, turn)
-        rows = [int(text.split()[-1]) for text in source.texts]
+    def found(parameters, turn, answers, of_models):
+        made = original(parameters, turn, answers, of_models)
+        rows = [int(text.split()[-1]) for text in answers]
         return type(made)(CROWD.vectors[rows], made.models, made.info)
 
-    monkeypatch.setattr(vectors_step, "_vectors_of", found)
+    monkeypatch.setattr(run_grading, "embed_texts", found)
 
 
 @pytest.fixture
