@@ -14,6 +14,7 @@ from evaluation.background.doorbell import ring_on_commit
 from evaluation.kinds import Options, kind_named
 from evaluation.models import Run
 from evaluation.models.runs import UNFINISHED
+from evaluation.options import OptionError
 
 
 def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
@@ -43,14 +44,14 @@ def version_to_grade(question_set: QuestionSet, number: str | None) -> QuestionS
 def queue(version: QuestionSetVersion, owner_id: int, options: Options, kind: str = "aqer") -> Run:
     """Start a run: it waits in the database, and the bell rings once that is committed.
 
-    Raises ValueError where the options contradict each other or are those of another kind, and
-    `UnknownKindError`.
+    Raises `OptionError` where the options contradict each other, and ValueError where they are of
+    another kind.
     """
     if not isinstance(options, kind_named(kind).options):
         raise ValueError(f"{type(options).__name__} are no options of {kind}")
     problems = options.problems()
     if problems:
-        raise ValueError(" ".join(problems))
+        raise OptionError(problems)
     run = Run.objects.create(
         owner_id=owner_id, version=version, kind=kind, parameters=options.as_dict()
     )

@@ -1,188 +1,421 @@
-"""What a grading may be asked to do: one object for the command line, the API and the admin."""
+"""What a grading may be asked to do: declared here, read by every door (`evaluation.options`)."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Self
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
-from evaluation.backends import BackendError, parse_spec
+from evaluation.backends import FOR_OPERATORS, BackendError, parse_spec
 from evaluation.methods import AQER
-from evaluation.methods.aqer.estimator import (
-    AGGREGATIONS,
-    INITIALIZATIONS,
-    SIMILARITIES,
-    STOPPING_RULES,
+from evaluation.options import (
+    Choice,
+    Ids,
+    Parameters,
+    Problem,
+    Real,
+    Switch,
+    Text,
+    Whole,
+    option,
+    problem,
 )
+from evaluation.options.declaration import ADVANCED, BASIC, NOT_SIGNED
 from evaluation.texts.spelling import LANGUAGES
 
-__all__ = [
-    "AGGREGATIONS",
-    "INITIALIZATIONS",
-    "REMEDIES",
-    "SIMILARITIES",
-    "STOPPING_RULES",
-    "AqerParameters",
-]
+REMEDIES = "remedies"
+# More draws would only cost time: the ends of an interval no longer move.
+MOST_DRAWS = 100_000
+OF_ESTIMATOR = frozenset(inspect.signature(AQER).parameters)
 
-# Fields that have the names of `AQER`'s parameters.
-OF_ESTIMATOR = (
-    "similarity",
-    "init",
-    "aggregation",
-    "stopping",
-    "tolerance",
-    "max_iterations",
-    "leave_one_out",
-    "difficulty",
-    "discrimination",
-    "unit_length",
-    "weight_cap",
-    "bootstrap_workers",
-    "seed",
-)
-GROUP_VOTE = 0.25
-REMEDIES = (
-    "exclude_workers",
-    "collapse_copies",
-    "weight_cap",
-    "anchors",
-    "suggest_anchors",
-    "camps",
-    "unit_length",
-    "spelling",
-)
+
+def _kind(spec: str) -> str:
+    """Return the kind of an embedder, "" for what is none."""
+    try:
+        return parse_spec(spec).kind
+    except BackendError:
+        return ""
+
+
+def _unreadable(spec: str) -> Problem | None:
+    try:
+        parse_spec(spec)
+    except BackendError as error:
+        return problem("unreadable", "embedder", reason=str(error))
+    return None
+
+
+def _reserved(spec: str) -> str:
+    kind = _kind(spec)
+    return kind if kind in FOR_OPERATORS else ""
 
 
 @dataclass(frozen=True)
-class AqerParameters:
+class AqerParameters(Parameters):
     """How vectors are made and how workers are graded; the defaults are the platform's own.
 
-    Attributes
-    ----------
-    embedder : SPEC of the embedder (`evaluation.backends`).
-    precision : "float32", "bfloat16" or "auto".
-    nli : name of the entailment model; only for ``init="entailment"``.
-    include_rejected : whether answers that were refused where they were collected are graded.
-    bootstrap : number of draws; the other fields are those of `AQER`, and the remedies:
-    exclude_workers : ids of workers who do not vote and get no grade; in a file those of the file,
-        in the database public ids.
-    collapse_copies, group_vote : each named group of copies is one unit with a part of a vote.
-    anchors : answers graded by an expert settle which camp is right; suggest_anchors : how many
-        answers to name for that, 0 for none.
-    camps : more than one right answer to questions whose answers fall in two camps.
-    spelling : language whose spelling is corrected before embedding; None for none.
+    `bootstrap` is the number of draws; fields with the name of a parameter of `AQER` are that
+    parameter. Those of the group "remedies" are off by default; a run with one is compared with
+    the plain one. `exclude_workers` are ids: in a file those of the file, in the database public
+    ids.
     """
 
-    embedder: str = "minilm"
-    precision: str = "float32"
-    similarity: str = "cosine"
-    init: str = "equal"
-    nli: str | None = None
-    aggregation: str = "mean"
-    stopping: str = "relative"
-    tolerance: float = 1e-6
-    max_iterations: int = 100
-    leave_one_out: bool = False
-    difficulty: bool = False
-    discrimination: bool = False
-    include_rejected: bool = False
-    bootstrap: int = 400
-    bootstrap_workers: bool = False
-    seed: int = 0
-    exclude_workers: tuple[str, ...] = ()
-    collapse_copies: bool = False
-    group_vote: float = GROUP_VOTE
-    weight_cap: float | None = None
-    anchors: bool = False
-    suggest_anchors: int = 0
-    camps: bool = False
-    unit_length: bool = False
-    spelling: str | None = None
+    embedder: str = option(
+        "minilm",
+        Text(
+            label="How texts become vectors",
+            help="Two answers are as similar as their vectors.",
+            group=BASIC,
+            suggestions={
+                "minilm": "MiniLM: meaning of sentences, English, comes with the platform",
+                "tfidf-word": "Words, weighted by rarity (TF-IDF): any language, no meaning",
+                "tfidf-char": "Letters in groups, weighted by rarity (TF-IDF): tolerates "
+                "misspelling",
+                "bow": "Bag of words: what the majority vote needs",
+            },
+            other_label="Another embedder",
+            other_help="Such as sentence-transformers:all-mpnet-base-v2. The worker must have it. "
+            "Operators may name a server or a file as well.",
+            test=_unreadable,
+            reserved=_reserved,
+            metavar="SPEC",
+        ),
+    )
+    precision: str = option(
+        "float32",
+        Choice(
+            label="Precision",
+            help="Of the model that makes the vectors.",
+            choices={
+                "float32": "float32: exact",
+                "bfloat16": "bfloat16: faster where the processor has it",
+                "auto": "auto: bfloat16 where the processor has it",
+            },
+        ),
+    )
+    similarity: str = option(
+        "cosine",
+        Choice(
+            label="Similarity",
+            help="Between an answer and the exemplary answer.",
+            choices={"cosine": "cosine", "euclidean": "Euclidean distance, negative"},
+        ),
+    )
+    init: str = option(
+        "equal",
+        Choice(
+            label="First weights",
+            help="Where the iteration starts.",
+            choices={
+                "equal": "equal for all workers",
+                "random": "random, by the seed",
+                "entailment": "by entailment among the answers",
+            },
+            sign=lambda of: f"entailment({of.nli})" if of.nli else of.init,
+        ),
+    )
+    nli: str | None = option(
+        None,
+        Text(
+            label="Entailment model",
+            help="The name or folder of a cross-encoder that the worker has; only with "
+            "{init:entailment}.",
+            optional=True,
+            only_with=("init", "entailment"),
+            signed_as=NOT_SIGNED,
+            metavar="NAME",
+        ),
+    )
+    aggregation: str = option(
+        "mean",
+        Choice(
+            label="How answers become the exemplary one",
+            help="The majority needs {embedder:bow}.",
+            choices={
+                "mean": "weighted mean of the vectors",
+                "majority": "weighted majority of each word",
+            },
+        ),
+    )
+    stopping: str = option(
+        "relative",
+        Choice(
+            label="Stopping rule",
+            help="Stop when the RMSE of the weights (paper), or that times the number of workers "
+            "(relative), is below the tolerance. The paper's rule stops at once with many workers.",
+            choices={
+                "relative": "relative: change small for the number of workers",
+                "paper": "as in the paper: mean change small",
+            },
+            sign=lambda of: f"{of.stopping}({of.tolerance:g})",
+        ),
+    )
+    tolerance: float = option(
+        1e-6,
+        Real(
+            label="Tolerance",
+            help="What the stopping rule takes for small.",
+            lowest=0.0,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    max_iterations: int = option(
+        100,
+        Whole(
+            label="Most iterations",
+            help="It stops there even if the weights still move; the run then says so.",
+            lowest=1,
+            highest=1_000_000,
+            signed_as="iterations",
+        ),
+    )
+    leave_one_out: bool = option(
+        False,
+        Switch(
+            label="Leave one out",
+            help="Compare an answer with the exemplary answer of the others. Fairer with few "
+            "workers a question.",
+            negatable=True,
+        ),
+    )
+    difficulty: bool = option(
+        False,
+        Switch(
+            label="Take out difficulty",
+            help="Workers who met hard questions are not graded down for them.",
+            negatable=True,
+        ),
+    )
+    discrimination: bool = option(
+        False,
+        Switch(
+            label="Weight by discrimination",
+            help="Questions that part good workers from bad ones count more.",
+            negatable=True,
+        ),
+    )
+    include_rejected: bool = option(
+        False,
+        Switch(
+            label="Grade rejected answers too",
+            help="Those that were refused where they were collected; else they are left out.",
+            negatable=True,
+            signed_as="rejected",
+            sign=lambda of: "graded" if of.include_rejected else "left_out",
+        ),
+    )
+    bootstrap: int = option(
+        400,
+        Whole(
+            label="Bootstrap draws",
+            help="Draws of questions for the 95% intervals; 0 for none.",
+            group=BASIC,
+            lowest=2,
+            highest=MOST_DRAWS,
+            or_zero=True,
+            why="one draw tells nothing",
+            signed_as="draws",
+        ),
+    )
+    bootstrap_workers: bool = option(
+        False,
+        Switch(
+            label="Draw workers too",
+            help="Wider intervals, as if other people of the kind had answered.",
+            signed_as="draws_of",
+            sign=lambda of: "questions+workers" if of.bootstrap_workers else "questions",
+        ),
+    )
+    seed: int = option(
+        0,
+        Whole(
+            label="Seed",
+            help="Of everything random: the same seed gives the same numbers again.",
+            highest=2**63 - 1,
+        ),
+    )
+    exclude_workers: tuple[str, ...] = option(
+        (),
+        Ids(
+            label="Exclude workers",
+            help="To see how it is without them: ids of the platform, as in the address of a "
+            "worker's page. They get no vote, no grade and no rank; nobody is rejected.",
+            group=REMEDIES,
+            file="workers who do not vote and get no grade: an id (over the database: a public id) "
+            "on each line, or a table with the column worker",
+            uuids=True,
+            signed_as=REMEDIES,
+            gathered=True,
+        ),
+    )
+    collapse_copies: bool = option(
+        False,
+        Switch(
+            label="Collapse copies",
+            help="Let each group of workers who copy from each other vote as one. A group that may "
+            "be a camp of its own is left alone: experts' grades settle that.",
+            group=REMEDIES,
+            signed_as=REMEDIES,
+            gathered=True,
+            sign=lambda of: f"{of.group_vote:g}",
+        ),
+    )
+    group_vote: float = option(
+        0.25,
+        Real(
+            label="Vote of such a group",
+            help="Beside 1 of a single worker; only with {collapse_copies}.",
+            group=REMEDIES,
+            above=0.0,
+            highest=1.0,
+            only_with=("collapse_copies", True),
+            empty_is_default=True,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    weight_cap: float | None = option(
+        None,
+        Real(
+            label="Most weight of a worker",
+            help="A part of all votes, such as .1, so that nobody decides alone. "
+            "It cannot be less than one divided by the number of workers.",
+            group=REMEDIES,
+            optional=True,
+            above=0.0,
+            highest=1.0,
+            signed_as=REMEDIES,
+            gathered=True,
+            sign=lambda of: str(of.weight_cap),
+        ),
+    )
+    anchors: bool = option(
+        False,
+        Switch(
+            label="Use experts' grades",
+            help="Where the crowd falls into camps, the ranking that agrees best with the grades "
+            "of experts is taken.",
+            group=REMEDIES,
+            file="answers graded by an expert (worker, question, grade), which settle which camp "
+            "is right where the crowd falls into camps",
+            signed_as=REMEDIES,
+            gathered=True,
+        ),
+    )
+    suggest_anchors: int = option(
+        0,
+        Whole(
+            label="Answers to suggest",
+            help="Name so many answers for experts to grade; 6 to 8 are enough, 0 for none.",
+            group=REMEDIES,
+            lowest=2,
+            highest=100_000,
+            or_zero=True,
+            why="one grade cannot be compared",
+            empty_is_default=True,
+            signed_as=REMEDIES,
+            gathered=True,
+        ),
+    )
+    camps: bool = option(
+        False,
+        Switch(
+            label="Several right answers",
+            help="For questions with more than one right answer: where answers fall in two camps, "
+            "each is compared with the nearer one. A common error then counts as right, too.",
+            group=REMEDIES,
+            signed_as=REMEDIES,
+            gathered=True,
+        ),
+    )
+    unit_length: bool = option(
+        False,
+        Switch(
+            label="Vectors of unit length",
+            help="So that no answer counts more because its vector is long. It mends noise, and "
+            "makes a group that errs together stronger.",
+            group=REMEDIES,
+            signed_as=REMEDIES,
+            gathered=True,
+        ),
+    )
+    spelling: str | None = option(
+        None,
+        Choice(
+            label="Correct the spelling",
+            help="Of a language, before texts become vectors. The worker must have the extra "
+            "“spelling”.",
+            group=REMEDIES,
+            optional=True,
+            choices=dict.fromkeys(LANGUAGES, ""),
+            implied="en",
+            metavar="LANGUAGE",
+            signed_as=REMEDIES,
+            gathered=True,
+        ),
+    )
 
-    def __post_init__(self) -> None:
-        """Take a list, which is what JSON has, for the ids."""
-        object.__setattr__(self, "exclude_workers", tuple(self.exclude_workers))
+    groups: ClassVar = {
+        ADVANCED: "More settings",
+        REMEDIES: "Against groups that copy or err together",
+    }
+    sentences: ClassVar = {
+        "unreadable": "{reason}",
+        "precision_of_file": "{precision} is for models that run here: precomputed vectors keep "
+        "their own",
+        "nli_needed": "{init:entailment} needs an entailment model, and none comes with the "
+        "platform: install or download a cross-encoder trained on natural language inference and "
+        "give its name or folder by {nli:=}",
+        "majority_needs_bow": "{aggregation:majority} counts words and needs {embedder:bow} (or "
+        "precomputed vectors of zeros and ones)",
+        "camps_or_anchors": "{camps} takes several answers for right, {anchors} and "
+        "{suggest_anchors} look for the one camp that is: choose one of the two",
+        "unit_length_of_mean": "{unit_length} is for {aggregation:mean}: a majority counts zeros "
+        "and ones",
+        "spelling_of_vectors": "{spelling} corrects texts before embedding: precomputed vectors "
+        "are made",
+    }
 
     @property
     def remedies(self) -> tuple[str, ...]:
         """Names of the remedies that are asked for, in a fixed order."""
-        return tuple(name for name in REMEDIES if getattr(self, name) not in (None, 0, (), False))
+        return tuple(
+            name
+            for name, known in self.options().items()
+            if known.group == REMEDIES and known.gathered and getattr(self, name) != known.default
+        )
 
     def without_remedies(self) -> Self:
         """Return what a plain run has, for the comparison."""
-        default = {field.name: field.default for field in fields(self)}
-        plain = {name: default[name] for name in (*REMEDIES, "group_vote")}
-        return replace(self, **plain)  # type: ignore[arg-type]
+        options = self.options().items()
+        return replace(
+            self, **{name: known.default for name, known in options if known.group == REMEDIES}
+        )
 
     def estimator(self) -> AQER:
         """Return the estimator that these parameters describe, not yet fitted.
 
-        Remedies that depend on the crowd are none of its parameters: see `evaluation.steps`.
+        Remedies that depend on the crowd are none of its parameters: see `evaluation.flow`.
         """
         return AQER(**self.of_estimator())
 
     def of_estimator(self) -> dict[str, Any]:
         """Return the arguments of `AQER`."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            **{name: own[name] for name in OF_ESTIMATOR},
-            "n_draws": self.bootstrap,
-        }
+        own = {name: getattr(self, name) for name in self.options() if name in OF_ESTIMATOR}
+        return {**own, "n_draws": self.bootstrap}
 
-    def problems(self) -> list[str]:
-        """Return what contradicts itself, a sentence each; an empty list if nothing does."""
-        try:
-            kind = parse_spec(self.embedder).kind
-        except BackendError as error:
-            return [str(error)]
-        found = []
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield what contradicts each other."""
+        kind = _kind(self.embedder)
         if kind == "precomputed" and self.precision == "bfloat16":
-            found.append(
-                "--precision is for models that run here: precomputed vectors keep their own"
-            )
+            yield problem("precision_of_file", "precision")
         if self.init == "entailment" and not self.nli:
-            found.append(
-                "--init entailment needs an entailment model, and none comes with the platform: "
-                "install or download a cross-encoder trained on natural language inference and "
-                "pass its name or folder with --nli NAME"
-            )
-        if self.nli and self.init != "entailment":
-            found.append("--nli is only used with --init entailment")
+            yield problem("nli_needed", "init")
         if self.aggregation == "majority" and kind not in ("bow", "precomputed"):
-            found.append(
-                "--aggregation majority counts words and needs --embedder bow "
-                "(or precomputed vectors of zeros and ones)"
-            )
-        return found + self._problems_of_remedies(kind)
-
-    def _problems_of_remedies(self, kind: str) -> list[str]:
-        found = []
-        if not 0 < self.group_vote <= 1:
-            found.append(f"--group-vote {self.group_vote:g} must be above 0 and at most 1")
-        if self.group_vote != GROUP_VOTE and not self.collapse_copies:
-            found.append("--group-vote is only used with --collapse-copies")
-        if self.weight_cap is not None and not 0 < self.weight_cap <= 1:
-            found.append(f"--weight-cap {self.weight_cap:g} must be above 0 and at most 1")
-        if self.suggest_anchors < 0 or self.suggest_anchors == 1:
-            found.append("--suggest-anchors must be at least 2: one grade cannot be compared")
+            yield problem("majority_needs_bow", "aggregation")
         if self.camps and (self.anchors or self.suggest_anchors):
-            found.append(
-                "--camps takes several answers for right, --anchors and --suggest-anchors look for "
-                "the one camp that is: choose one of the two"
-            )
+            yield problem("camps_or_anchors", "camps")
         if self.unit_length and self.aggregation == "majority":
-            found.append(
-                "--unit-length is for --aggregation mean: a majority counts zeros and ones"
-            )
-        if self.spelling is not None and self.spelling not in LANGUAGES:
-            found.append(
-                f"--spelling {self.spelling}: there is no dictionary of this language; there are "
-                f"{', '.join(LANGUAGES)}"
-            )
+            yield problem("unit_length_of_mean", "unit_length")
         if self.spelling is not None and kind == "precomputed":
-            found.append("--spelling corrects texts before embedding: precomputed vectors are made")
-        return found
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values, ready for JSON."""
-        return {**asdict(self), "exclude_workers": list(self.exclude_workers)}
+            yield problem("spelling_of_vectors", "spelling")

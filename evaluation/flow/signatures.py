@@ -9,9 +9,10 @@ from importlib import metadata
 from pathlib import Path
 
 from evaluation.flow.parameters import AqerParameters
+from evaluation.options import signed
+from evaluation.options.signing import SHORT
 
-# How many characters of a hash a signature shows; summary.json holds all of them.
-SHORT = 12
+__all__ = ["SHORT", "aqer_signature", "combined_hash", "file_hash", "versions"]
 
 
 def combined_hash(hashes: Iterable[str]) -> str:
@@ -40,38 +41,12 @@ def aqer_signature(
 
     `precision` is the one that was used, not the one asked for.
     """
-    yes_no = {True: "yes", False: "no"}
     parts = {
         "embedder": model,
         "revision": revision,
-        "precision": precision,
-        "similarity": parameters.similarity,
-        "init": parameters.init if not parameters.nli else f"entailment({parameters.nli})",
-        "aggregation": parameters.aggregation,
-        "stopping": f"{parameters.stopping}({parameters.tolerance:g})",
-        "iterations": parameters.max_iterations,
-        "leave_one_out": yes_no[parameters.leave_one_out],
-        "difficulty": yes_no[parameters.difficulty],
-        "discrimination": yes_no[parameters.discrimination],
-        "rejected": "graded" if parameters.include_rejected else "left_out",
-        "draws": parameters.bootstrap,
-        "draws_of": "questions+workers" if parameters.bootstrap_workers else "questions",
-        "seed": parameters.seed,
-        "remedies": "+".join(_remedies(parameters)) or "none",
+        **signed(parameters),
         "inputs": input_hash[:SHORT],
         "version": metadata.version("crowdgrade"),
     }
+    parts |= {"embedder": model, "precision": precision}
     return "|".join(["aqer", *(f"{name}:{value}" for name, value in parts.items())])
-
-
-def _remedies(parameters: AqerParameters) -> list[str]:
-    """Return each remedy with its value; excluded workers by their number and a hash of the ids."""
-    ids = sorted(parameters.exclude_workers)
-    values = {
-        "exclude_workers": f"{len(ids)}-{combined_hash(ids)[:SHORT]}",
-        "collapse_copies": f"{parameters.group_vote:g}",
-        "weight_cap": f"{parameters.weight_cap}",
-        "suggest_anchors": f"{parameters.suggest_anchors}",
-        "spelling": f"{parameters.spelling}",
-    }
-    return [f"{name}({values[name]})" if name in values else name for name in parameters.remedies]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from evaluation.flow.stored import Stored
+from evaluation.options import Problem
 
 if TYPE_CHECKING:
     from evaluation.models import Run
@@ -20,7 +21,7 @@ class Options(Protocol):
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, ready for JSON."""
 
-    def problems(self) -> list[str]:
+    def problems(self) -> list[Problem]:
         """Return what contradicts itself; an empty list if nothing does."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from annotations.exchange import AnswerStatus
@@ -41,11 +41,10 @@ def load(run_id: int) -> GradingInput:
 
 def parameters_of(stored: dict[str, Any]) -> AqerParameters:
     """Return the parameters of a run; what an older run did not store has its default."""
-    known = {entry.name for entry in fields(AqerParameters)}
-    unknown = stored.keys() - known
-    if unknown:
-        raise RunInputError(f"unknown parameters: {', '.join(sorted(unknown))}")
-    return AqerParameters(**stored)
+    try:
+        return AqerParameters.of_dict(stored)
+    except KeyError as error:
+        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
 
 
 def _answers(version_id: int) -> Answers:

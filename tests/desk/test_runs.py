@@ -1,6 +1,7 @@
 """Grading from a form, and the life of a run on its page."""
 
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db.models.functions import Now
@@ -199,13 +200,14 @@ def test_the_overview_lists_the_latest_runs(signed_in, world):
 
 
 def test_the_form_takes_every_remedy(world):
+    one, two = str(uuid4()), str(uuid4())
     data = {name: field.initial for name, field in GradeForm(world.rana).fields.items()}
     data = {name: value for name, value in data.items() if value is not None}
     form = GradeForm(
         world.rana,
         {
             **data,
-            "exclude_workers": "one\r\n two\n",
+            "exclude_workers": f"{one}\r\n {two}\n",
             "collapse_copies": "on",
             "group_vote": "0.5",
             "weight_cap": "0.2",
@@ -216,7 +218,7 @@ def test_the_form_takes_every_remedy(world):
     )
     assert form.is_valid(), form.errors
     assert form.parameters() == AqerParameters(
-        exclude_workers=("one", "two"),
+        exclude_workers=(one, two),
         collapse_copies=True,
         group_vote=0.5,
         weight_cap=0.2,

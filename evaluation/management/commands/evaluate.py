@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand, CommandParser
 from annotations.exchange import ColumnNames
 from evaluation.files.grading import GradingRequest, grade_file
 from evaluation.files.report import report
-from evaluation.management.parameter_arguments import add_parameter_arguments, chosen_parameters
-from evaluation.management.remedy_arguments import add_remedy_arguments
+from evaluation.flow.parameters import REMEDIES, AqerParameters
+from evaluation.management.option_arguments import add_option_arguments, chosen
 from evaluation.words.console import (
     BAD_INPUT,
     Bars,
@@ -22,6 +22,8 @@ from evaluation.words.console import (
 )
 
 __all__ = ["BAD_INPUT", "Command"]
+
+COMPARED = "Each is off unless asked for, and compared with the plain run in remedies.csv."
 
 AQER_EPILOG = """\
 SPEC is one of
@@ -60,7 +62,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Grade, and say what came out and where it is."""
-        parameters = chosen_parameters(options)
+        parameters = chosen(AqerParameters, options)
         request = GradingRequest(
             answers=options["answers"],
             models=options["models"],
@@ -98,8 +100,7 @@ def add_aqer_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="worker=NAME,question=NAME,answer=NAME,model=NAME",
         help="how the columns are called in your files, where they are called otherwise",
     )
-    add_parameter_arguments(parser)
-    add_remedy_arguments(parser, files=True)
+    add_option_arguments(parser, AqerParameters, files=True, groups={REMEDIES: COMPARED})
 
 
 def _columns(text: str) -> ColumnNames:

@@ -12,11 +12,13 @@ from annotations.management.importing import SetCommand
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.runs import queue
 from evaluation.background.watching import watch
-from evaluation.management.parameter_arguments import add_parameter_arguments, chosen_parameters
-from evaluation.management.remedy_arguments import add_remedy_arguments
+from evaluation.flow.parameters import REMEDIES, AqerParameters
+from evaluation.management.option_arguments import add_option_arguments, chosen
 from evaluation.management.run_tables import report
 from evaluation.models import Run
 from evaluation.words.console import BAD_INPUT, Bars, refused_as_bad_input, tell
+
+COMPARED = "Each is off unless asked for, and compared with the plain run."
 
 
 class Command(SetCommand):
@@ -30,13 +32,12 @@ class Command(SetCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """SET, the options of a grading, and whether to wait."""
         super().add_arguments(parser)
-        add_parameter_arguments(parser)
-        add_remedy_arguments(parser, files=False)
+        add_option_arguments(parser, AqerParameters, files=False, groups={REMEDIES: COMPARED})
         parser.add_argument("--no-wait", action="store_true", help="queue the run and end")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue, watch, print."""
-        parameters = chosen_parameters(options)
+        parameters = chosen(AqerParameters, options)
         if options["exclude_workers"] is not None:
             with refused_as_bad_input():
                 listed = read_workers(options["exclude_workers"])

@@ -7,6 +7,7 @@ from evaluation.background.leases import claim_oldest
 from evaluation.background.work import work_one_turn
 from evaluation.kinds import UnknownKindError, all_kinds, kind_named
 from evaluation.models import Run, RunData
+from evaluation.options import OptionError
 from tests.evaluation.kinds.words import ASIDE, WORDS, WordOptions, WordSummary, rows_of
 
 
@@ -50,7 +51,7 @@ def test_its_options_reach_it_and_are_checked_before(queued):
         pass
     # Without mountains, westward and northern.
     assert rows_of(run) == [["ann", 2], ["ben", 5]]
-    with pytest.raises(ValueError, match="must be at least 1"):
+    with pytest.raises(OptionError, match="longest: min_value, given=0, lowest=1"):
         queued(WordOptions(longest=0))
     assert Run.objects.count() == 1
 

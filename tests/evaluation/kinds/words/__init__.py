@@ -2,11 +2,12 @@
 
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from annotations.models import Response
 from evaluation.kinds import Kind, RunSummary
 from evaluation.models import Run, RunData
+from evaluation.options import Parameters, Real, Whole, option
 from evaluation.reports.spreadsheet import Table
 from evaluation.steps.checkpoints import Ending, OutOfTimeError, RunInputError, Turn
 
@@ -14,17 +15,13 @@ ASIDE, ROWS = "first-half", "rows"
 
 
 @dataclass(frozen=True)
-class WordOptions:
-    """`longest`: words with more letters are not counted. `seconds`: how long each half takes."""
-
-    longest: int = 100
-    seconds: float = 0.0
-
-    def as_dict(self):
-        return asdict(self)
-
-    def problems(self):
-        return [] if self.longest >= 1 else [f"longest {self.longest} must be at least 1"]
+class WordOptions(Parameters):
+    longest: int = option(
+        100, Whole(label="Longest word", help="Words with more letters are not counted.", lowest=1)
+    )
+    seconds: float = option(
+        0.0, Real(label="Seconds", help="How long each half takes.", lowest=0.0)
+    )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,135 @@
+"""Serializers out of declared options: a key each, described, refused in the API's words."""
+
+from __future__ import annotations
+
+from functools import partial, singledispatch
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from annotations.web.rest.base import StrictSerializer
+from evaluation.options import (
+    API,
+    Choice,
+    Ids,
+    JsonObject,
+    Option,
+    Parameters,
+    Problem,
+    Real,
+    Switch,
+    Text,
+    Whole,
+)
+from evaluation.options.declaration import DATABASE
+
+
+class OptionSerializer(StrictSerializer):
+    """What a kind of run may be asked to do; what is left out has its default."""
+
+    options_of: ClassVar[type[Parameters]]
+
+    def validate(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Refuse what is out of bounds, for operators, or contradicts itself, each at its key."""
+        options = self.options_of.options()
+        checked = (options[name].check(value) for name, value in values.items())
+        wrong = [one for one in checked if one is not None]
+        if not wrong:
+            asked = self.options_of(**values)
+            wrong = [] if self._is_operator() else asked.reserved()
+            wrong = wrong or asked.problems()
+        if wrong:
+            reasons: dict[str, list[str]] = {}
+            for one in wrong:
+                reasons.setdefault(one.option, []).append(self._reason(one))
+            raise serializers.ValidationError(reasons)
+        return values
+
+    def _reason(self, wrong: Problem) -> Any:
+        said = API.sentence(self.options_of, wrong)
+        return serializers.ErrorDetail(f"{said[:1].upper()}{said[1:]}", wrong.code)
+
+    def _is_operator(self) -> bool:
+        user = self.context["request"].user
+        return bool(user.is_active and user.is_superuser)
+
+
+def serializer_for(of: type[Parameters], name: str, description: str) -> type[OptionSerializer]:
+    """Return the serializer of a class of options; `name` is that of the schema."""
+    fields: dict[str, Any] = {}
+    for key, option in of.options().items():
+        if DATABASE not in option.places:
+            continue
+        fields[key] = field_of(option, _common(of, option))
+    return type(name, (OptionSerializer,), {**fields, "options_of": of, "__doc__": description})
+
+
+def _common(of: type[Parameters], option: Option) -> dict[str, Any]:
+    """Return what fields of all kinds take."""
+    told = API.described(of, option.name)
+    if isinstance(option, Text) and option.suggestions:
+        told = f"{told} One of {', '.join(option.suggestions)}, or another. {option.other_help}"
+    default: Any = option.default
+    if isinstance(default, dict | tuple):  # a new one each time
+        default = partial(type(default), default) if default else type(default)
+    common = {"help_text": told.strip(), "default": default}
+    return common | ({"allow_null": True} if option.optional else {})
+
+
+class IdsField(serializers.ListField):
+    """Ids, each once."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the ids as they are stored."""
+        return tuple(dict.fromkeys(map(str, super().to_internal_value(data))))
+
+
+@singledispatch
+def field_of(option: Option, _common: dict[str, Any]) -> Any:
+    """Return the field of an option."""
+    raise TypeError(f"no request has a field for {type(option).__name__}")
+
+
+@field_of.register
+def _(option: Text, common: dict[str, Any]) -> Any:
+    return serializers.CharField(max_length=option.max_length, **common)
+
+
+@field_of.register
+def _(option: Whole, common: dict[str, Any]) -> Any:
+    lowest = 0 if option.or_zero else option.lowest
+    return serializers.IntegerField(min_value=lowest, max_value=option.highest, **common)
+
+
+@field_of.register
+def _(option: Real, common: dict[str, Any]) -> Any:
+    kind: Any = serializers.FloatField
+    if option.above is not None:
+        described = {"type": "number", "format": "double", "exclusiveMinimum": option.above}
+        if option.highest is not None:
+            described["maximum"] = option.highest
+        # A class of its own: an instance is made anew for each request, without what was set on it.
+        kind = extend_schema_field(described)(type("AboveField", (serializers.FloatField,), {}))
+    return kind(min_value=option.lowest, max_value=option.highest, **common)
+
+
+@field_of.register
+def _(_option: Switch, common: dict[str, Any]) -> Any:
+    return serializers.BooleanField(**common)
+
+
+@field_of.register
+def _(option: Choice, common: dict[str, Any]) -> Any:
+    return serializers.ChoiceField(choices=list(option.choices), **common)
+
+
+@field_of.register
+def _(option: Ids, common: dict[str, Any]) -> Any:
+    child = serializers.UUIDField() if option.uuids else serializers.CharField()
+    return IdsField(child=child, max_length=option.most, **common)
+
+
+@field_of.register
+def _(_option: JsonObject, common: dict[str, Any]) -> Any:
+    return serializers.DictField(**common)

@@ -1,0 +1,129 @@
+"""Arguments of commands out of declared options: a flag each, refused in the terminal's words."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from functools import singledispatch
+from pathlib import Path
+from typing import Any, TypeVar
+
+from django.core.management.base import CommandError
+
+from evaluation.options import (
+    TERMINAL,
+    Choice,
+    Ids,
+    Option,
+    OptionError,
+    Parameters,
+    Switch,
+    Text,
+)
+from evaluation.options.declaration import DATABASE, FILES
+from evaluation.options.words import flag_of
+from evaluation.words.console import BAD_INPUT, printable
+
+Asked = TypeVar("Asked", bound=Parameters)
+
+
+def add_option_arguments(
+    parser: argparse.ArgumentParser,
+    of: type[Parameters],
+    *,
+    files: bool,
+    groups: Mapping[str, str] | None = None,
+) -> None:
+    """Add an argument for each option of a class.
+
+    Parameters
+    ----------
+    files : the command works on files, not on the database.
+    groups : groups of options that stand apart in the help, with a sentence for each.
+    """
+    apart = {
+        group: parser.add_argument_group(group, told) for group, told in (groups or {}).items()
+    }
+    for name, option in of.options().items():
+        if (FILES if files else DATABASE) in option.places:
+            told = _told(of, option)
+            more = arguments_of(option, _reader(of, option), files)
+            apart.get(option.group, parser).add_argument(
+                flag_of(option), dest=name, **{"help": told, **more}
+            )
+
+
+def chosen(of: type[Asked], options: Mapping[str, Any]) -> Asked:
+    """Return what was chosen; raises CommandError (2) where it will not do.
+
+    Ids that come in a file are left out: it is read later, with the answers that it belongs to.
+    """
+    values = {name: options[name] for name in of.options() if name in options}
+    for name, option in of.options().items():
+        if isinstance(option, Ids):
+            values[name] = ()
+        elif isinstance(option, Switch):
+            values[name] = bool(options[name])
+    parameters = of(**values)
+    problems = TERMINAL.all_told(of, parameters.problems())
+    if problems:
+        raise CommandError(printable("\n".join(problems)), returncode=BAD_INPUT)
+    return parameters
+
+
+class BadArgumentError(argparse.ArgumentTypeError):
+    """A value will not do; `problem` says why."""
+
+    def __init__(self, said: str, error: OptionError) -> None:
+        super().__init__(said)
+        self.problem = error.problems[0]
+
+
+def _reader(of: type[Parameters], option: Option) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        try:
+            return option.read(text)
+        except OptionError as error:
+            raise BadArgumentError(TERMINAL.sentence(of, error.problems[0]), error) from error
+
+    return read
+
+
+def _told(of: type[Parameters], option: Option) -> str:
+    """Return the help of an argument, with its default."""
+    told = TERMINAL.described(of, option.name)
+    if isinstance(option, Text) and option.suggestions:
+        told = f"{told} See below."
+    default = option.default
+    if isinstance(option, Switch):
+        default = ("on" if default else "off") if option.negatable else None
+    shown = "" if default in (None, "", (), {}) else f" (default: {default})"
+    return f"{told}{shown}".replace("%", "%%")
+
+
+@singledispatch
+def arguments_of(option: Option, read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+    """Return what `add_argument` takes for an option."""
+    return {"type": read, "metavar": option.metavar, "default": option.default}
+
+
+@arguments_of.register
+def _(option: Switch, _read: Callable[[str], Any], files: bool) -> dict[str, Any]:
+    if files and option.file:
+        return {"type": Path, "metavar": "FILE", "help": option.file}
+    if option.negatable:
+        return {"action": argparse.BooleanOptionalAction, "default": option.default}
+    return {"action": "store_true"}
+
+
+@arguments_of.register
+def _(option: Choice, read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+    found = {"type": read, "choices": tuple(option.choices), "default": option.default}
+    if option.implied is None:
+        return found
+    return {**found, "nargs": "?", "const": option.implied, "metavar": option.metavar}
+
+
+@arguments_of.register
+def _(option: Ids, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+    return {"type": Path, "metavar": option.metavar, "help": option.file or option.help}

@@ -1,0 +1,49 @@
+"""Options: declared once on a dataclass, and read from there by every door.
+
+A kind of run declares what it may be asked to do as the fields of a frozen dataclass that is a
+`Parameters`, each with an `Option`: type, bounds or choices, label, help, what it is only used
+with. The form (`evaluation.site.option_form`), the serializer (`evaluation.api.option_serializer`),
+the arguments (`evaluation.management.option_arguments`), the signature and the text of the
+settings follow from that. What is wrong is a `Problem`, a code with values; a door makes its
+sentence in its own words for the options (`Words`).
+"""
+
+from evaluation.options.declaration import (
+    Choice,
+    File,
+    Ids,
+    JsonObject,
+    Option,
+    Real,
+    Switch,
+    Text,
+    Whole,
+    option,
+)
+from evaluation.options.parameters import Parameters, Setting
+from evaluation.options.problems import OptionError, Problem, problem
+from evaluation.options.signing import signed
+from evaluation.options.words import API, FORM, TERMINAL, Words
+
+__all__ = [
+    "API",
+    "FORM",
+    "TERMINAL",
+    "Choice",
+    "File",
+    "Ids",
+    "JsonObject",
+    "Option",
+    "OptionError",
+    "Parameters",
+    "Problem",
+    "Real",
+    "Setting",
+    "Switch",
+    "Text",
+    "Whole",
+    "Words",
+    "option",
+    "problem",
+    "signed",
+]

@@ -1,0 +1,342 @@
+"""Kinds of options: what each takes for a value, as an object, as JSON and as text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from evaluation.options.problems import OptionError, Problem, problem
+
+BASIC, ADVANCED = "basic", "advanced"
+FILES, DATABASE = "files", "database"
+NOT_SIGNED = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """What all options have.
+
+    Attributes
+    ----------
+    label, help : for people, the help in whole sentences. Other options are named by their field
+        in braces, such as ``{init}`` or ``{init:entailment}``: each door has its own name for them.
+    group : "basic" (everybody should look at it), "advanced", or one of the kind's own.
+    places : where it applies: to commands over files, to runs of the database, or to both.
+    optional : None is a value, for none.
+    only_with : another option and the value it must have for this one to be used.
+    reserved : what of a value only operators may use, in a word, "" for nothing: it makes the
+        server open a file or call another machine.
+    empty_is_default : a field of a form that is left empty has the default, as if it was not sent.
+    signed_as : name in the signature, by default that of the field; "" where another option's
+        part tells it.
+    gathered : parts of a signature with one name are joined by "+", each with the option's name,
+        and only of options that have not their default.
+    sign : how a signature shows the value, out of all parameters.
+    metavar : what stands for the value in the help of a command. file : what the file holds that
+        a command takes instead of the value, where it takes one.
+    name, default : those of the field.
+    """
+
+    label: str
+    help: str
+    group: str = ADVANCED
+    places: tuple[str, ...] = (FILES, DATABASE)
+    optional: bool = False
+    only_with: tuple[str, Any] | None = None
+    reserved: Callable[[Any], str] | None = None
+    empty_is_default: bool = False
+    signed_as: str | None = None
+    gathered: bool = False
+    sign: Callable[[Any], str] | None = None
+    metavar: str = "X"
+    file: str = ""
+    name: str = ""
+    default: Any = None
+
+    def check(self, value: Any) -> Problem | None:
+        """Return what is wrong with a value by itself; None if nothing is."""
+        if value is None:
+            return None if self.optional else problem("null", self.name)
+        return self._check(value)
+
+    def _check(self, value: Any) -> Problem | None:
+        raise NotImplementedError
+
+    def read(self, text: str) -> Any:
+        """Return the value that a text names. Raises `OptionError` for one that will not do."""
+        value = self._read(text)
+        wrong = self.check(value)
+        if wrong is not None:
+            raise OptionError([wrong])
+        return value
+
+    def _read(self, text: str) -> Any:
+        return text
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as JSON has it."""
+        return value
+
+    def of_plain(self, value: Any) -> Any:
+        """Return the value that JSON holds."""
+        return value
+
+    def words(self, value: Any) -> str:
+        """Return a value for people."""
+        return "none" if value is None else str(value)
+
+    def _invalid(self, value: Any, what: str) -> Problem:
+        return problem("invalid", self.name, given=value, what=what)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Option):
+    """A text of one line.
+
+    Attributes
+    ----------
+    suggestions : values that most want, with words for each: a form offers them, and a field of
+        its own, with `other_label` and `other_help`, for another one.
+    test : what is wrong with a text; None if nothing is.
+    """
+
+    max_length: int = 500
+    suggestions: Mapping[str, str] = field(default_factory=dict)
+    other_label: str = "Another one"
+    other_help: str = ""
+    test: Callable[[str], Problem | None] | None = None
+
+    def _check(self, value: Any) -> Problem | None:
+        if not isinstance(value, str) or not value.strip():
+            return self._invalid(value, "text")
+        if len(value) > self.max_length:
+            return problem("max_length", self.name, given=len(value), most=self.max_length)
+        return self.test(value) if self.test else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole(Option):
+    """A whole number from `lowest` to `highest`.
+
+    Attributes
+    ----------
+    or_zero : 0 will do as well, for none. why : why not less than `lowest`.
+    """
+
+    lowest: int = 0
+    highest: int | None = None
+    or_zero: bool = False
+    why: str = ""
+    metavar: str = "N"
+
+    def _check(self, value: Any) -> Problem | None:
+        if not isinstance(value, int) or isinstance(value, bool):
+            return self._invalid(value, "whole")
+        if value < self.lowest and not (self.or_zero and value == 0):
+            return problem("min_value", self.name, given=value, lowest=self.lowest, why=self.why)
+        if self.highest is not None and value > self.highest:
+            return problem("max_value", self.name, given=value, highest=self.highest)
+        return None
+
+    def _read(self, text: str) -> int:
+        try:
+            return int(text)
+        except ValueError:
+            raise OptionError([self._invalid(text, "whole")]) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Real(Option):
+    """A number that is finite, from `lowest` or above `above`, to `highest`."""
+
+    lowest: float | None = None
+    above: float | None = None
+    highest: float | None = None
+
+    def _check(self, value: Any) -> Problem | None:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return self._invalid(value, "number")
+        if not math.isfinite(value):
+            return self._invalid(value, "finite")
+        if self.above is not None and value <= self.above:
+            return problem("min_value", self.name, given=value, above=self.above)
+        if self.lowest is not None and value < self.lowest:
+            return problem("min_value", self.name, given=value, lowest=self.lowest, why="")
+        if self.highest is not None and value > self.highest:
+            return problem("max_value", self.name, given=value, highest=self.highest)
+        return None
+
+    def _read(self, text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            raise OptionError([self._invalid(text, "number")]) from None
+
+    def of_plain(self, value: Any) -> Any:
+        """JSON writes 1.0 as 1 where it likes."""
+        return float(value) if type(value) is int else value
+
+    def words(self, value: Any) -> str:
+        """Return a value for people."""
+        return "none" if value is None else f"{value:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch(Option):
+    """Yes or no.
+
+    Attributes
+    ----------
+    negatable : the command line has ``--no-NAME`` as well. file : a command on files is given
+        one, which switches it on; over the database it is a plain switch.
+    """
+
+    negatable: bool = False
+
+    def _check(self, value: Any) -> Problem | None:
+        return None if isinstance(value, bool) else self._invalid(value, "switch")
+
+    def words(self, value: Any) -> str:
+        """Return a value for people."""
+        return "yes" if value else "no"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Option):
+    """One of some texts.
+
+    Attributes
+    ----------
+    choices : each with words for it; "" where it speaks for itself.
+    implied : what the command line takes where the option stands without a value.
+    none : words for None.
+    """
+
+    choices: Mapping[str, str]
+    implied: str | None = None
+    none: str = "no"
+
+    def _check(self, value: Any) -> Problem | None:
+        if value in self.choices:
+            return None
+        return problem("invalid_choice", self.name, given=value, choices=tuple(self.choices))
+
+    def words(self, value: Any) -> str:
+        """Return a value for people."""
+        return self.none if value is None else self.choices.get(value) or str(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ids(Option):
+    """Any number of ids, each once; the command line takes a file of them.
+
+    Attributes
+    ----------
+    uuids : in the database they are public ids. most : how many at most.
+    """
+
+    uuids: bool = False
+    most: int = 100_000
+    metavar: str = "FILE"
+
+    def _check(self, value: Any) -> Problem | None:
+        if not isinstance(value, tuple | list) or not all(isinstance(one, str) for one in value):
+            return self._invalid(value, "ids")
+        if len(value) > self.most:
+            return problem("max_length", self.name, given=len(value), most=self.most)
+        return None
+
+    def _read(self, text: str) -> tuple[str, ...]:
+        """Return the ids that stand between white space."""
+        ids = tuple(dict.fromkeys(text.split()))
+        if not self.uuids:
+            return ids
+        for one in ids:
+            try:
+                UUID(one)
+            except ValueError:
+                raise OptionError([self._invalid(one, "id")]) from None
+        return tuple(dict.fromkeys(str(UUID(one)) for one in ids))
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as JSON has it."""
+        return list(value)
+
+    def of_plain(self, value: Any) -> Any:
+        """Return the value that JSON holds."""
+        return tuple(value)
+
+    def words(self, value: Any) -> str:
+        """Return a value for people."""
+        return ", ".join(value) or "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class File(Option):
+    """A file, for the command line only: no form and no request may make the server open one."""
+
+    places: tuple[str, ...] = (FILES,)
+    optional: bool = True
+    metavar: str = "FILE"
+
+    def _check(self, value: Any) -> Problem | None:
+        return None if isinstance(value, Path) else self._invalid(value, "file")
+
+    def _read(self, text: str) -> Path:
+        return Path(text)
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as JSON has it."""
+        return None if value is None else str(value)
+
+    def of_plain(self, value: Any) -> Any:
+        """Return the value that JSON holds."""
+        return None if value is None else Path(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonObject(Option):
+    """A JSON object, such as the parameters that a server takes."""
+
+    most_bytes: int = 10_000
+    metavar: str = "JSON"
+
+    def _check(self, value: Any) -> Problem | None:
+        if not isinstance(value, dict):
+            return self._invalid(value, "object")
+        try:
+            size = len(json.dumps(value, allow_nan=False).encode())
+        except (TypeError, ValueError):
+            return self._invalid(value, "object")
+        if size > self.most_bytes:
+            return problem("max_length", self.name, given=size, most=self.most_bytes)
+        return None
+
+    def _read(self, text: str) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise OptionError([self._invalid(text, "object")]) from None
+
+    def words(self, value: Any) -> str:
+        """Return a value for people."""
+        return json.dumps(value, sort_keys=True, ensure_ascii=False) if value else "none"
+
+
+def option(default: Any, kind: Option) -> Any:
+    """Return the field of a dataclass that declares an option."""
+    if isinstance(default, dict):
+        return field(default_factory=lambda: dict(default), metadata={"option": kind})
+    return field(default=default, metadata={"option": kind})
+
+
+def default_of(of_field: Any) -> Any:
+    """Return the default of a dataclass's field."""
+    if of_field.default_factory is not MISSING:
+        return of_field.default_factory()
+    return of_field.default

@@ -1,0 +1,125 @@
+"""A class of options: the parameters of a kind of run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+from evaluation.options.declaration import ADVANCED, Ids, Option, default_of
+from evaluation.options.problems import Problem, problem
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An option as a run has it, for people: its label and its value in words."""
+
+    name: str
+    label: str
+    value: str
+    is_default: bool
+
+
+_OPTIONS: dict[type[Parameters], Mapping[str, Option]] = {}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a run may be asked to do; every field of a subclass is an `option`.
+
+    Attributes
+    ----------
+    sentences : the catalogue of the class's own problems: code to sentence, in which options stand
+        in braces as in their help, and values by name.
+    groups : titles of the groups of options that a form folds away, in order.
+    """
+
+    sentences: ClassVar[Mapping[str, str]] = {}
+    groups: ClassVar[Mapping[str, str]] = {ADVANCED: "More settings"}
+
+    def __post_init__(self) -> None:
+        """Take a list, which is what JSON has, for ids."""
+        for name, known in self.options().items():
+            if isinstance(known, Ids):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    @classmethod
+    def options(cls) -> Mapping[str, Option]:
+        """Return the options by name, in the order of the fields."""
+        if cls not in _OPTIONS:
+            _OPTIONS[cls] = {
+                entry.name: replace(
+                    entry.metadata["option"], name=entry.name, default=default_of(entry)
+                )
+                for entry in fields(cls)
+            }
+        return _OPTIONS[cls]
+
+    def problems(self) -> list[Problem]:
+        """Return what is wrong: values by themselves, or else what contradicts each other."""
+        checked = (known.check(getattr(self, name)) for name, known in self.options().items())
+        found = [wrong for wrong in checked if wrong is not None]
+        return found or [*self._idle(), *self.contradictions()]
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield what contradicts each other, where every value by itself will do."""
+        yield from ()
+
+    def _idle(self) -> Iterator[Problem]:
+        """Yield options that are set and would not be used."""
+        for name, known in self.options().items():
+            if known.only_with is None or getattr(self, name) == known.default:
+                continue
+            other, wanted = known.only_with
+            if getattr(self, other) != wanted:
+                yield problem("only_with", name, other=other, wanted=wanted)
+
+    def reserved(self) -> list[Problem]:
+        """Return what only operators may ask for."""
+        found = []
+        for name, known in self.options().items():
+            if known.reserved and (what := known.reserved(getattr(self, name))):
+                found.append(problem("operators_only", name, what=what))
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, ready for JSON."""
+        return {name: known.plain(getattr(self, name)) for name, known in self.options().items()}
+
+    @classmethod
+    def of_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Return what `as_dict` gave; what is missing has its default.
+
+        Raises KeyError, with the unknown names, where there are any: another version wrote them.
+        """
+        known = cls.options()
+        unknown = sorted(stored.keys() - known.keys())
+        if unknown:
+            raise KeyError(*unknown)
+        return cls(**{name: known[name].of_plain(value) for name, value in stored.items()})
+
+    @classmethod
+    def completed(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Return stored parameters with the defaults of those that are missing, whatever they are.
+
+        What no option is called stays as it is.
+        """
+        return cls().as_dict() | dict(stored)
+
+    @classmethod
+    def settings(cls, stored: Mapping[str, Any]) -> list[Setting]:
+        """Return stored parameters for people, every option that there is."""
+        known, found = cls.options(), []
+        for name, value in cls.completed(stored).items():
+            if name not in known:
+                found.append(Setting(name, name, str(value), False))
+                continue
+            kind = known[name]
+            default = value == kind.plain(kind.default)
+            found.append(Setting(name, kind.label, kind.words(value), default))
+        return found
+
+    @classmethod
+    def differences(cls, stored: Mapping[str, Any]) -> list[Setting]:
+        """Return those of `settings` that are not at their default."""
+        return [setting for setting in cls.settings(stored) if not setting.is_default]

@@ -1,0 +1,143 @@
+"""Problems of options and their help in sentences, in the words of a door.
+
+A terminal calls an option by its flag, a form by its label, the API by its key. Sentences have
+names of options in braces, ``{init}``, or with a value, ``{init:entailment}``; ``{nli:=}`` shows
+where the value goes where that is usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.options.declaration import Option, Switch
+from evaluation.options.parameters import Parameters
+from evaluation.options.problems import Problem
+
+# What is wrong with a value by itself; it stands beside the option it is about.
+INVALID = {
+    "text": "{given!r} is no text",
+    "whole": "{given!r} is no whole number",
+    "number": "{given!r} is no number",
+    "finite": "{given} is no finite number",
+    "switch": "{given!r} is neither yes nor no",
+    "ids": "{given!r} is no list of ids",
+    "id": "{given!r} is no id",
+    "file": "{given!r} is no file",
+    "object": "{given!r} is no JSON object",
+}
+OF_VALUES = {
+    "null": "a value is needed",
+    "max_length": "{given:,} are more than {most:,}",
+    "max_value": "{given} is more than {highest}",
+    "invalid_choice": "invalid choice: {given!r} (choose from {choices})",
+}
+SENTENCES = {
+    "only_with": "{option} is only used with {setting}",
+    "operators_only": "Only operators may use {what}: it opens a file of the server or calls "
+    "another machine.",
+}
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a door: how it calls an option, alone and with a value.
+
+    Attributes
+    ----------
+    called : the option. with_value : the option with a value; None for the place of one.
+    """
+
+    called: Callable[[Option], str]
+    with_value: Callable[[Option, str | None], str]
+
+    def text(self, of: type[Parameters], text: str, **values: Any) -> str:
+        """Return a text about options of a class, such as a help, with their names and values."""
+        mentioned = {name: _Mention(known, self) for name, known in of.options().items()}
+        return text.format_map({**mentioned, **values})
+
+    def help(self, of: type[Parameters], name: str) -> str:
+        """Return the help of an option."""
+        return self.text(of, of.options()[name].help)
+
+    def described(self, of: type[Parameters], name: str) -> str:
+        """Return the label and the help of an option, where no label stands beside it."""
+        return f"{of.options()[name].label}. {self.help(of, name)}"
+
+    def sentence(self, of: type[Parameters], problem: Problem) -> str:
+        """Return what is wrong; about a value by itself without the option's name."""
+        values = dict(problem.values)
+        template = _about_value(problem)
+        if template is None:
+            template = {**SENTENCES, **of.sentences}[problem.code]
+            if problem.option:
+                values["option"] = _Mention(of.options()[problem.option], self)
+            if problem.code == "only_with":
+                other = of.options()[values["other"]]
+                values["setting"] = format(_Mention(other, self), str(values["wanted"]))
+        elif problem.code == "invalid_choice":
+            values["choices"] = ", ".join(map(repr, values["choices"]))
+        return self.text(of, template, **values)
+
+    def told(self, of: type[Parameters], problem: Problem) -> str:
+        """Return what is wrong, where nothing beside it says which option it is about."""
+        said = self.sentence(of, problem)
+        if _about_value(problem) is None:
+            return said
+        return f"{self.called(of.options()[problem.option])}: {said}"
+
+    def all_told(self, of: type[Parameters], problems: Iterable[Problem]) -> list[str]:
+        """Return the sentences of several problems."""
+        return [self.told(of, one) for one in problems]
+
+
+@dataclass(frozen=True)
+class _Mention:
+    """An option in a sentence of a door."""
+
+    option: Option
+    words: Words
+
+    def __format__(self, value: str) -> str:
+        if not value:
+            return self.words.called(self.option)
+        return self.words.with_value(self.option, None if value == "=" else value)
+
+
+def _about_value(problem: Problem) -> str | None:
+    """Return the sentence of a problem of one value; None for one between options."""
+    values: Mapping[str, Any] = problem.values
+    if problem.code == "min_value":
+        if "above" in values:
+            return "{given} must be above {above:g}"
+        return "{given} is less than {lowest}" + (": {why}" if values["why"] else "")
+    if problem.code == "invalid":
+        return INVALID[values["what"]]
+    return OF_VALUES.get(problem.code)
+
+
+def flag_of(option: Option) -> str:
+    """Return the flag of the command line."""
+    return f"--{option.name.replace('_', '-')}"
+
+
+def _flag_with(option: Option, value: str | None) -> str:
+    if isinstance(option, Switch):
+        return flag_of(option)
+    return f"{flag_of(option)} {option.metavar if value is None else value}"
+
+
+def _label_with(option: Option, value: str | None) -> str:
+    if value is None or isinstance(option, Switch):
+        return f"“{option.label}”"
+    return f"“{option.label}: {option.words(value)}”"
+
+
+def _key_with(option: Option, value: str | None) -> str:
+    return option.name if value is None or isinstance(option, Switch) else f"{option.name} {value}"
+
+
+TERMINAL = Words(flag_of, _flag_with)
+FORM = Words(lambda option: f"“{option.label}”", _label_with)
+API = Words(lambda option: option.name, _key_with)

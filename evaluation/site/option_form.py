@@ -1,0 +1,232 @@
+"""Forms out of declared options: a field each, grouped, explained, refused in the form's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.core.exceptions import ValidationError
+
+from evaluation.options import (
+    FORM,
+    Choice,
+    Ids,
+    JsonObject,
+    Option,
+    OptionError,
+    Parameters,
+    Problem,
+    Real,
+    Switch,
+    Text,
+    Whole,
+)
+from evaluation.options.declaration import BASIC, DATABASE
+
+OTHER = "other"
+OTHER_WORDS = "Another one, named below"
+
+
+@dataclass(frozen=True)
+class FieldGroup:
+    """Fields that a form folds away; `is_open` says that something in them needs to be seen."""
+
+    title: str
+    fields: list[forms.BoundField]
+    is_open: bool
+
+
+class OptionForm(forms.Form):
+    """Everything that a kind of run may be asked to do; `parameters()` is a valid form's answer."""
+
+    options_of: ClassVar[type[Parameters]]
+
+    def __init__(
+        self,
+        user: AbstractBaseUser | AnonymousUser,
+        *args: Any,
+        like: Parameters | None = None,
+        preset: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Begin with the parameters of `like`; `preset` are fields that an address set on top."""
+        self.options = options_on(self.options_of)
+        self.preset = {
+            name: value for name, value in (preset or {}).items() if name in self.options
+        }
+        kwargs["initial"] = {**self._initial(like or self.options_of()), **self.preset}
+        super().__init__(*args, **kwargs)
+        self._operator = bool(getattr(user, "is_superuser", False))
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse values out of bounds, what is for operators, and what contradicts itself."""
+        values: dict[str, Any] = super().clean() or {}
+        for name, option in self.options.items():
+            at = self._field_of(name)
+            if name in values and at not in self.errors:
+                self._refuse(at, option.check(self._value(name)))
+        if self.errors:
+            return values
+        asked = self.parameters()
+        for wrong in () if self._operator else asked.reserved():
+            self._refuse(self._field_of(wrong.option), wrong)
+        if not self.errors:
+            for wrong in asked.problems():
+                self._refuse(None, wrong)
+        return values
+
+    def parameters(self) -> Any:
+        """Return what was asked for, an object of the class of options."""
+        return self.options_of(**{name: self._value(name) for name in self.options})
+
+    def basic(self) -> list[forms.BoundField]:
+        """Return the fields that everybody should look at."""
+        return list(self._in_group(BASIC))
+
+    def folded(self) -> list[FieldGroup]:
+        """Return the other groups, in order."""
+        found = []
+        for group, title in self.options_of.groups.items():
+            fields = list(self._in_group(group))
+            seen = any(field.errors or field.name in self.preset for field in fields)
+            found.append(FieldGroup(title, fields, bool(self.non_field_errors()) or seen))
+        return found
+
+    def preset_labels(self) -> list[str]:
+        """Return the labels of what an address set beforehand."""
+        return [str(self[name].label) for name in self.preset]
+
+    def _in_group(self, group: str) -> Iterator[forms.BoundField]:
+        for name in self.fields:
+            if self.options[name.removeprefix(f"{OTHER}_")].group == group:
+                yield self[name]
+
+    def _field_of(self, name: str) -> str:
+        """Return the field that holds an option: its own, or that of another value."""
+        other = f"{OTHER}_{name}"
+        chosen = self.cleaned_data.get(name) == OTHER
+        return other if chosen and other in self.fields else name
+
+    def _value(self, name: str) -> Any:
+        option, value = self.options[name], self.cleaned_data[self._field_of(name)]
+        if value not in (None, ""):
+            return value
+        return None if option.optional else option.default if option.empty_is_default else ""
+
+    def _refuse(self, field: str | None, wrong: Problem | None) -> None:
+        if wrong is not None:
+            said = FORM.sentence(self.options_of, wrong)
+            self.add_error(field, ValidationError(f"{said[:1].upper()}{said[1:]}", wrong.code))
+
+    def _initial(self, parameters: Parameters) -> dict[str, Any]:
+        """Return parameters as the form shows them."""
+        values: dict[str, Any] = {}
+        for name, option in self.options.items():
+            value = values[name] = getattr(parameters, name)
+            if isinstance(option, Text) and option.suggestions and value not in option.suggestions:
+                values |= {name: OTHER, f"{OTHER}_{name}": value}
+        return values
+
+
+def options_on(of: type[Parameters]) -> dict[str, Option]:
+    """Return the options that a form or a request has: those of the database."""
+    return {name: option for name, option in of.options().items() if DATABASE in option.places}
+
+
+def form_for(of: type[Parameters]) -> type[OptionForm]:
+    """Return the form of a class of options."""
+    fields: dict[str, forms.Field] = {}
+    for name, option in options_on(of).items():
+        field = fields[name] = field_of(option)
+        field.label, field.initial = option.label, option.default
+        field.help_text = FORM.help(of, name)
+        if isinstance(option, Ids):
+            field.help_text += " One on each line."
+        if isinstance(option, Text) and option.suggestions:
+            fields[f"{OTHER}_{name}"] = forms.CharField(
+                label=option.other_label, help_text=option.other_help, required=False
+            )
+    return type(f"{of.__name__}Form", (OptionForm,), {**fields, "options_of": of})
+
+
+class IdsField(forms.CharField):
+    """Ids between white space, shown one on each line."""
+
+    widget = forms.Textarea(attrs={"rows": 3})
+
+    def __init__(self, option: Ids) -> None:
+        super().__init__(required=False)
+        self.option = option
+
+    def to_python(self, value: Any) -> Any:
+        """Return the ids, each once."""
+        try:
+            return self.option.read(str(value or ""))
+        except OptionError as error:
+            wrong = error.problems[0]
+            raise ValidationError(FORM.sentence(Parameters, wrong), wrong.code) from error
+
+    def prepare_value(self, value: Any) -> Any:
+        """Return ids as they are shown."""
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+
+@singledispatch
+def field_of(option: Option) -> forms.Field:
+    """Return the field of an option, which reads a value; its bounds are checked by the form."""
+    raise TypeError(f"no form has a field for {type(option).__name__}")
+
+
+@field_of.register
+def _(option: Text) -> forms.Field:
+    if option.suggestions:
+        return forms.ChoiceField(choices=[*option.suggestions.items(), (OTHER, OTHER_WORDS)])
+    return forms.CharField(
+        required=not option.optional,
+        widget=forms.TextInput(attrs={"maxlength": option.max_length}),
+    )
+
+
+@field_of.register
+def _(option: Whole) -> forms.Field:
+    bounds = {"min": 0 if option.or_zero else option.lowest, "max": option.highest}
+    attributes = {name: value for name, value in bounds.items() if value is not None}
+    widget = forms.NumberInput(attrs=attributes)
+    return forms.IntegerField(required=_is_required(option), widget=widget)
+
+
+@field_of.register
+def _(option: Real) -> forms.Field:
+    widget = forms.TextInput(attrs={"inputmode": "decimal"})
+    return forms.FloatField(required=_is_required(option), widget=widget)
+
+
+@field_of.register
+def _(_option: Switch) -> forms.Field:
+    return forms.BooleanField(required=False)
+
+
+@field_of.register
+def _(option: Choice) -> forms.Field:
+    choices = [(value, words or value) for value, words in option.choices.items()]
+    if option.optional:
+        choices.insert(0, ("", option.none))
+    return forms.ChoiceField(required=not option.optional, choices=choices)
+
+
+@field_of.register
+def _(option: Ids) -> forms.Field:
+    return IdsField(option)
+
+
+@field_of.register
+def _(_option: JsonObject) -> forms.Field:
+    return forms.JSONField(required=False, empty_value={}, widget=forms.Textarea(attrs={"rows": 3}))
+
+
+def _is_required(option: Option) -> bool:
+    return not (option.optional or option.empty_is_default)
