@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +19,7 @@ from annotations.exchange.importing.target import (
 )
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, same_text
+from annotations.exchange.reading.source import Readable
 from annotations.exchange.records import ModelAnswerRecord, ModelAsking
 from annotations.models import QuestionSet
 from evaluation.models import LanguageModel, LLMResponse, request_hash
@@ -31,7 +31,7 @@ IMPORTED = request_hash("", {})
 
 def import_model_answers(
     question_set: QuestionSet,
-    path: str | os.PathLike[str],
+    path: Readable,
     *,
     columns: ColumnNames = DEFAULT_COLUMNS,
     version: int | None = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -29,6 +28,7 @@ from annotations.exchange.importing.target import (
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, AnswerRows, same_text
 from annotations.exchange.reading.questions import LONGEST
+from annotations.exchange.reading.source import Readable
 from annotations.models import (
     QuestionSet,
     QuestionSetVersion,
@@ -46,7 +46,7 @@ REFLAG = "Import it with --update-flags to store the flags of the file."
 
 def import_answers(
     question_set: QuestionSet,
-    path: str | os.PathLike[str],
+    path: Readable,
     *,
     columns: ColumnNames = DEFAULT_COLUMNS,
     panel: str = "",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -21,12 +20,13 @@ from annotations.exchange.importing.target import (
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.mturk import PANEL, MturkQuestion, MturkRows, QuestionTemplate
 from annotations.exchange.reading.questions import LONGEST
+from annotations.exchange.reading.source import Readable
 from annotations.models import Question, QuestionSet, QuestionSetVersion
 
 
 def import_mturk(
     question_set: QuestionSet,
-    path: str | os.PathLike[str],
+    path: Readable,
     *,
     question_template: str = "",
     panel: str = PANEL,
@@ -49,7 +49,7 @@ def import_mturk(
 
 def import_batches(
     question_set: QuestionSet,
-    paths: Sequence[str | os.PathLike[str]],
+    paths: Sequence[Readable],
     *,
     question_template: str = "",
     panel: str = PANEL,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from annotations.exchange.importing.report import ImportReport
@@ -23,6 +22,7 @@ from annotations.exchange.reading.questions import (
     read_passages,
     read_questions,
 )
+from annotations.exchange.reading.source import Readable
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
 
 Record = QuestionRecord | PassageRecord
@@ -32,7 +32,7 @@ NOT_OVERWRITTEN = "What is stored is not overwritten: correct the row, or use an
 
 def import_passages(
     question_set: QuestionSet,
-    path: str | os.PathLike[str],
+    path: Readable,
     *,
     columns: QuestionColumns = DEFAULT_COLUMNS,
     dry_run: bool = False,
@@ -73,7 +73,7 @@ def import_passages(
 
 def import_questions(
     question_set: QuestionSet,
-    path: str | os.PathLike[str],
+    path: Readable,
     *,
     columns: QuestionColumns = DEFAULT_COLUMNS,
     dry_run: bool = False,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from annotations.exchange.facts import (
     ASKING,
@@ -19,6 +17,7 @@ from annotations.exchange.facts import (
 )
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from annotations.exchange.problems import Problems
+from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import Table, open_table
 from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
 
@@ -65,9 +64,7 @@ class ModelAnswerFile(_File):
     records: list[ModelAnswerRecord]
 
 
-def read_answers(
-    path: str | os.PathLike[str], columns: ColumnNames = DEFAULT_COLUMNS
-) -> AnswerFile:
+def read_answers(path: Readable, columns: ColumnNames = DEFAULT_COLUMNS) -> AnswerFile:
     """The answers of workers in a CSV, TSV, JSON Lines or XLSX file.
 
     Raises `InputError` with every bad row found: a missing worker or question, the same worker
@@ -104,13 +101,11 @@ class AnswerRows:
     says, from the first row on, whether this is our own export.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], columns: ColumnNames = DEFAULT_COLUMNS
-    ) -> None:
-        self._checks = _Checks(Path(path), "worker")
+    def __init__(self, path: Readable, columns: ColumnNames = DEFAULT_COLUMNS) -> None:
+        self._checks = _Checks(source_of(path).name, "worker")
         self.problems = self._checks.problems
         wanted = (*columns.for_answers(), *answer_columns())
-        self.table = open_table(Path(path), wanted, self.problems)
+        self.table = open_table(path, wanted, self.problems)
         self.n_rows = 0
         self.graded_by: set[str] = set()
 
@@ -160,9 +155,7 @@ class AnswerRows:
         self._checks.finish(self.n_rows)
 
 
-def read_model_answers(
-    path: str | os.PathLike[str], columns: ColumnNames = DEFAULT_COLUMNS
-) -> ModelAnswerFile:
+def read_model_answers(path: Readable, columns: ColumnNames = DEFAULT_COLUMNS) -> ModelAnswerFile:
     """The answers of models in a CSV, TSV, JSON Lines or XLSX file.
 
     As `read_answers`, with model in place of worker and an optional status; a row whose status is
@@ -170,10 +163,8 @@ def read_model_answers(
     unknown status, the status empty beside an answer, the same model and question with another
     text or status.
     """
-    checks = _Checks(Path(path), "model")
-    table = open_table(
-        Path(path), (*columns.for_model_answers(), *model_columns()), checks.problems
-    )
+    checks = _Checks(source_of(path).name, "model")
+    table = open_table(path, (*columns.for_model_answers(), *model_columns()), checks.problems)
     records: list[ModelAnswerRecord] = []
     seen: dict[object, ModelAnswerRecord] = {}
     n_empty = n_repeated = 0
@@ -243,8 +234,8 @@ def cleaned(text: str) -> str:
 class _Checks:
     """The rules for the cells of one file; what breaks them is noted in `problems`."""
 
-    def __init__(self, path: Path, who: str) -> None:
-        self.problems = Problems(path.name)
+    def __init__(self, name: str, who: str) -> None:
+        self.problems = Problems(name)
         self._who = who
         # As typed -> as kept and its number. One string for each id however often it occurs, and
         # a pair of ids is one int: half the memory of a tuple, which tells with a million rows.

@@ -6,15 +6,14 @@ The file is read twice, a block at a time: once to decide, once to hand the line
 from __future__ import annotations
 
 import codecs
-import hashlib
 import re
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from io import TextIOWrapper
 from typing import BinaryIO
 
 from annotations.exchange.problems import InputError
+from annotations.exchange.reading.source import Readable, Source, Stamp, source_of
 
 BLOCK = 1 << 20
 AS_UTF8 = "Save the file as text in UTF-8 and try again."
@@ -65,16 +64,16 @@ class TextFile:
     `sha256` is that of the bytes, in hexadecimal; `warnings` are sentences for people.
     """
 
-    path: Path
+    source: Source
     encoding: str
     sha256: str
     warnings: tuple[str, ...]
-    stamp: tuple[int, int]
+    stamp: Stamp
 
     @property
     def name(self) -> str:
         """The file's name without its folder."""
-        return self.path.name
+        return self.source.name
 
     def lines(self, newline: str) -> Iterator[str]:
         r"""The lines with their ends, untouched.
@@ -86,56 +85,17 @@ class TextFile:
             self.name, "the file changed while it was read", "Try again once it is complete."
         )
         try:
-            with self.path.open("r", encoding=self.encoding, newline=newline) as text:
+            with TextIOWrapper(self.source.open(), encoding=self.encoding, newline=newline) as text:
                 yield from text
         except UnicodeDecodeError as error:
             raise changed from error
         except OSError as error:
-            raise unreadable(self.path, error) from error
-        if stamp_of(self.path) != self.stamp:
+            raise self.source.unreadable(error) from error
+        if self.source.stamp() != self.stamp:
             raise changed
 
 
-def unreadable(path: Path, error: Exception) -> InputError:
-    """The `InputError` for a file that the system does not let us read."""
-    cause = getattr(error, "strerror", None) or str(error)
-    return InputError.single(
-        path.name, f"{path} cannot be read: {cause}", "Check its path and its permissions."
-    )
-
-
-def stamp_of(path: Path) -> tuple[int, int]:
-    """Size in bytes and time of the last change.
-
-    Raises `InputError` if there is no such file, or if it is none (a folder, a pipe).
-    """
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        raise InputError.single(
-            path.name, f"there is no file {path}", "Check the path for typing mistakes."
-        ) from None
-    except (OSError, ValueError) as error:
-        raise unreadable(path, error) from error
-    if stat.S_ISDIR(status.st_mode):
-        raise InputError.single(path.name, f"{path} is a folder", "Name the file in it.")
-    if not stat.S_ISREG(status.st_mode):
-        raise InputError.single(
-            path.name, f"{path} is no ordinary file", "Save what it yields to a file first."
-        )
-    return status.st_size, status.st_mtime_ns
-
-
-def digest_of(path: Path) -> str:
-    """SHA-256 of the bytes, in hexadecimal. Raises `InputError` if they cannot be read."""
-    try:
-        with path.open("rb") as handle:
-            return hashlib.file_digest(handle, "sha256").hexdigest()
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
-def open_text(path: Path) -> TextFile:
+def open_text(given: Readable) -> TextFile:
     """The file as text, its encoding decided.
 
     UTF-8 with and without byte order mark, UTF-16 and UTF-32 with one, UTF-16 without one where
@@ -143,16 +103,17 @@ def open_text(path: Path) -> TextFile:
     file that is missing, empty, a folder, unreadable, of another kind by its first bytes, not
     text in any of these encodings, or that holds a NUL character.
     """
-    stamp = stamp_of(path)
+    source = source_of(given)
+    stamp = source.stamp()
     if stamp[0] == 0:
-        raise empty_file(path.name)
-    digest = digest_of(path)
+        raise empty_file(source.name)
+    digest = source.digest()
     try:
-        with path.open("rb") as handle:
-            encoding, warnings = _decide(handle, path.name)
+        with source.open() as handle:
+            encoding, warnings = _decide(handle, source.name)
     except OSError as error:
-        raise unreadable(path, error) from error
-    return TextFile(path, encoding, digest, warnings, stamp)
+        raise source.unreadable(error) from error
+    return TextFile(source, encoding, digest, warnings, stamp)
 
 
 def empty_file(name: str) -> InputError:

@@ -6,18 +6,17 @@ A HIT with its `Answer.` column is a question, named HITID:COLUMN; its wording i
 
 from __future__ import annotations
 
-import os
 import re
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 
 from annotations.exchange.facts import seconds_of
 from annotations.exchange.header import Column
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
+from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
@@ -81,12 +80,9 @@ class MturkRows:
     unknown field.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], template: QuestionTemplate | None = None
-    ) -> None:
-        path = Path(path)
+    def __init__(self, path: Readable, template: QuestionTemplate | None = None) -> None:
         self._template = template
-        self.problems = Problems(path.name)
+        self.problems = Problems(source_of(path).name)
         self.table = open_table(path, COLUMNS, self.problems)
         self.n_rows = self.n_assignments = self.n_fields = 0
         self.questions: dict[str, MturkQuestion] = {}

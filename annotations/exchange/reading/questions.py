@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from annotations.exchange.facts import Note, object_of
 from annotations.exchange.header import OF_PASSAGES, OF_QUESTIONS, Column, given_names
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 
 LONGEST_QUESTION = 100_000
@@ -121,7 +120,7 @@ class ItemFile(Generic[Record]):
 
 
 def read_questions(
-    path: str | os.PathLike[str], columns: QuestionColumns = DEFAULT_COLUMNS
+    path: Readable, columns: QuestionColumns = DEFAULT_COLUMNS
 ) -> ItemFile[QuestionRecord]:
     """The questions in a CSV, TSV, JSON Lines or XLSX file.
 
@@ -130,25 +129,27 @@ def read_questions(
     every bad row: no id or no text, the same id with something else, a cell that is too long or
     not what its column holds.
     """
-    return _read(Path(path), columns.for_questions(), _question, "question", OF_QUESTIONS)
+    return _read(path, columns.for_questions(), _question, "question", OF_QUESTIONS)
 
 
 def read_passages(
-    path: str | os.PathLike[str], columns: QuestionColumns = DEFAULT_COLUMNS
+    path: Readable, columns: QuestionColumns = DEFAULT_COLUMNS
 ) -> ItemFile[PassageRecord]:
     """The passages in a CSV, TSV, JSON Lines or XLSX file; title and language are known as well.
 
     Raises `InputError` as `read_questions` does.
     """
-    return _read(Path(path), columns.for_passages(), _passage, "passage", OF_PASSAGES)
+    return _read(path, columns.for_passages(), _passage, "passage", OF_PASSAGES)
 
 
 def _noting(found: list[tuple[str, str]]) -> Note:
     return lambda column, reason: found.append((column, reason))
 
 
-def _read(path: Path, columns: tuple[Column, ...], make: Any, key: str, mark: str) -> ItemFile[Any]:
-    problems = Problems(path.name)
+def _read(
+    path: Readable, columns: tuple[Column, ...], make: Any, key: str, mark: str
+) -> ItemFile[Any]:
+    problems = Problems(source_of(path).name)
     table = open_table(path, columns, problems)
     records: dict[str, Any] = {}
     n_rows = n_repeated = 0

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from annotations.exchange.header import Column
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.decoding import digest_of, empty_file, open_text, stamp_of
+from annotations.exchange.reading.decoding import empty_file, open_text
 from annotations.exchange.reading.delimited import read_delimited
 from annotations.exchange.reading.jsonlines import read_jsonlines
 from annotations.exchange.reading.rows import Row
+from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.workbook import read_workbook
 
 ACCEPTED = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx")
@@ -44,38 +45,39 @@ class Table:
     warnings: list[str]
 
 
-def open_table(path: Path, columns: Sequence[Column], problems: Problems) -> Table:
+def open_table(given: Readable, columns: Sequence[Column], problems: Problems) -> Table:
     """The file as a table; its format goes by the ending of its name, in any case.
 
     Bad rows are noted in `problems` while the rows are read. Raises `InputError`, here or at the
     first row, for a file that cannot be read as a whole.
     """
-    kind = path.suffix.lower()
+    origin = source_of(given)
+    kind = origin.suffix
     kept_aside: list[str] = []
     marks: set[str] = set()
-    stamp = stamp_of(path)
+    stamp = origin.stamp()
     if kind not in ACCEPTED:
         raise InputError.single(
-            path.name,
-            f"the ending {path.suffix or '(none)'} is not among the accepted ones: "
+            origin.name,
+            f"the ending {Path(origin.name).suffix or '(none)'} is not among the accepted ones: "
             + ", ".join(ACCEPTED),
             INSTEAD.get(kind, "Save the answers in one of these formats."),
         )
     if kind == ".xlsx":
         if stamp[0] == 0:
-            raise empty_file(path.name)
+            raise empty_file(origin.name)
         remarks: list[str] = []
-        rows = read_workbook(path, columns, problems, kept_aside, marks, remarks)
-        return Table(path.name, digest_of(path), None, rows, kept_aside, marks, remarks)
+        rows = read_workbook(origin, columns, problems, kept_aside, marks, remarks)
+        return Table(origin.name, origin.digest(), None, rows, kept_aside, marks, remarks)
 
-    source = open_text(path)
+    source = open_text(origin)
     if kind in (".jsonl", ".ndjson"):
         rows = read_jsonlines(source, columns, problems, kept_aside, marks)
     else:
         delimiter = "\t" if kind == ".tsv" else None
         rows = read_delimited(source, columns, problems, kept_aside, marks, delimiter)
     return Table(
-        path.name,
+        origin.name,
         source.sha256,
         source.encoding,
         rows,

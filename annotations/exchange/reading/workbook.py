@@ -9,14 +9,14 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from annotations.exchange.defusing import restored
 from annotations.exchange.header import Column, lay_out
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.decoding import OLE, ZIP, empty_file, unreadable
+from annotations.exchange.reading.decoding import OLE, ZIP, empty_file
 from annotations.exchange.reading.rows import Row
+from annotations.exchange.reading.source import Source
 
 LARGEST = 1 << 30
 """Bytes a workbook may have when unpacked."""
@@ -36,7 +36,7 @@ Cells = tuple[Any, ...]
 
 
 def read_workbook(
-    path: Path,
+    source: Source,
     columns: Sequence[Column],
     problems: Problems,
     kept_aside: list[str],
@@ -53,18 +53,15 @@ def read_workbook(
     that would unpack to an absurd size, an empty sheet, and a header that will not do.
     """
     damaged = InputError.single(
-        path.name,
+        source.name,
         "this is no XLSX workbook, or a damaged one",
         "Open it in a spreadsheet and save it anew as .xlsx, or export it as CSV.",
     )
     with ExitStack() as stack:
+        handle = stack.enter_context(source.open())
         try:
-            handle = stack.enter_context(path.open("rb"))
-        except OSError as error:
-            raise unreadable(path, error) from error
-        try:
-            sheet = _sheet_rows(handle, path.name, stack, remarks)
-            yield from _rows(sheet, path.name, columns, problems, kept_aside, marks)
+            sheet = _sheet_rows(handle, source.name, stack, remarks)
+            yield from _rows(sheet, source.name, columns, problems, kept_aside, marks)
         except InputError:
             raise
         # The parts of a broken workbook break openpyxl in more ways than can be listed here.

@@ -1,0 +1,113 @@
+"""Where a file's bytes come from: a path, memory, a storage; readers see no difference."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from annotations.exchange.problems import InputError
+
+Stamp = tuple[int, int]
+"""Size in bytes, and a number that changes with the content (0 for what cannot change)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that is there to be read, more than once.
+
+    `name` is what people call it; its ending tells the format. `place` says in messages where it
+    is. `opener` gives its bytes from the beginning, seekable; `stamper` raises `InputError` for
+    what cannot be read.
+    """
+
+    name: str
+    place: str
+    opener: Callable[[], BinaryIO]
+    stamper: Callable[[], Stamp]
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the name in small letters, with its point; empty without one."""
+        return Path(self.name).suffix.lower()
+
+    def open(self) -> BinaryIO:
+        """Return its bytes; raises `InputError` if they cannot be had."""
+        try:
+            return self.opener()
+        except OSError as error:
+            raise self.unreadable(error) from error
+
+    def stamp(self) -> Stamp:
+        """Return its size and time; raises `InputError` where there is no file."""
+        return self.stamper()
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the bytes, in hexadecimal; raises `InputError`."""
+        try:
+            with self.open() as handle:
+                # (Every binary file has readinto, which the type does not say.)
+                return hashlib.file_digest(handle, "sha256").hexdigest()  # type: ignore[arg-type]
+        except OSError as error:
+            raise self.unreadable(error) from error
+
+    def unreadable(self, error: Exception) -> InputError:
+        """Return the error for a file that the system does not let us read."""
+        cause = getattr(error, "strerror", None) or str(error)
+        return InputError.single(
+            self.name,
+            f"{self.place} cannot be read: {cause}",
+            "Check its path and its permissions.",
+        )
+
+
+Readable = str | os.PathLike[str] | Source
+"""What every reader takes."""
+
+
+def source_of(given: Readable) -> Source:
+    """Return a path as a source; a source stays as it is."""
+    if isinstance(given, Source):
+        return given
+    path = Path(given)
+    return Source(path.name, str(path), lambda: path.open("rb"), lambda: _stamp_of(path))
+
+
+def bytes_source(name: str, content: bytes) -> Source:
+    """Return bytes in memory as a file of that name."""
+    return Source(name, name, lambda: BytesIO(content), lambda: (len(content), 0))
+
+
+def stored_source(name: str, opener: Callable[[], BinaryIO], size: int) -> Source:
+    """Return what a storage holds (such as Django's) as a file of that name."""
+    return Source(name, name, opener, lambda: (size, 0))
+
+
+def rows_source(name: str, rows: Iterable[Any]) -> Source:
+    """Return values as a file of JSON Lines, row i in line i + 1; None is an empty line."""
+    lines = ("" if row is None else json.dumps(row) for row in rows)
+    return bytes_source(f"{name}.jsonl", "".join(f"{line}\n" for line in lines).encode("ascii"))
+
+
+def _stamp_of(path: Path) -> Stamp:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise InputError.single(
+            path.name, f"there is no file {path}", "Check the path for typing mistakes."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise source_of(path).unreadable(error) from error
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError.single(path.name, f"{path} is a folder", "Name the file in it.")
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError.single(
+            path.name, f"{path} is no ordinary file", "Save what it yields to a file first."
+        )
+    return status.st_size, status.st_mtime_ns
