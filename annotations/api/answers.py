@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -109,6 +108,7 @@ class AnswerViewSet(BulkViewSet):
     lookup_url_kwarg = "answer_id"
     serializer_class = AnswerSerializer
     required_keys = ("worker", "question", "answer")
+    reader = staticmethod(read_answers)
 
     def list(self, request: Request, set_id: Any) -> Reply:
         """List submitted answers of a version, with the beginnings of their texts."""
@@ -139,10 +139,6 @@ class AnswerViewSet(BulkViewSet):
         question_set = editable(request, QuestionSet.objects.all(), set_id)
         options = options_of(request, AnswerOptionsSerializer)
         return self.taken_in(import_answers, question_set, options)
-
-    def read(self, path: Path) -> Any:
-        """Read a file of answers."""
-        return read_answers(path)
 
 
 def _joined(rows: QuerySet[Response]) -> QuerySet[Response]:

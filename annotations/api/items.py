@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
-from pathlib import Path
 from typing import Any, ClassVar
 
 from django.db import transaction
@@ -14,6 +11,7 @@ from rest_framework.response import Response
 
 from annotations.exchange.importing.target import locked
 from annotations.exchange.problems import InputError
+from annotations.exchange.reading.source import rows_source
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
 from annotations.web.rest.bulk import BulkViewSet, ImportOptionsSerializer, options_of
 from annotations.web.rest.once import repeatable
@@ -83,21 +81,18 @@ class ItemViewSet(BulkViewSet):
     def _change(self, row: Any, given: dict[str, Any]) -> None:
         """Check the row as it would be by the stage that reads files, and store it."""
         sent = {**self.as_row(row), **given}
-        with tempfile.TemporaryDirectory(prefix="rows-") as folder:
-            path = Path(folder) / "row.jsonl"
-            path.write_text(json.dumps(sent), encoding="ascii")
-            try:
-                (record,) = self.read(path).records
-            except InputError as error:
-                faults = [
-                    Fault(
-                        problem.reason[:1].upper() + problem.reason[1:] + ".",
-                        pointer=f"#/{problem.column}" if problem.column else "#",
-                        remedy=problem.remedy,
-                    )
-                    for problem in error.problems
-                ]
-                raise ApiProblem("invalid", faults[0].detail, faults) from error
+        try:
+            (record,) = self.reader(rows_source("row", [sent])).records
+        except InputError as error:
+            faults = [
+                Fault(
+                    problem.reason[:1].upper() + problem.reason[1:] + ".",
+                    pointer=f"#/{problem.column}" if problem.column else "#",
+                    remedy=problem.remedy,
+                )
+                for problem in error.problems
+            ]
+            raise ApiProblem("invalid", faults[0].detail, faults) from error
         for name, value in self.fields_of(record, row.version).items():
             setattr(row, name, value)
         row.save()

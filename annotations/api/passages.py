@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django.db.models import QuerySet
@@ -81,14 +80,11 @@ class PassageViewSet(ItemViewSet):
     row_serializer = PassageRowSerializer
     load = staticmethod(import_passages)
     required_keys = ("passage", "text")
+    reader = staticmethod(read_passages)
 
     def rows(self) -> QuerySet[Passage]:
         """Return all with the beginnings of their texts."""
         return with_excerpt(Passage.objects.all())
-
-    def read(self, path: Path) -> Any:
-        """Read a file of passages."""
-        return read_passages(path)
 
     def as_row(self, row: Passage) -> dict[str, Any]:
         """Return a passage as a row."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from django.db.models import QuerySet
@@ -106,14 +105,11 @@ class QuestionViewSet(ItemViewSet):
     row_serializer = QuestionRowSerializer
     load = staticmethod(import_questions)
     required_keys = ("question", "text")
+    reader = staticmethod(read_questions)
 
     def rows(self) -> QuerySet[Question]:
         """Return all with the beginnings of their texts."""
         return with_excerpt(Question.objects.all()).select_related("passage")
-
-    def read(self, path: Path) -> Any:
-        """Read a file of questions."""
-        return read_questions(path)
 
     def as_row(self, row: Question) -> dict[str, Any]:
         """Return a question as a row."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -94,6 +93,7 @@ class ModelAnswerViewSet(BulkViewSet):
     lookup_url_kwarg = "model_answer_id"
     serializer_class = ModelAnswerSerializer
     required_keys = ("model", "question", "answer")
+    reader = staticmethod(read_model_answers)
 
     def list(self, request: Request, set_id: Any) -> Response:
         """List the answers in a version, with the beginnings of their texts."""
@@ -121,10 +121,6 @@ class ModelAnswerViewSet(BulkViewSet):
         question_set = editable(request, QuestionSet.objects.all(), set_id)
         options = options_of(request, VersionOptionsSerializer)
         return self.taken_in(import_model_answers, question_set, options)
-
-    def read(self, path: Path) -> Any:
-        """Read a file of model answers."""
-        return read_model_answers(path)
 
 
 def _joined(rows: QuerySet[LLMResponse]) -> QuerySet[LLMResponse]:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +19,7 @@ from rest_framework.response import Response
 from annotations.exchange.importing import ImportReport
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.jsonlines import strictly_parsed
+from annotations.exchange.reading.source import Readable, Source, rows_source
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.problems import ApiProblem, Fault, bad_field, bad_rows
 from annotations.web.size_limit import LARGEST
@@ -128,6 +126,8 @@ class BulkViewSet(ApiViewSet):
 
     parser_classes = (RowsParser, LinesParser)
     required_keys: tuple[str, ...]
+    reader: Callable[[Readable], Any]
+    """Reads rows without storing them; InputError names the bad ones."""
 
     @property
     def throttle_scope(self) -> str | None:
@@ -160,42 +160,32 @@ class BulkViewSet(ApiViewSet):
             if isinstance(data, Lines):
                 report = load(into, data.path, **options)
             else:
-                with self._written(rows_of(data)) as path:
-                    report = load(into, path, **options)
+                report = load(into, self._as_lines(rows_of(data)), **options)
         except InputError as error:
             raise bad_rows(error, lines=isinstance(data, Lines)) from error
         body = {**report.as_dict(), "changed": report.changed, "question_set": into.public_id}
         return Response(ImportReportSerializer(body).data)
 
-    @contextmanager
-    def _written(self, rows: list[Any]) -> Iterator[Path]:
-        """Write the rows to a file of JSON Lines, row i into line i + 1."""
+    def _as_lines(self, rows: list[Any]) -> Source:
+        """Return the rows as a file of JSON Lines, row i in line i + 1; `InputError` for bad ones.
+
+        Also what is wrong with the rows that have all keys, so that all is told at once.
+        """
         problems = Problems("rows")
-        with tempfile.TemporaryDirectory(prefix="rows-") as folder:
-            path = Path(folder) / "rows.jsonl"
-            with open(path, "w", encoding="ascii", opener=_private) as file:
-                for line, row in enumerate(rows, 1):
-                    missing = _missing(row, self.required_keys)
-                    for key in missing:
-                        problems.add(line, key, f"there is no {key}", "Every row needs it.")
-                    # A line left empty is skipped; the others keep their numbers.
-                    file.write("\n" if missing else json.dumps(row) + "\n")
-            if not problems.total:
-                yield path
-                return
-            self._read_rest(path, problems)
+        for line, row in enumerate(rows, 1):
+            for key in _missing(row, self.required_keys):
+                problems.add(line, key, f"there is no {key}", "Every row needs it.")
+        # A line left empty is skipped; the others keep their numbers.
+        lines = rows_source(
+            "rows", (None if _missing(row, self.required_keys) else row for row in rows)
+        )
+        if problems.total:
+            try:
+                self.reader(lines)
+            except InputError as error:
+                problems.extend(problem for problem in error.problems if problem.line is not None)
         problems.raise_if_any()
-
-    def _read_rest(self, path: Path, problems: Problems) -> None:
-        """Add what is wrong with the rows that have all keys, so that all is told at once."""
-        try:
-            self.read(path)
-        except InputError as error:
-            problems.extend(problem for problem in error.problems if problem.line is not None)
-
-    def read(self, path: Path) -> Any:
-        """Read rows without storing them; InputError names the bad ones."""
-        raise NotImplementedError
+        return lines
 
 
 def rows_of(data: Any) -> list[Any]:
@@ -232,7 +222,3 @@ def options_of(request: Request, serializer: type[serializers.Serializer[Any]]) 
 
 def _missing(row: Any, required: tuple[str, ...]) -> list[str]:
     return [key for key in required if key not in row] if isinstance(row, dict) else []
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
