@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_POST
 
-from annotations.desk import staging
 from annotations.desk.forms import UploadForm
 from annotations.exchange.importing import ImportReport
 from annotations.exchange.problems import InputError
-from annotations.models import QuestionSet
+from annotations.exchange.reading.source import stored_source
+from annotations.models import QuestionSet, Upload
+from annotations.models.uploads import LONGEST_NAME, sweep
 from annotations.web.pages import breadcrumbs
 from annotations.web.scope import editable, user_id
 from annotations.web.upload_kinds import KINDS, UploadKind
@@ -33,15 +38,16 @@ def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
         form = UploadForm(sort, posted, files, too_large=too_large)
         if form.is_valid():
             file = form.cleaned_data["file"]
-            staged = staging.stage(
-                file.chunks(),
-                user=user_id(request),
-                question_set=str(question_set.public_id),
+            sweep()
+            staged = Upload(
+                owner_id=user_id(request),
+                question_set=question_set,
                 kind=kind,
-                name=file.name,
+                name=Path(file.name).name[:LONGEST_NAME],
                 columns=form.cleaned_data.get("columns", ""),
                 options=form.options(),
             )
+            staged.file.save("", file, save=False)
             _read(staged, question_set, sort, dry_run=True)
             return _to_page(question_set, staged)
     context = {
@@ -82,7 +88,7 @@ def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
     """Import the file; a second click finds it done."""
     question_set = editable(request, QuestionSet.objects.all(), set_id)
     staged = _staged(request, question_set, token)
-    if staged.state == "checked" and staged.path.exists():
+    if staged.state == Upload.State.CHECKED and staged.file:
         _read(staged, question_set, KINDS[staged.kind], dry_run=False)
     return _to_page(question_set, staged)
 
@@ -91,19 +97,16 @@ def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
 def discard_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     """Forget the file."""
     question_set = editable(request, QuestionSet.objects.all(), set_id)
-    _staged(request, question_set, token).drop()
+    _staged(request, question_set, token).delete()
     return redirect("admin:question-set", question_set.public_id)
 
 
-def _read(staged: staging.Staged, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:
-    columns = {"columns": kind.parse_columns(staged.columns)} if staged.columns else {}
+def _read(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:
     try:
-        report: ImportReport = kind.load(
-            into, staged.path, dry_run=dry_run, **columns, **staged.options
-        )
+        report = _imported(upload, into, kind, dry_run=dry_run)
     except InputError as error:
-        staged.state, staged.report, staged.n_problems = "bad", None, error.total
-        staged.problems = [
+        upload.state, upload.report, upload.n_problems = Upload.State.BAD, None, error.total
+        upload.problems = [
             {
                 "line": problem.line,
                 "column": problem.column,
@@ -112,20 +115,55 @@ def _read(staged: staging.Staged, into: QuestionSet, kind: UploadKind, *, dry_ru
             }
             for problem in error.problems
         ]
-        staged.drop_file()
+        upload.drop_files()
     else:
-        report.file = staged.name
-        staged.state = "checked" if dry_run else "done"
-        staged.report = {**report.as_dict(), "changed": report.changed}
-        staged.lines = list(report.lines())
+        upload.state = Upload.State.CHECKED if dry_run else Upload.State.DONE
+        upload.report = {**report.as_dict(), "changed": report.changed}
+        upload.lines = list(report.lines())
         if not dry_run or not report.changed:
-            staged.drop_file()
-    staged.save()
+            upload.drop_files()
+    upload.save()
 
 
-def _staged(request: HttpRequest, question_set: QuestionSet, token: str) -> staging.Staged:
-    return staging.find(token, user=user_id(request), question_set=str(question_set.public_id))
+def _imported(
+    upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool
+) -> ImportReport:
+    """Import the file; what a dry run has read of it is not read again."""
+    options = upload.options
+    if kind.stage is None:
+        source = stored_source(upload.name, upload.opened, upload.file.size)
+        return kind.load(into, source, dry_run=dry_run, **_columns(upload, kind), **options)
+    stage = kind.stage
+    of_reading = {name: options[name] for name in stage.options if name in options}
+    of_storing = {name: value for name, value in options.items() if name not in of_reading}
+    if upload.checked:
+        with upload.checked_path() as path, stage.kind.opened(path) as rows:
+            return stage.store(into, rows, dry_run=dry_run, **of_storing)
+    source = stored_source(upload.name, upload.opened, upload.file.size)
+    with stage.read(source, **_columns(upload, kind), **of_reading) as rows:
+        report = stage.store(into, rows, dry_run=dry_run, **of_storing)
+        if dry_run and report.changed:
+            with TemporaryDirectory(prefix="upload-") as folder:
+                path = Path(folder) / "rows"
+                rows.keep(path)
+                upload.keep_checked(path)
+        return report
 
 
-def _to_page(question_set: QuestionSet, staged: staging.Staged) -> HttpResponseRedirect:
-    return redirect("admin:uploaded", question_set.public_id, staged.token)
+def _columns(upload: Upload, kind: UploadKind) -> dict[str, Any]:
+    return {"columns": kind.parse_columns(upload.columns)} if upload.columns else {}
+
+
+def _staged(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:
+    """Return what this user uploaded into this set; else it does not exist."""
+    try:
+        found = question_set.uploads.filter(public_id=token, owner_id=user_id(request)).first()
+    except ValidationError:  # no id at all
+        raise Http404 from None
+    if found is None:
+        raise Http404("it was discarded, or a day has passed")
+    return found
+
+
+def _to_page(question_set: QuestionSet, upload: Upload) -> HttpResponseRedirect:
+    return redirect("admin:uploaded", question_set.public_id, upload.public_id)

@@ -35,6 +35,7 @@ from annotations.models.rights import Rights, rights
 from annotations.models.shares import Share
 from annotations.models.submissions import Submission
 from annotations.models.teams import Membership, Team
+from annotations.models.uploads import Upload
 from annotations.models.workers import Worker
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "Share",
     "Submission",
     "Team",
+    "Upload",
     "Variant",
     "Worker",
     "is_operator",

@@ -14,17 +14,34 @@ from annotations.exchange.importing import (
     import_passages,
     import_questions,
 )
+from annotations.exchange.importing.answers import stage_answers, store_staged
+from annotations.exchange.importing.mturk import StagedBatch, stage_batch, store_batch
+from annotations.exchange.importing.stage import Stage
 from annotations.exchange.reading.mturk import PANEL
 from annotations.exchange.reading.questions import QuestionColumns
+
+
+@dataclass(frozen=True)
+class Staging:
+    """How a kind of file is read and stored apart, so that a yes need not read it again.
+
+    `read` takes the file, `columns` and those `options` that it needs by their names, and returns
+    a stage of `kind`; `store` takes the set, the stage, `dry_run` and the other options.
+    """
+
+    kind: type[Stage]
+    read: Callable[..., Stage]
+    store: Callable[..., ImportReport]
+    options: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class UploadKind:
     """One kind of file.
 
-    `load` takes the set, the path, `columns`, `dry_run` and the `options` by their names; a kind
+    `load` takes the set, the file, `columns`, `dry_run` and the `options` by their names; a kind
     whose columns have fixed names has no `columns_example` and takes no `columns`. `initial` is
-    what stands in the options at first.
+    what stands in the options at first. Files that may be large have a `stage`.
     """
 
     slug: str
@@ -36,6 +53,7 @@ class UploadKind:
     load: Callable[..., ImportReport]
     options: tuple[str, ...] = ()
     initial: dict[str, str] = field(default_factory=dict)
+    stage: Staging | None = None
 
 
 KINDS: dict[str, UploadKind] = {}
@@ -81,6 +99,7 @@ register(
         ColumnNames.parse,
         import_answers,
         ("panel", "create_questions", "update_flags"),
+        stage=Staging(Stage, stage_answers, store_staged, ("panel",)),
     )
 )
 register(
@@ -97,5 +116,6 @@ register(
         import_mturk,
         ("panel", "question_template", "update_flags"),
         {"panel": PANEL},
+        Staging(StagedBatch, stage_batch, store_batch, ("panel", "question_template")),
     )
 )

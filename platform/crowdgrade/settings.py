@@ -6,6 +6,8 @@ that is kept there, so the commands that work on files alone leave none behind.
 
     CROWDGRADE_HOME       folder of local state (default: var/ in the checkout)
     CROWDGRADE_DEMO_HOME  folder of the demo's state (default: var/demo)
+    CROWDGRADE_UPLOADS    folder of uploaded files, which all web servers see
+                          (default: uploads/ in CROWDGRADE_HOME)
     DATABASE_URL          postgresql://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FILE
                           (default: SQLite in CROWDGRADE_HOME)
     SECRET_KEY            at least 32 characters (default: made once, kept in CROWDGRADE_HOME)
@@ -324,6 +326,12 @@ SPECTACULAR_SETTINGS = {
 
 STATIC_URL = "static/"
 STATIC_ROOT = HOME / "static"
+UPLOADS = Path(_text("CROWDGRADE_UPLOADS") or HOME / "uploads")
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "uploads": {"BACKEND": "annotations.models.storage.PrivateStorage"},
+}
 UPLOAD_BYTES = _number("UPLOAD_MB", 100) * 1024**2
 FILE_UPLOAD_HANDLERS = [
     "annotations.web.size_limit.SizeLimit",

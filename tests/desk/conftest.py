@@ -25,6 +25,7 @@ NASTY = f"{MARK} \"'><script>alert(1)</script> {{{{ 7*7 }}}} ${{7*7}}"
 def own_home(settings, tmp_path, monkeypatch):
     """Uploads go into a folder of the test's, and no bell rings."""
     settings.HOME = tmp_path / "home"
+    settings.UPLOADS = settings.HOME / "uploads"
     # The real one takes half a second a user.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     # No test is too fast for the API.

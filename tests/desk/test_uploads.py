@@ -1,15 +1,18 @@
 """Uploading: the dry run changes nothing, the yes imports all of it, a bad row stops all of it."""
 
 import json
-import os
 import stat
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import F
 from django.urls import reverse
 
-from annotations.desk import staging
-from annotations.models import QuestionSet, Response, Worker
+from annotations.exchange.importing import answers as importing
+from annotations.models import QuestionSet, Response, Upload, Worker
+from annotations.models.uploads import KEPT, sweep
 from annotations.web import size_limit
 from evaluation.models import LLMResponse
 
@@ -30,7 +33,7 @@ def send(client, question_set, kind, content, name="file.csv", follow=True, **mo
 
 
 def confirm(client, question_set, response):
-    token = response.context["staged"].token
+    token = response.context["staged"].public_id
     address = reverse("admin:upload-confirm", args=[question_set.public_id, token])
     return client.post(address, follow=True)
 
@@ -39,8 +42,12 @@ def upload(client, question_set, kind, content, **more):
     return confirm(client, question_set, send(client, question_set, kind, content, **more))
 
 
+def folder():
+    return Path(settings.UPLOADS)
+
+
 def files():
-    return sorted(path.suffix for path in staging.folder().iterdir())
+    return sorted(folder().iterdir()) if folder().exists() else []
 
 
 def test_the_preview_counts_and_changes_nothing_until_it_is_confirmed(client, question_set):
@@ -52,7 +59,7 @@ def test_the_preview_counts_and_changes_nothing_until_it_is_confirmed(client, qu
     result = confirm(client, question_set, preview)
     assert result.context["staged"].state == "done"
     assert (Response.objects.count(), Worker.objects.count()) == (3, 2)
-    assert ".csv" not in files()
+    assert files() == []
 
 
 def test_confirming_twice_imports_once(client, question_set):
@@ -81,7 +88,7 @@ def test_every_bad_row_is_named_and_nothing_is_stored(client, question_set):
     page = response.content.decode()
     assert "the worker is missing" in page
     assert Response.objects.count() == 0
-    assert ".csv" not in files()
+    assert files() == []
     unknown = send(client, question_set, "answers", b"worker,question,answer\nben,q9,east\n")
     assert "has no question q9" in unknown.content.decode()
 
@@ -145,7 +152,7 @@ def test_other_endings_are_refused_whatever_the_name_says(client, question_set, 
     response = send(client, question_set, "questions", QUESTIONS, name=name)
     assert response.context["staged"].state == "bad"
     assert "is not among the accepted ones" in response.content.decode()
-    assert {path.parent for path in own_home.rglob("*") if path.is_file()} == {staging.folder()}
+    assert {path.parent for path in own_home.rglob("*") if path.is_file()} <= {folder()}
 
 
 def test_what_is_no_table_is_refused(client, question_set):
@@ -158,7 +165,7 @@ def test_too_large_a_file_is_dropped_on_the_way(client, question_set, monkeypatc
     response = send(client, question_set, "questions", b"question,text\n" + b"x" * 70_000)
     assert response.status_code == 400
     assert "The file is larger than" in str(response.context["form"].errors)
-    assert not staging.folder().exists() or files() == []
+    assert files() == []
 
 
 def test_no_file_is_said_so(client, question_set):
@@ -168,21 +175,69 @@ def test_no_file_is_said_so(client, question_set):
     assert "The file is empty." in empty.content.decode()
 
 
-def test_staged_files_are_private_and_go_after_a_day(client, question_set):
-    send(client, question_set, "questions", QUESTIONS)
-    assert stat.S_IMODE(staging.folder().stat().st_mode) == 0o700
-    for path in staging.folder().iterdir():
+def test_uploaded_files_are_private_and_go_after_a_day(client, question_set):
+    send(client, question_set, "answers", ANSWERS, create_questions="on")
+    assert stat.S_IMODE(folder().stat().st_mode) == 0o700
+    file, checked = files()  # as it came, and the rows that were read
+    for path in (file, checked):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert len(path.stem) >= 32
-        old = path.stat().st_mtime - staging.SECONDS_KEPT - 1
-        os.utime(path, (old, old))
-    assert staging.sweep() == 2
+        assert len(path.name) >= 32
+        assert "file" not in path.name
+    assert sweep() == 0
+    Upload.objects.update(created_at=F("created_at") - KEPT)
+    assert sweep() == 1
     assert files() == []
+
+
+def test_the_files_of_a_set_go_with_it(client, question_set):
+    send(client, question_set, "questions", QUESTIONS)
+    assert len(files()) == 1
+    question_set.delete()
+    assert files() == []
+
+
+def test_what_was_checked_is_not_read_again(client, question_set, monkeypatch):
+    preview = send(client, question_set, "answers", ANSWERS, create_questions="on", panel="north")
+    monkeypatch.setattr(importing, "AnswerRows", None)  # whoever reads, fails
+    (upload,) = Upload.objects.all()
+    upload.file.storage.delete(upload.file.name)
+    result = confirm(client, question_set, preview)
+    assert result.context["staged"].state == "done"
+    assert Response.objects.filter(text="because").get().submission.worker.panel == "north"
+    assert {*Worker.objects.values_list("external_id", flat=True)} == {"ada", "ben"}
+    assert result.context["staged"].report["n_new"] == 3
+
+
+def test_a_batch_of_mechanical_turk_is_kept_with_its_questions(client, question_set):
+    batch = (
+        b"HITId,AssignmentId,WorkerId,AssignmentStatus,AcceptTime,Input.sentence,Answer.t\n"
+        b"h1,a1,ada,Approved,Wed Nov 15 09:11:32 PST 2023,Guten Tag,Good day\n"
+        b"h1,a2,ben,Rejected,Wed Nov 15 09:12:00 PST 2023,Guten Tag,Hello\n"
+    )
+    preview = send(client, question_set, "mturk", batch, question_template="Translate: ${sentence}")
+    (upload,) = Upload.objects.all()
+    upload.file.storage.delete(upload.file.name)
+    report = confirm(client, question_set, preview).context["staged"].report
+    assert (report["n_new"], report["n_rejected"], report["created"]["questions"]) == (2, 1, 1)
+    answer = Response.objects.get(submission__worker__external_id="ada")
+    assert answer.question.text == "Translate: Guten Tag"
+    assert answer.question.metadata == {"Input.sentence": "Guten Tag"}
+    assert answer.started_at.isoformat() == "2023-11-15T17:11:32+00:00"  # eight hours before UTC
+
+
+def test_what_was_stored_between_the_preview_and_the_yes_is_compared_anew(client, question_set):
+    upload(client, question_set, "questions", QUESTIONS)
+    preview = send(client, question_set, "answers", ANSWERS)
+    assert preview.context["staged"].report["n_new"] == 3
+    upload(client, question_set, "answers", b"worker,question,answer\nada,q1,north\n")
+    report = confirm(client, question_set, preview).context["staged"].report
+    assert (report["n_new"], report["n_unchanged"]) == (2, 1)
+    assert Response.objects.count() == 3
 
 
 def test_a_discarded_file_is_gone(client, question_set):
     preview = send(client, question_set, "questions", QUESTIONS)
-    token = preview.context["staged"].token
+    token = preview.context["staged"].public_id
     client.post(reverse("admin:upload-discard", args=[question_set.public_id, token]))
     assert files() == []
     gone = client.get(reverse("admin:uploaded", args=[question_set.public_id, token]))

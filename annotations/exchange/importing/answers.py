@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotations.exchange.header import ColumnNames
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.rows import add_rows
-from annotations.exchange.importing.stage import AnswerSource, Stage, StagedAnswer, extra_values
+from annotations.exchange.importing.stage import Stage, StagedAnswer, extra_values
 from annotations.exchange.importing.target import (
     BATCH,
     IDS,
@@ -64,30 +64,59 @@ def import_answers(
     answer that is there already with another text, time or flag (`update_flags` stores the flag
     instead). Then nothing is stored.
     """
-    rows = AnswerRows(path, columns)
-    with Stage() as stage:
-        stage.fill(rows, panel)
-        with all_or_nothing(dry_run):
-            target = version_of(locked(question_set), version, rows.table.name)
-            n_questions = 0
-            if create_questions:
-                n_questions = add_questions(target, list(stage.questions), rows.table.name)
-            report = store_answers(rows, stage, target, update_flags=update_flags)
+    with stage_answers(path, columns=columns, panel=panel) as stage:
+        return store_staged(
+            question_set,
+            stage,
+            version=version,
+            create_questions=create_questions,
+            update_flags=update_flags,
+            dry_run=dry_run,
+        )
+
+
+def stage_answers(
+    path: Readable, *, columns: ColumnNames = DEFAULT_COLUMNS, panel: str = ""
+) -> Stage:
+    """Read a file of answers to its end; to be closed. Raises `InputError` with every bad row."""
+    stage = Stage()
+    try:
+        stage.fill(AnswerRows(path, columns), panel)
+    except BaseException:
+        stage.close()
+        raise
+    return stage
+
+
+def store_staged(
+    question_set: QuestionSet,
+    stage: Stage,
+    *,
+    version: int | None = None,
+    create_questions: bool = False,
+    update_flags: bool = False,
+    dry_run: bool = False,
+) -> ImportReport:
+    """Add the answers of a file that was read; as `import_answers`."""
+    with all_or_nothing(dry_run):
+        target = version_of(locked(question_set), version, stage.file.name)
+        n_questions = 0
+        if create_questions:
+            n_questions = add_questions(target, list(stage.questions), stage.file.name)
+        report = store_answers(stage, target, update_flags=update_flags)
     report.created["questions"] = n_questions
     report.dry_run = dry_run
-    if rows.graded_by:
-        report.notes.append(
-            "The grades in the file (columns run_...) were read over: a run computes them anew."
-        )
+    report.notes.extend(stage.file.notes)
     return report
 
 
 def store_answers(
-    source: AnswerSource, stage: Stage, target: QuestionSetVersion, *, update_flags: bool = False
+    stage: Stage, target: QuestionSetVersion, *, update_flags: bool = False
 ) -> ImportReport:
     """Store what is staged in a version whose set is locked; the caller holds the transaction."""
-    table = source.table
-    problems = Problems(table.name)
+    file = stage.file
+    stage.all_new()
+    problems = Problems(file.name)
     _refuse_long_ids(stage, problems)
     questions = questions_of(target, stage.questions, problems)
     problems.raise_if_any()
@@ -99,15 +128,15 @@ def store_answers(
     for flag, primary_keys in found.reflagged.items():
         for some in chunks(primary_keys, IDS):
             Response.objects.filter(pk__in=some).update(rejected=flag, updated_at=timezone.now())
-    _store(stage, table.kept_aside, keys, submissions)
+    _store(stage, file.kept_aside, keys, submissions)
     n_new = stage.count("is_new")
     return ImportReport(
         what="answers",
-        file=table.name,
-        sha256=table.sha256,
+        file=file.name,
+        sha256=file.sha256,
         question_set=target.question_set.name,
         version=target.number,
-        n_rows=source.n_rows,
+        n_rows=file.n_rows,
         n_new=n_new,
         n_unchanged=stage.count() - n_new,
         n_repeated=stage.n_repeated,
@@ -115,9 +144,9 @@ def store_answers(
         n_rejected=stage.count("rejected"),
         n_reflagged=sum(map(len, found.reflagged.values())),
         created={"workers": n_workers},
-        kept_aside=tuple(table.kept_aside),
+        kept_aside=tuple(file.kept_aside),
         notes=_published(target),
-        warnings=table.warnings,
+        warnings=list(file.warnings),
     )
 
 

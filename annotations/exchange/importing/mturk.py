@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from typing import Any
 
 from annotations.exchange.importing.answers import store_answers
@@ -64,44 +65,82 @@ def import_batches(
     of rejected assignments are flagged, and left out of runs. Everything else, the same file again
     included, is as in `import_answers`. Raises `InputError`; ValueError for a bad template.
     """
+    with ExitStack() as opened:
+        batches = [
+            opened.enter_context(
+                stage_batch(path, question_template=question_template, panel=panel)
+            )
+            for path in paths
+        ]
+        return store_batches(
+            question_set, batches, version=version, update_flags=update_flags, dry_run=dry_run
+        )
+
+
+class StagedBatch(Stage):
+    """The answers of a batch; `asked` are the questions of its HITs, by their ids."""
+
+    asked: dict[str, MturkQuestion]
+
+    def more_to_keep(self) -> dict[str, Any]:
+        """Return the questions."""
+        return {"asked": {name: asdict(asked) for name, asked in self.asked.items()}}
+
+    def _know(self, about: dict[str, Any]) -> None:
+        super()._know(about)
+        self.asked = {name: MturkQuestion(**asked) for name, asked in about["asked"].items()}
+
+
+def stage_batch(path: Readable, *, question_template: str = "", panel: str = PANEL) -> StagedBatch:
+    """Read a batch to its end; to be closed. Raises `InputError`; ValueError for a bad template."""
     template = QuestionTemplate.parse(question_template) if question_template.strip() else None
-    with ExitStack() as stages:
-        batches = []
-        for path in paths:
-            rows, stage = MturkRows(path, template), stages.enter_context(Stage())
-            stage.fill(rows, panel)
-            batches.append((rows, stage))
-        with all_or_nothing(dry_run):
-            target = version_of(locked(question_set), version, batches[0][0].table.name)
-            reports, made = [], []
-            # All questions first: the answers publish the version, which takes none after that.
-            made = [_store_questions(rows, target) for rows, _ in batches]
-            for (rows, stage), n_questions in zip(batches, made, strict=True):
-                report = store_answers(rows, stage, target, update_flags=update_flags)
-                report.created["questions"] = n_questions
-                report.kept_aside = ()
-                report.dry_run = dry_run
-                report.notes[:0] = _remarks(rows)
-                reports.append(report)
+    rows, stage = MturkRows(path, template), StagedBatch()
+    try:
+        stage.fill(rows, panel)
+    except BaseException:
+        stage.close()
+        raise
+    stage.asked = rows.questions
+    return stage
+
+
+def store_batch(question_set: QuestionSet, batch: StagedBatch, **options: Any) -> ImportReport:
+    """Add one batch that was read; see `store_batches`."""
+    (report,) = store_batches(question_set, [batch], **options)
+    return report
+
+
+def store_batches(
+    question_set: QuestionSet,
+    batches: Sequence[StagedBatch],
+    *,
+    version: int | None = None,
+    update_flags: bool = False,
+    dry_run: bool = False,
+) -> list[ImportReport]:
+    """Add the answers of batches that were read; as `import_batches`."""
+    reports = []
+    with all_or_nothing(dry_run):
+        target = version_of(locked(question_set), version, batches[0].file.name)
+        # All questions first: the answers publish the version, which takes none after that.
+        made = [_store_questions(batch, target) for batch in batches]
+        for batch, n_questions in zip(batches, made, strict=True):
+            report = store_answers(batch, target, update_flags=update_flags)
+            report.created["questions"] = n_questions
+            report.kept_aside = ()
+            report.dry_run = dry_run
+            report.notes[:0] = batch.file.notes
+            reports.append(report)
     return reports
 
 
-def _remarks(rows: MturkRows) -> list[str]:
-    remarks = [
-        f"{rows.n_assignments} assignments x {rows.n_fields} Answer columns = {rows.n_rows} answers"
-    ]
-    if rows.left_out:
-        remarks.append(f"Columns left out: {', '.join(rows.left_out)}")
-    return remarks
-
-
-def _store_questions(rows: MturkRows, version: QuestionSetVersion) -> int:
+def _store_questions(batch: StagedBatch, version: QuestionSetVersion) -> int:
     """Make the questions that are not there, complete those without a text; says how many."""
-    problems = Problems(rows.table.name)
+    problems = Problems(batch.file.name)
     stored = {row.external_id: row for row in version.questions.all()}
     fresh: list[tuple[str, MturkQuestion]] = []
     completed: list[Question] = []
-    for name, asked in rows.questions.items():
+    for name, asked in batch.asked.items():
         row = stored.get(name)
         if row is None:
             if len(name) > LONGEST["question"]:
@@ -124,7 +163,7 @@ def _store_questions(rows: MturkRows, version: QuestionSetVersion) -> int:
     problems.raise_if_any()
     if fresh and version.is_published:
         raise InputError.single(
-            rows.table.name,
+            batch.file.name,
             f"{version} is published and takes no new questions, such as {fresh[0][0]}",
             "Import the batches that belong together by one command, or this one into a set of "
             "its own.",

@@ -7,9 +7,11 @@ is, and the transaction that stores it waits for no reading.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
@@ -32,11 +34,15 @@ CREATE UNIQUE INDEX pair ON answer (worker, question);
 
 
 class AnswerSource(Protocol):
-    """A file of answers as `AnswerRows` reads it."""
+    """A file of answers as `AnswerRows` reads it; `notes` are known when it has been read."""
 
     table: Table
     problems: Problems
     n_rows: int
+
+    @property
+    def notes(self) -> list[str]:
+        """What to say of the file."""
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]: ...
 
@@ -66,6 +72,16 @@ class StagedWorker:
         self.last_seen_at = _last(self.last_seen_at, facts.session_last_seen_at)
         self.submitted_at = _last(self.submitted_at, facts.session_submitted_at)
 
+    def as_list(self) -> list[Any]:
+        """Return the fields, ready for JSON."""
+        times = (self.started_at, self.last_seen_at, self.submitted_at)
+        return [self.panel, self.name, self.line, self.state, *map(_written, times)]
+
+    @classmethod
+    def of_list(cls, values: list[Any]) -> StagedWorker:
+        """Return the worker of `as_list`."""
+        return cls(*values[:4], *(v and datetime.fromisoformat(v) for v in values[4:]))
+
 
 class StagedAnswer(NamedTuple):
     """An answer; `worker` and `question` are numbers in `workers` and `questions`.
@@ -85,11 +101,27 @@ class StagedAnswer(NamedTuple):
     extra: str
 
 
+@dataclass(slots=True)
+class FileFacts:
+    """What is known of a file that was read to its end; `notes` and `warnings` are for people."""
+
+    name: str
+    sha256: str
+    n_rows: int
+    kept_aside: list[str]
+    warnings: list[str]
+    notes: list[str]
+
+
 class Stage:
     """The answers of a file, each worker's to a question once.
 
-    `workers` and `questions` (id to the line where it first stands) are in the order of the file.
+    `workers` and `questions` (id to the line where it first stands) are in the order of the file,
+    `file` is known once it is filled. What is `kept` can be opened again by `Stage.opened`, so
+    that a file that was checked need not be read a second time.
     """
+
+    file: FileFacts
 
     def __init__(self) -> None:
         # An unnamed database of SQLite lives in memory at first and goes to a file, which nobody
@@ -103,6 +135,47 @@ class Stage:
         self.questions: dict[str, int] = {}
         self.n_repeated = 0
 
+    @classmethod
+    def opened(cls, path: str | os.PathLike[str]) -> Self:
+        """Return what was kept at `path`, which is only read."""
+        stage = cls()
+        stage._db.execute("COMMIT")
+        with closing(sqlite3.connect(path)) as kept:
+            kept.backup(stage._db)
+        stage._db.execute("BEGIN")
+        (about,) = stage._db.execute("SELECT about FROM file").fetchone()
+        stage._know(json.loads(about))
+        return stage
+
+    def keep(self, path: str | os.PathLike[str]) -> None:
+        """Write all of it to a file (of SQLite) at `path`, in which nothing may stand yet."""
+        about = {
+            "file": asdict(self.file),
+            "workers": [worker.as_list() for worker in self.workers],
+            "questions": self.questions,
+            "n_repeated": self.n_repeated,
+            **self.more_to_keep(),
+        }
+        self._db.execute("CREATE TABLE IF NOT EXISTS file (about TEXT)")
+        self._db.execute("DELETE FROM file")
+        self._db.execute("INSERT INTO file VALUES (?)", (json.dumps(about),))
+        self._db.execute("COMMIT")
+        with closing(sqlite3.connect(path)) as kept:
+            self._db.backup(kept)
+        self._db.execute("BEGIN")
+
+    def more_to_keep(self) -> dict[str, Any]:
+        """Return what a stage of another kind of file knows besides, ready for JSON."""
+        return {}
+
+    def _know(self, about: dict[str, Any]) -> None:
+        self.file = FileFacts(**about["file"])
+        self.workers = [StagedWorker.of_list(values) for values in about["workers"]]
+        self.questions = about["questions"]
+        self.n_repeated = about["n_repeated"]
+        self._numbers = {(w.panel, w.name): at for at, w in enumerate(self.workers)}
+        self._places = {name: at for at, name in enumerate(self.questions)}
+
     def __enter__(self) -> Self:
         return self
 
@@ -112,6 +185,10 @@ class Stage:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the rows."""
         self._db.close()
 
     def fill(self, source: AnswerSource, panel: str = "") -> None:
@@ -138,6 +215,15 @@ class Stage:
             if not added.rowcount:
                 self._again(source, record, worker, question)
         source.finish()
+        table = source.table
+        self.file = FileFacts(
+            table.name,
+            table.sha256,
+            source.n_rows,
+            list(table.kept_aside),
+            list(table.warnings),
+            source.notes,
+        )
 
     def _again(
         self, source: AnswerSource, record: AnswerRecord, worker: int, question: int
@@ -182,6 +268,10 @@ class Stage:
             (worker, question),
         ).fetchone()
         return None if found is None else StagedAnswer(*found)
+
+    def all_new(self) -> None:
+        """Take all answers for new, as they were before they were compared with stored ones."""
+        self._db.execute("UPDATE answer SET is_new = 1 WHERE NOT is_new")
 
     def mark_old(self, rows: Iterable[int]) -> None:
         """Note of some rows that they are stored already."""

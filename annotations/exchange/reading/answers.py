@@ -114,6 +114,12 @@ class AnswerRows:
         """Whether the file says that it is an export of answers."""
         return OF_ANSWERS in self.table.marks
 
+    @property
+    def notes(self) -> list[str]:
+        """What to say of the file once it has been read."""
+        said = "The grades in the file (columns run_...) were read over: a run computes them anew."
+        return [said] if self.graded_by else []
+
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
         checks, n_facts = self._checks, 3 + len(FACTS)
         row = -1

@@ -93,6 +93,15 @@ class MturkRows:
         """Columns that are neither answers nor inputs nor kept."""
         return [name for name in self.table.kept_aside if not name.startswith((ANSWER, INPUT))]
 
+    @property
+    def notes(self) -> list[str]:
+        """What to say of the batch once it has been read."""
+        counts = f"{self.n_assignments} assignments x {self.n_fields} Answer columns"
+        said = [f"{counts} = {self.n_rows} answers"]
+        if self.left_out:
+            said.append(f"Columns left out: {', '.join(self.left_out)}")
+        return said
+
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
         fields: list[str] = []
         for line, cells, extra in self.table.rows:
