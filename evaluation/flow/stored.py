@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Self
 
 from pydantic import TypeAdapter
@@ -33,3 +34,20 @@ class Stored:
             made = TypeAdapter(cls)
             cls._made = made  # type: ignore[attr-defined]
         return made
+
+
+@dataclass(frozen=True)
+class RunSummary(Stored):
+    """What a run says of itself beside its rows; each kind of run has a subclass.
+
+    Attributes
+    ----------
+    version : of the class that wrote it; 0 for runs from before it was counted, which are read as
+        they are.
+    """
+
+    version: int = 0
+
+    def shown_counts(self) -> Mapping[str, int]:
+        """Return what the page of a run shows of what went in, by its name."""
+        return {}

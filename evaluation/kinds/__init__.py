@@ -7,7 +7,8 @@ started by REST and the command line, and its tables are shown and taken away, w
 elsewhere. platform/docs/kinds.md tells how one is added.
 """
 
-from evaluation.kinds.kind import Kind, Options, Page, RunSummary
+from evaluation.flow.stored import RunSummary
+from evaluation.kinds.kind import Kind, Options, Page
 from evaluation.kinds.registry import UnknownKindError, all_kinds, kind_named, kind_of
 
 __all__ = [

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evaluation.flow.stored import Stored
+from evaluation.flow.stored import RunSummary
 from evaluation.options import Problem
 
 if TYPE_CHECKING:
@@ -23,16 +23,6 @@ class Options(Protocol):
 
     def problems(self) -> list[Problem]:
         """Return what contradicts itself; an empty list if nothing does."""
-
-
-@dataclass(frozen=True)
-class RunSummary(Stored):
-    """What a run says of itself beside its rows; a kind adds fields.
-
-    `counts` are shown on the run's page: what went in, by its name.
-    """
-
-    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evaluation.flow.alarms import Alarm
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import LLMScore, Run, WorkerGrade
 from evaluation.words.alarm_text import alarms_text
 from evaluation.words.console import text_table
@@ -55,11 +56,11 @@ def alarm_rows(run: Run) -> list[Alarm]:
 def report(run: Run) -> str:
     """Return both tables, the human ceiling, the alarms and the warnings."""
     parts = [workers_table(run), models_table(run)]
-    ceiling = run.summary.get("ceiling", {})
-    if ceiling.get("score") is not None:
-        text = f"Human ceiling: {ceiling['score']:.3f}"
-        if ceiling.get("low") is not None:
-            text += f" (95% interval {ceiling['low']:.3f} to {ceiling['high']:.3f})"
+    ceiling = summary_of(run).ceiling
+    if ceiling.score is not None:
+        text = f"Human ceiling: {ceiling.score:.3f}"
+        if ceiling.low is not None:
+            text += f" (95% interval {ceiling.low:.3f} to {ceiling.high:.3f})"
         parts.append(text)
     parts.append(alarms_text(alarm_rows(run), "on the page of the run"))
     parts.append("\n".join(f"Warning: {warning}" for warning in run.warnings))

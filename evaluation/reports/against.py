@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Exists, F, OuterRef
 
 from annotations.models import Response
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.statistics.correlation import spearman
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
@@ -22,7 +23,7 @@ EXEMPLARS_SHOWN = 12
 RUNS_OFFERED = 50
 # Dispersions that differ by less are of the same exemplary answers, but for rounding.
 SAME = 1e-9
-EMBEDDING = ("model", "revision", "precision", "dimension", "max_length", "prefix")
+EMBEDDING = ("model", "revision", "precision", "dimension", "max_length")
 
 
 @dataclass(frozen=True)
@@ -208,12 +209,12 @@ def against_report(run: Run, other: Run) -> AgainstReport:
 
 
 def _data(before: Run, after: Run) -> DataChanges:
-    counts = [run.summary.get("counts", {}) for run in (before, after)]
+    counts = [summary_of(run).shown_counts() for run in (before, after)]
     same_version = before.version_id == after.version_id
     kept = [AnswerScore.objects.filter(run=run).count() for run in (before, after)]
     same_texts = bool(before.input_hash) and before.input_hash == after.input_hash
     removed = added = edited = None
-    withdrawn = max(0, counts[0].get("answers", 0) - kept[0])
+    withdrawn = max(0, counts[0]["answers"] - kept[0])
     if same_texts:
         removed = added = edited = 0
     elif same_version:
@@ -228,7 +229,7 @@ def _data(before: Run, after: Run) -> DataChanges:
         same_texts=same_texts,
         same_version=same_version,
         counts=[
-            Change(what, counts[0].get(key, 0), counts[1].get(key, 0))
+            Change(what, counts[0][key], counts[1][key])
             for what, key in (
                 ("answers of people", "answers"),
                 ("workers", "workers"),
@@ -251,7 +252,7 @@ def _parameters(before: Run, after: Run) -> list[Change]:
 
 
 def _embedding(before: Run, after: Run) -> list[Change]:
-    one, other = (run.summary.get("embedding", {}) for run in (before, after))
+    one, other = (asdict(summary_of(run).embedding) for run in (before, after))
     return _changes(one, other, EMBEDDING)
 
 

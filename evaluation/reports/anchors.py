@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from annotations.models import Share
+from evaluation.flow.aqer_summary import AnchorChoice, RemediesDone, summary_of
 from evaluation.methods.agreement import Agreement, agreements
 from evaluation.models import HumanJudgement, JudgementRequest, Run
 from evaluation.reports.about import RunAbout, about
@@ -85,13 +85,13 @@ class AnchorsReport:
     experts: list[ExpertProgress]
     others: list[tuple[int, str]]
     agreements: list[Agreement]
-    choice: dict[str, Any] | None
+    choice: AnchorChoice | None
     rankings: list[Ranking]
 
     @property
     def is_settled(self) -> bool:
         """Whether this run's ranking was chosen by grades."""
-        return self.choice is not None and self.choice["reason"] is None
+        return self.choice is not None and self.choice.reason is None
 
     @property
     def n_graded(self) -> int:
@@ -109,8 +109,8 @@ def anchors_report(run: Run, myself: int) -> AnchorsReport:
     """Return the report for a user, by six queries; `myself` is the key of who asks."""
     answers = suggested_anchors(run)
     keys = [answer.pk for answer in answers] or [0]
-    of_remedies = run.summary.get("remedies", {})
-    stored = of_remedies.get("suggested_anchors") or {}
+    remedies = summary_of(run).remedies or RemediesDone()
+    suggested = remedies.suggested_anchors
     grades: dict[str, dict[int, float]] = {}
     of_answer: dict[int, list[float]] = {}
     for name, key, grade in (
@@ -135,8 +135,8 @@ def anchors_report(run: Run, myself: int) -> AnchorsReport:
     known = {user for user, _ in asked}
     return AnchorsReport(
         about=about(run),
-        asked=bool(stored),
-        reason=stored.get("reason"),
+        asked=suggested is not None,
+        reason=suggested.reason if suggested else None,
         suggestions=[
             Suggestion(
                 question=answer.question.external_id,
@@ -152,19 +152,19 @@ def anchors_report(run: Run, myself: int) -> AnchorsReport:
         ],
         others=[(user, name) for user, name in shares if user not in known],
         agreements=agreements(grades),
-        choice=of_remedies.get("anchors"),
-        rankings=_rankings(of_remedies),
+        choice=remedies.anchors,
+        rankings=_rankings(remedies),
     )
 
 
-def _rankings(of_remedies: dict[str, Any]) -> list[Ranking]:
-    chosen = (of_remedies.get("anchors") or {}).get("chosen")
+def _rankings(remedies: RemediesDone) -> list[Ranking]:
+    chosen = remedies.anchors and remedies.anchors.chosen
     return [
         Ranking(
-            name=found["name"],
-            with_experts=found["correlation_with_expert"],
-            with_plain=found["spearman_with_default"],
-            chosen=found["name"] == chosen,
+            name=found.name,
+            with_experts=found.correlation_with_expert,
+            with_plain=found.spearman_with_default,
+            chosen=found.name == chosen,
         )
-        for found in (of_remedies.get("candidates") or {}).get("found", [])
+        for found in (remedies.candidates.found if remedies.candidates else ())
     ]

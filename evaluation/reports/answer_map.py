@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import F, QuerySet
 
+from evaluation.flow.aqer_summary import MapAbout, summary_of
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 from evaluation.reports.texts import ANSWER_SHOWN, beginning, shortened
 
@@ -96,7 +97,7 @@ def answer_map(run: Run, question: UUID, axes: Axes = "run") -> AnswerMap | None
 
     None where the run recorded none (it was graded before there were maps, or nobody answered).
     """
-    about = run.summary.get("map")
+    about = summary_of(run).map
     exemplar = (
         ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
         .values("path", "own_share", "run_share", "n_answers")
@@ -104,22 +105,22 @@ def answer_map(run: Run, question: UUID, axes: Axes = "run") -> AnswerMap | None
     )
     if not about or exemplar is None or exemplar["path"] is None:
         return None
-    shown = chosen_iterations(len(about["iterations"]))
+    shown = chosen_iterations(len(about.iterations))
     first = 0 if axes == "run" else 2
     path = floats(exemplar["path"])
     models, n_models = _models(run, question, first)
     return AnswerMap(
         axes=axes,
         share=exemplar["run_share" if axes == "run" else "own_share"],
-        iterations=[about["iterations"][at] for at in shown],
+        iterations=[about.iterations[at] for at in shown],
         path=[(path[4 * at + first], path[4 * at + first + 1]) for at in shown],
         answers=_answers(run, question, first, about, shown, exemplar["n_answers"]),
         models=models,
         n_answers=exemplar["n_answers"],
         n_models=n_models,
         similarity=run.parameters.get("similarity", "cosine"),
-        unit_length=bool(about["unit_length"]),
-        is_mean=bool(about["is_mean"]),
+        unit_length=about.unit_length,
+        is_mean=about.is_mean,
     )
 
 
@@ -137,7 +138,7 @@ def _answers(
     run: Run,
     question: UUID,
     first: int,
-    about: dict[str, Any],
+    about: MapAbout,
     shown: list[int],
     n_answers: int,
 ) -> list[MapAnswer]:
@@ -151,7 +152,7 @@ def _answers(
     found = []
     for row in rows:
         weights, of_worker = (floats(part or b"") for part in kept.get(row["worker"], (b"", b"")))
-        votes = [weights[at] * about["n_workers"] for at in shown] if weights else None
+        votes = [weights[at] * about.n_workers for at in shown] if weights else None
         grades = [None if math.isnan(of_worker[at]) else of_worker[at] for at in shown if of_worker]
         found.append(
             MapAnswer(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import Run
 
 NOT_COMPUTED = "not_computed"
@@ -21,12 +21,6 @@ class Camp:
     answer: str | None
 
 
-def camps_summary(run: Run) -> dict[str, Any] | None:
-    """Return what a run says about its questions' camps; None if it did not look for them."""
-    found: dict[str, Any] | None = run.summary.get("question_camps")
-    return found
-
-
 def why_no_camps(run: Run, separation: float | None, camps: list[Camp]) -> str:
     """Return the code of the reason why a question has no camps, or an answer of them is missing.
 
@@ -34,7 +28,7 @@ def why_no_camps(run: Run, separation: float | None, camps: list[Camp]) -> str:
     """
     if camps:
         return WITHDRAWN if any(camp.answer is None for camp in camps) else ""
-    if camps_summary(run) is None:
+    if summary_of(run).question_camps is None:
         return NOT_COMPUTED
     return TOO_FEW if separation is None else UNDIVIDED
 

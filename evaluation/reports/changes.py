@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 
 from annotations.models import Response
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import AnswerScore, LLMResponse, Run
 from evaluation.steps.load import load
 
@@ -44,8 +45,7 @@ class DataChange:
 
 def data_change(run: Run) -> DataChange:
     """Compare counts and times, by three queries that read no text."""
-    counts = run.summary.get("counts", {})
-    then = counts.get("answers", 0)
+    counts = summary_of(run).counts
     newer = Q() if run.started_at is None else Q(updated_at__gt=run.started_at)
     # By submission, not by question: a worker's answers lie together, so this is much faster.
     graded = Response.objects.filter(
@@ -66,11 +66,11 @@ def data_change(run: Run) -> DataChange:
     fresh = list(of_models)
     kept = AnswerScore.objects.filter(run=run).count()
     return DataChange(
-        n_answers_then=then,
+        n_answers_then=counts.answers,
         n_answers_now=answers["now"],
         n_newer=answers["newer"],
-        n_withdrawn=max(0, then - kept),
-        n_of_models_then=counts.get("model_answers", 0),
+        n_withdrawn=max(0, counts.answers - kept),
+        n_of_models_then=counts.model_answers,
         n_of_models_now=len(fresh),
         n_newer_of_models=sum(map(bool, fresh)),
     )

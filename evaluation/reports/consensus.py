@@ -8,7 +8,7 @@ writes it as files.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -17,9 +17,10 @@ from django.db.models import Count, F, Max, Min, Q
 
 from annotations.exchange.reading.answers import cleaned
 from annotations.models import Response
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
-from evaluation.reports.camps import Camp, camps_of, camps_summary, why_no_camps
+from evaluation.reports.camps import Camp, camps_of, why_no_camps
 from evaluation.reports.datasheet import Datasheet, PanelCount
 from evaluation.words.reasons import in_words
 
@@ -131,8 +132,8 @@ def consensus_report(run: Run) -> ConsensusReport:
         .annotate(n=Count("pk"))
         .order_by("worker__panel")
     ]
-    summary = run.summary
-    counts = summary.get("counts", {})
+    summary = summary_of(run)
+    counts = summary.counts
     left_out = 0 if run.parameters.get("include_rejected") else times["rejected"]
     return ConsensusReport(
         run,
@@ -150,9 +151,9 @@ def consensus_report(run: Run) -> ConsensusReport:
             panels=panels,
             n_workers=sum(panel.n_workers for panel in panels),
             n_supported=grades.filter(support=True).count(),
-            n_questions=counts.get("questions", 0),
-            n_answers=counts.get("answers", 0),
-            n_empty=counts.get("empty_answers", 0),
+            n_questions=counts.questions,
+            n_answers=counts.answers,
+            n_empty=counts.empty_answers,
             n_rejected=left_out,
             run=str(run.public_id),
             graded_at=run.finished_at,
@@ -160,10 +161,10 @@ def consensus_report(run: Run) -> ConsensusReport:
             signature=run.signature,
             input_hash=run.input_hash,
             parameters=AqerParameters().as_dict() | run.parameters,
-            embedding=dict(summary.get("embedding", {})),
-            ceiling=dict(summary.get("ceiling") or {}),
-            camps=camps_summary(run),
-            versions=dict(summary.get("versions", {})),
+            embedding=asdict(summary.embedding),
+            ceiling=asdict(summary.ceiling),
+            camps=None if summary.question_camps is None else asdict(summary.question_camps),
+            versions=dict(summary.versions),
             warnings=list(run.warnings),
             limits=list(LIMITS),
         ),

@@ -125,7 +125,7 @@ def models_report(run: Run, after: str = "", size: int = MODELS_PAGE) -> ModelsR
     return ModelsReport(
         about=about(run),
         models=model_rows(run, after, size),
-        ceiling=Ceiling.of_summary(run.summary),
+        ceiling=Ceiling.of_run(run),
         crowd=Crowd(sorted(known)),
     )
 

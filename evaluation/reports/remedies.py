@@ -8,6 +8,8 @@ from typing import Any
 from uuid import UUID
 
 from annotations.models import Worker
+from evaluation.flow import aqer_summary
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.steps.checkpoints import RunInputError
@@ -60,28 +62,27 @@ class RemediesReport:
 
 def remedies_report(run: Run) -> RemediesReport | None:
     """Return the report of a run, by two queries; None if it used no remedy."""
-    stored = run.summary.get("remedies")
-    if not stored:
+    done = summary_of(run).remedies
+    if done is None:
         return None
-    compared = stored.get("compared_with_plain", {})
-    groups = stored.get("groups", [])
-    n_collapsed = sum(bool(group["collapsed"]) for group in groups)
+    compared = done.compared_with_plain
+    n_collapsed = sum(group.collapsed for group in done.groups)
     return RemediesReport(
-        names=[NAMES.get(name, name) for name in stored.get("asked_for", [])],
-        spearman=compared.get("spearman"),
-        n=compared.get("n", 0),
-        movers=_movers(compared.get("movers", [])),
+        names=[NAMES.get(name, name) for name in done.asked_for],
+        spearman=compared.spearman,
+        n=compared.n,
+        movers=_movers(compared.movers),
         collapsed=n_collapsed,
-        kept=len(groups) - n_collapsed,
+        kept=len(done.groups) - n_collapsed,
         plain=_plain(run),
     )
 
 
-def _movers(stored: Sequence[dict[str, Any]]) -> list[Mover]:
-    ids = [UUID(row["worker"]) for row in stored]
+def _movers(stored: Sequence[aqer_summary.Mover]) -> list[Mover]:
+    ids = [UUID(row.worker) for row in stored]
     names = dict(Worker.objects.filter(public_id__in=ids).values_list("public_id", "external_id"))
     return [
-        Mover(worker, names[worker], row["plain_rank"], row["rank"])
+        Mover(worker, names[worker], row.plain_rank, row.rank)
         for worker, row in zip(ids, stored, strict=True)
         if worker in names
     ]

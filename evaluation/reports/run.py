@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.db.models import Count, Q
 
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.methods.aqer.estimator import FEWEST_WORKERS
 from evaluation.models import Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
@@ -72,16 +73,16 @@ def run_report(run: Run) -> RunReport:
         supported=Count("pk", filter=Q(support=True)),
         graded=Count("grade"),
     )
-    summary = run.summary
+    summary = summary_of(run)
     return RunReport(
         about=about(run),
-        counts=dict(summary.get("counts", {})),
+        counts=dict(summary.shown_counts()),
         n_workers=of_workers["all"],
         n_supported=of_workers["supported"],
         n_graded=of_workers["graded"],
-        iterations=summary.get("iterations", 0),
-        converged=bool(summary.get("converged")),
-        trace=list(summary.get("trace", [])),
+        iterations=summary.iterations,
+        converged=summary.converged,
+        trace=list(summary.trace),
         warnings=list(run.warnings),
         undefined=[
             UndefinedCells(
@@ -92,8 +93,8 @@ def run_report(run: Run) -> RunReport:
             )
             for entry in run.reasons
         ],
-        ceiling=Ceiling.of_summary(summary),
-        embedding=dict(summary.get("embedding", {})),
-        versions=dict(summary.get("versions", {})),
+        ceiling=Ceiling.of_run(run),
+        embedding=asdict(summary.embedding),
+        versions=dict(summary.versions),
         changed=data_change(run),
     )

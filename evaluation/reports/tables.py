@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
 
 from annotations.models import Response
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 from evaluation.reports.against import AgainstReport
 from evaluation.reports.alarms import all_alarms
@@ -174,7 +175,7 @@ def against_table(report: AgainstReport) -> Table:
 
 def convergence_table(run: Run) -> Table:
     """Return the change of the weights an iteration."""
-    return Table(("iteration", "rmse"), enumerate(run.summary.get("trace", []), 1))
+    return Table(("iteration", "rmse"), enumerate(summary_of(run).trace, 1))
 
 
 def worker_table(run: Run, worker: UUID) -> Table:
@@ -282,7 +283,7 @@ def _places(run: Run, question: UUID) -> Iterable[Row]:
         .first()
     )
     if path is not None:
-        numbers = floats(path)
-        for at, iteration in enumerate(run.summary.get("map", {}).get("iterations", [])):
+        numbers, about = floats(path), summary_of(run).map
+        for at, iteration in enumerate(about.iterations if about else ()):
             place = numbers[4 * at : 4 * at + 4]
             yield ("consensus", "", iteration, *place, None, None, None, None)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
+from evaluation.flow.aqer_summary import HasSummary, summary_of
 from evaluation.words.reasons import in_words
 
 
@@ -44,12 +44,8 @@ class Ceiling:
         return in_words(self.reason)
 
     @classmethod
-    def of_summary(cls, summary: Mapping[str, Any]) -> Self:
-        """The ceiling out of a run's summary; undefined where the run has none (yet)."""
-        stored = summary.get("ceiling") or {}
-        return cls(
-            Estimate(stored.get("score"), stored.get("low"), stored.get("high")),
-            stored.get("n_workers", 0),
-            stored.get("n_questions", 0),
-            stored.get("reason"),
-        )
+    def of_run(cls, run: HasSummary) -> Self:
+        """The ceiling of a run; undefined where it has none (yet)."""
+        found = summary_of(run).ceiling
+        estimate = Estimate(found.score, found.low, found.high)
+        return cls(estimate, found.n_workers, found.n_questions, found.reason)

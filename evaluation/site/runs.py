@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from django.contrib import messages
@@ -19,6 +20,7 @@ from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.progress import duration, progress_of
 from evaluation.flow.parameters import AqerParameters
+from evaluation.kinds import UnknownKindError, kind_of
 from evaluation.models import Run
 from evaluation.reports.lists import in_short
 
@@ -71,9 +73,17 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "took": took,
         "results": results_address(shown),
         "parameters": {**AqerParameters().as_dict(), **shown.parameters}.items(),
-        "counts": shown.summary.get("counts", {}).items(),
+        "counts": counts_of(shown).items(),
     }
     return TemplateResponse(request, "admin/runs/run.html", context)
+
+
+def counts_of(run: Run) -> Mapping[str, int]:
+    """Return what went into a run that is done; nothing of any other or of an unknown kind."""
+    try:
+        return kind_of(run).summary_of(run).shown_counts() if run.state == Run.State.DONE else {}
+    except UnknownKindError:
+        return {}
 
 
 @require_GET

@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import Case, DateTimeField, F, Value, When
 from django.db.models.functions import Now
 
+from evaluation.flow.stored import RunSummary
 from evaluation.models import Run, RunData
 
 # Progress that is younger than this is not written again.
@@ -27,14 +28,14 @@ class RunInputError(Exception):
 
 @dataclass(frozen=True)
 class Ending:
-    """What a run stores of itself with its results, ready for JSON.
+    """What a run stores of itself with its results.
 
     `signature` says how it was made, `input_hash` out of what; `reasons` why cells are empty.
     """
 
     signature: str
     input_hash: str
-    summary: dict[str, Any]
+    summary: RunSummary
     warnings: Sequence[Any] = ()
     reasons: Sequence[dict[str, Any]] = ()
 
@@ -112,7 +113,7 @@ class Turn:
             error="",
             signature=ending.signature,
             input_hash=ending.input_hash,
-            summary=ending.summary,
+            summary=ending.summary.as_dict(),
             warnings=list(ending.warnings),
             reasons=list(ending.reasons),
         )

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Avg, QuerySet
 
 from annotations.models import QuestionSet, QuestionSetVersion, Response, Worker
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.methods.aqer.electorate import RemedyError
 from evaluation.models import HumanJudgement, Run
 from evaluation.steps.checkpoints import RunInputError
@@ -65,7 +66,9 @@ def suggested_anchors(run: Run) -> list[Response]:
     Empty where the run suggested none; its summary says why. Answers that were withdrawn since are
     left out.
     """
-    keys = run.summary.get("remedies", {}).get("suggested_anchors", {}).get("responses", [])
+    remedies = summary_of(run).remedies
+    suggested = remedies and remedies.suggested_anchors
+    keys = suggested.responses if suggested else ()
     found = Response.objects.select_related("question", "submission__worker").in_bulk(keys)
     return [found[key] for key in keys if key in found]
 

@@ -10,6 +10,7 @@ import numpy as np
 from django.db import models
 
 from annotations.models import Question, Worker
+from evaluation.flow.aqer_summary import VERSION, AqerSummary, Counts
 from evaluation.flow.grading import Grading
 from evaluation.flow.inputs import ModelAnswers
 from evaluation.flow.maps import Maps, as_bytes, heat_map, question_means
@@ -77,24 +78,27 @@ def save(turn: Turn, grading: Grading, maps: Maps) -> None:
         )
 
 
-def _summary(grading: Grading, maps: Maps) -> dict[str, Any]:
+def _summary(grading: Grading, maps: Maps) -> AqerSummary:
     given, aqer = grading.given, grading.graded.aqer
     models = given.models or ModelAnswers.of([])
-    return {
-        **grading.summary(),
-        "draw_agreement": median_agreement(aqer),
-        "counts": {
-            "answers": len(given.answered),
-            "empty_answers": given.n_empty,
-            "workers": len(aqer.workers_),
-            "questions": len(aqer.questions_),
-            "models": len(set(models.models)),
-            "model_answers": len(models),
-        },
-        **_remedies(grading),
-        "map": maps.about,
-        "question_camps": camps_summary(grading.alarms.camps, given.questions),
-    }
+    return AqerSummary.of(
+        {
+            **grading.summary(),
+            "version": VERSION,
+            "draw_agreement": median_agreement(aqer),
+            "counts": Counts(
+                answers=len(given.answered),
+                empty_answers=given.n_empty,
+                workers=len(aqer.workers_),
+                questions=len(aqer.questions_),
+                models=len(set(models.models)),
+                model_answers=len(models),
+            ),
+            **_remedies(grading),
+            "map": maps.about,
+            "question_camps": camps_summary(grading.alarms.camps, given.questions),
+        }
+    )
 
 
 def _remedies(grading: Grading) -> dict[str, Any]:

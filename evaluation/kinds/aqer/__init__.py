@@ -1,7 +1,8 @@
 """AQER: grades for workers, exemplary answers, scores for language models."""
 
+from evaluation.flow.aqer_summary import AqerSummary
 from evaluation.flow.parameters import AqerParameters
-from evaluation.kinds.kind import Kind, RunSummary
+from evaluation.kinds.kind import Kind
 from evaluation.steps.grading import grade_run
 
 AQER = Kind(
@@ -10,5 +11,5 @@ AQER = Kind(
     words="Grades workers by their free-text answers, and scores models on the same scale.",
     options=AqerParameters,
     run=grade_run,
-    summary=RunSummary,
+    summary=AqerSummary,
 )

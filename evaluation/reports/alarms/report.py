@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Count, F, IntegerField, OuterRef, QuerySet, Subquery, Window
 from django.db.models.functions import Coalesce, RowNumber
 
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import Alarm, Run
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.alarms.wording import (
@@ -23,8 +24,6 @@ from evaluation.reports.alarms.wording import (
 # Alarms that one page lists, and names that an alarm in a list spells out.
 MOST = 50
 NAMED = 6
-# A key of the run's summary; a run without it never looked.
-CHECKS = "alarm_checks"
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ class AlarmsReport:
 
 def alarm_counts(run: Run) -> dict[str, int] | None:
     """Return how many alarms of each severity a run has, by one query; None if it never looked."""
-    if CHECKS not in run.summary:
+    if summary_of(run).alarm_checks is None:
         return None
     rows = Alarm.objects.filter(run=run).order_by().values("severity").annotate(n=Count("pk"))
     return dict(rows.values_list("severity", "n"))
@@ -163,6 +162,7 @@ def alarms_report(
 
     At most `most` are listed, after the first `skip`.
     """
+    looked = summary_of(run).alarm_checks
     rows = Alarm.objects.filter(run=run)
     if worker is not None:
         rows = rows.filter(workers__public_id=worker)
@@ -179,18 +179,18 @@ def alarms_report(
     ]
     return AlarmsReport(
         about=about(run),
-        looked=CHECKS in run.summary,
+        looked=looked is not None,
         alarms=listed,
         counts=counts,
         checks=[
             Check(
-                name=check["check"],
-                statistic=check["statistic"],
-                threshold=check["threshold"],
-                rings=check["rings"],
-                reason=check.get("reason"),
+                name=check.check,
+                statistic=check.statistic,
+                threshold=check.threshold,
+                rings=check.rings,
+                reason=check.reason,
             )
-            for check in run.summary.get(CHECKS, [])
+            for check in looked or ()
         ],
     )
 

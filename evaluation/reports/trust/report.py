@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import Avg, Count, Max
 
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.embed import CUT
 from evaluation.methods.statistics.correlation import pearson
 from evaluation.models import ExemplaryAnswer, HumanJudgement, Run
@@ -46,7 +47,7 @@ def _facts(run: Run, report: RunReport) -> Iterator[Fact]:
     yield facts.of_support(n_workers, report.n_supported)
     converged = None if report.too_few_workers else report.converged
     yield facts.of_convergence(converged, report.iterations)
-    yield facts.of_stability(run.summary.get("draw_agreement"))
+    yield facts.of_stability(summary_of(run).draw_agreement)
     yield _language(run, report)
     yield facts.of_shortness(_warning(report, MOSTLY_SHORT))
     pairs = _judged(run)

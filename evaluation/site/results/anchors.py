@@ -51,7 +51,7 @@ def _page(request: HttpRequest, run: Run) -> Context:
         "subtitle": f"{report.about.name}, version {report.about.version}",
         "report": report,
         "why": NOT_CHOSEN.get(report.reason or "", report.reason or ""),
-        "not_chosen": NOT_CHOSEN.get((report.choice or {}).get("reason") or "", ""),
+        "not_chosen": NOT_CHOSEN.get((report.choice and report.choice.reason) or "", ""),
         "alarms": alarms_report(run),
         "recommended": RECOMMENDED,
         "may": may.edit,

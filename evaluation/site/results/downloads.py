@@ -18,6 +18,7 @@ from annotations.web.query import number
 from evaluation.charts import Chart, convergence_chart, placement_chart
 from evaluation.charts.answer_map import captions
 from evaluation.charts.planner import planner_chart
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import Run
 from evaluation.reports import answer_map, models_report, run_report
 from evaluation.reports.planner import planner_report
@@ -48,7 +49,7 @@ CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "grades": lambda run, _: grades(run, run_report(run).n_graded),
     "ranks": lambda run, _: ranks(run, run_report(run).n_graded),
     "questions": lambda run, _: disagreement(run, _n_questions(run)),
-    "convergence": lambda run, _: convergence_chart(run.summary.get("trace", [])),
+    "convergence": lambda run, _: convergence_chart(summary_of(run).trace),
     "placement": lambda run, _: placement_chart(models_report(run)),
     "comparison": comparisons.comparison_picture,
     "differences": comparisons.differences_picture,
@@ -141,7 +142,7 @@ def question_file(request: HttpRequest, run: Run, question: UUID) -> HttpRespons
 
 
 def _n_questions(run: Run) -> int:
-    return int(run.summary.get("counts", {}).get("questions", 0))
+    return summary_of(run).counts.questions
 
 
 def _picture(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import Alarm, Run
 from evaluation.reports.alarms import AlarmEntry
 from evaluation.reports.alarms.wording import OF_QUESTIONS
@@ -38,7 +39,7 @@ def remedies_for(run: Run, alarm: AlarmEntry, may_start: bool) -> list[Remedy]:
     if alarm.case == OF_QUESTIONS:
         found.append(_form(run, "Grade again with several right answers", camps="on"))
     if alarm.case in ("leverage", "concentrated_weight"):
-        n = max(1, int(run.summary.get("counts", {}).get("workers", 1)))
+        n = max(1, summary_of(run).counts.workers)
         cap = f"{min(1.0, CAP / n):.3g}"
         found.append(_form(run, "Grade again with a cap on each vote", weight_cap=cap))
     if alarm.case == "grader_disagreement":

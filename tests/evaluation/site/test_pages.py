@@ -160,7 +160,14 @@ def test_a_run_of_two_workers_has_no_grades_and_says_why(site, rana):
     WorkerGrade.objects.filter(run=run).update(
         grade=None, grade_low=None, grade_high=None, rank=None, weight=None
     )
-    ceiling = {"score": None, "low": None, "high": None, "reason": "fewer_than_3_workers"}
+    ceiling = {
+        "score": None,
+        "low": None,
+        "high": None,
+        "n_workers": 0,
+        "n_questions": 0,
+        "reason": "fewer_than_3_workers",
+    }
     Run.objects.filter(pk=run.pk).update(
         summary=run.summary | {"ceiling": ceiling, "trace": [], "iterations": 0},
         reasons=[

@@ -28,7 +28,12 @@ class WordOptions(Parameters):
 class WordSummary(RunSummary):
     """`turns`: on which attempt each half was counted."""
 
+    answers: int = 0
+    workers: int = 0
     turns: tuple[int, ...] = ()
+
+    def shown_counts(self):
+        return {"answers": self.answers, "workers": self.workers}
 
 
 @dataclass(frozen=True)
@@ -71,10 +76,8 @@ def count_words(turn: Turn) -> None:
     with turn.fenced():
         turn.keep(ROWS, sorted(total.items()))
         RunData.objects.filter(run=run, name=ASIDE).delete()
-        summary = WordSummary(
-            counts={"answers": len(answers), "workers": len(total)}, turns=(first[1], run.attempt)
-        )
-        turn.end(Ending(f"words|longest:{options.longest}", "0" * 64, summary.as_dict()))
+        summary = WordSummary(1, len(answers), len(total), turns=(first[1], run.attempt))
+        turn.end(Ending(f"words|longest:{options.longest}", "0" * 64, summary))
 
 
 def rows_of(run: Run):
