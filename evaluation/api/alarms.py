@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -25,7 +24,6 @@ from evaluation.api.done import (
     number_in,
     slice_body,
 )
-from evaluation.api.parameters import in_words_of_the_api
 from evaluation.models import Alarm, Run
 from evaluation.reports import Page, QuestionRow, WorkerRow, question_rows
 from evaluation.reports.alarms import (
@@ -121,7 +119,7 @@ class AlarmViewSet(DoneRunViewSet):
             public_id(request.query_params, "question"),
         )
         report = alarms_report(run, worker, question, most=limit, skip=start)
-        rows = AlarmEntrySerializer([_said(entry) for entry in report.alarms], many=True).data
+        rows = AlarmEntrySerializer(report.alarms, many=True).data
         return Response(
             {
                 **AboutAlarms(report).data,
@@ -156,17 +154,13 @@ class AlarmViewSet(DoneRunViewSet):
         pairs = serializer_of(Exhibit)(evidence.exhibits, many=True).data
         return Response(
             {
-                **AlarmAlone(_said(evidence.alarm)).data,
+                **AlarmAlone(evidence.alarm).data,
                 "workers": _first_page(request, run, place, "workers", evidence.workers),
                 "questions": _first_page(request, run, place, "questions", questions),
                 "n_pairs": evidence.n_exhibits,
                 "pairs": slice_body(request, "pairs", pairs, start, evidence.n_exhibits),
             }
         )
-
-
-def _said(entry: AlarmEntry) -> AlarmEntry:
-    return replace(entry, message=in_words_of_the_api(entry.message))
 
 
 def _first_page(

@@ -29,6 +29,7 @@ from annotations.web.rest.problems import ApiProblem, bad_field, bad_parameter
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import editable, maker, visible, visible_or_404
 from evaluation.api.parameters import ParametersSerializer
+from evaluation.api.said import SaidField
 from evaluation.background import runs as lifecycle
 from evaluation.background.progress import progress_of
 from evaluation.flow.parameters import AqerParameters
@@ -83,7 +84,7 @@ class RunSerializer(RunRowSerializer):
     parameters = serializers.SerializerMethodField()
     progress = serializers.SerializerMethodField()
     error = serializers.CharField(help_text="Why it failed.")
-    warnings = serializers.ListField(child=serializers.CharField())
+    warnings = serializers.ListField(child=SaidField())
     results = serializers.SerializerMethodField(
         help_text="Address of the results; null while there are none."
     )

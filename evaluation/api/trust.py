@@ -13,7 +13,11 @@ from evaluation.api.done import DoneRunViewSet
 from evaluation.reports.planner import PlannerReport, planner_report
 from evaluation.reports.trust import Fact, TrustReport, trust_report
 
-FactSerializer = serializer_of(Fact, "word")
+FactSerializer = serializer_of(
+    Fact,
+    *("title", "said", "meaning", "todo", "word"),
+    without=("case", "values", "warning"),
+)
 AboutTrust = serializer_of(TrustReport, without=("facts",))
 # The curve is there for the picture; the table holds as much in fewer rows.
 PlannerReportSerializer = serializer_of(PlannerReport, without=("curve",))

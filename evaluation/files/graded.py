@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from annotations.exchange import AnswerFile, ModelAnswerFile
 from evaluation.flow.grading import Grading
 from evaluation.flow.signatures import combined_hash
+from evaluation.words import terminal
+from evaluation.words.message import Message
 
 
 @dataclass(frozen=True)
@@ -32,4 +34,5 @@ class FileGrading:
     def warnings(self) -> list[str]:
         """What the user should know before trusting the tables, a sentence each."""
         of_models = self.models.warnings if self.models else []
-        return [*self.answers.warnings, *of_models, *self.grading.warnings]
+        of_files: list[Message | str] = [*self.answers.warnings, *of_models]
+        return terminal.all_said([*of_files, *self.grading.warnings])

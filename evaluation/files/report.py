@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from evaluation.files.alarm_text import alarms_text
 from evaluation.files.graded import FileGrading
 from evaluation.flow.grade_changes import GradeChanges
 from evaluation.flow.grading import Grading
-from evaluation.words.alarm_text import alarms_text
 from evaluation.words.console import text_table
 
 # Workers shown; the file holds all of them.

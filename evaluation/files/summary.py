@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from evaluation.files.graded import FileGrading
+from evaluation.flow.alarms import Alarm
 from evaluation.flow.grading import Grading
 from evaluation.flow.results import Undefined
 from evaluation.methods import ModelScores
+from evaluation.words.terminal import said
 
 
 def summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
@@ -31,13 +33,18 @@ def summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
         "model_comparisons": _comparisons(grading.graded.models),
         "remedies": _remedies(grading),
         "warnings": graded.warnings,
-        "alarms": [alarm.as_dict() for alarm in grading.alarms.found],
+        "alarms": [alarm_cells(alarm) for alarm in grading.alarms.found],
         "alarm_checks": made["alarm_checks"],
         "undefined": undefined.as_list(),
         "versions": made["versions"],
         "input_hash": graded.input_hash,
         "input_hashes": graded.input_hashes,
     }
+
+
+def alarm_cells(alarm: Alarm) -> dict[str, Any]:
+    """Return the columns of alarms.csv, with what the alarm says."""
+    return {**alarm.as_dict(), "message": said(alarm.message)}
 
 
 def _counts(graded: FileGrading) -> dict[str, int]:

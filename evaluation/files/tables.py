@@ -10,7 +10,7 @@ import numpy as np
 from annotations.exchange import OutputFolder
 from evaluation.files.graded import FileGrading
 from evaluation.files.npz import write_exemplars
-from evaluation.files.summary import summary
+from evaluation.files.summary import alarm_cells, summary
 from evaluation.flow.alarms import COLUMNS, Alarm
 from evaluation.flow.grade_changes import GradeChange, GradeChanges
 from evaluation.flow.grading import Grading
@@ -102,7 +102,7 @@ def _exemplar_rows(grading: Grading, results: Results) -> Iterator[tuple[Any, ..
 def alarm_row(alarm: Alarm) -> tuple[Any, ...]:
     """Return an alarm's row of alarms.csv."""
     lists = {"workers": joined(alarm.workers), "questions": joined(alarm.questions)}
-    return tuple({**alarm.as_dict(), **lists}.values())
+    return tuple({**alarm_cells(alarm), **lists}.values())
 
 
 def joined(ids: Sequence[object]) -> str:

@@ -33,7 +33,7 @@ from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
 from evaluation.methods.grams import Vectors
 from evaluation.texts.copied import are_copies
 from evaluation.texts.dont_know import says_dont_know
-from evaluation.words.alarms import message_of
+from evaluation.words.message import Message
 
 OTHER_GRADER = "tfidf-word"
 # Who answers so often that he does not know is told, and has said so at least so many times.
@@ -82,11 +82,11 @@ class Alarm:
     threshold: float | None
     workers: tuple[Any, ...]
     questions: tuple[Any, ...]
-    message: str
+    message: Message
     exhibits: tuple[Exhibit, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the columns of alarms.csv."""
+        """Return the columns of alarms.csv; the message is still to be said."""
         return {column: getattr(self, column) for column in COLUMNS}
 
 
@@ -249,10 +249,7 @@ def _dont_know(place: _Places, said: Booleans) -> list[Finding]:
 
 
 def _alarm(place: _Places, finding: Finding, model_names: Mapping[Any, str]) -> Alarm:
-    called = finding
     if finding.kind == "model_like":
-        model = finding.figures["model"]
-        called = replace(finding, figures={"model": model_names.get(model, model)})
         exhibits = _beside_model(place, finding)
     else:
         exhibits = [
@@ -270,9 +267,23 @@ def _alarm(place: _Places, finding: Finding, model_names: Mapping[Any, str]) -> 
         finding.threshold,
         tuple(place.workers[code] for code in finding.workers[:NAMED].tolist()),
         tuple(place.questions[code] for code in finding.questions[:NAMED].tolist()),
-        message_of(called),
+        _message(finding, model_names),
         tuple(exhibits),
     )
+
+
+def _message(finding: Finding, model_names: Mapping[Any, str]) -> Message:
+    """Return what an alarm says; it names no worker and no question."""
+    values = {
+        "workers": len(finding.workers),
+        "questions": len(finding.questions),
+        "statistic": finding.statistic,
+        "threshold": finding.threshold,
+        **finding.figures,
+    }
+    if "model" in values:
+        values["model"] = str(model_names.get(values["model"], values["model"]))
+    return Message(f"{finding.kind}.{finding.case}", values)
 
 
 def _beside_model(place: _Places, finding: Finding) -> list[Exhibit]:

@@ -15,11 +15,10 @@ from evaluation.backends.nli import EntailmentModel
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.grams import Vectors
 from evaluation.texts.languages import language_warning
+from evaluation.words.message import Message
 
 # (what, done, total)
 Progress = Callable[[str, int, int], None]
-# By these words pages know the warning.
-CUT = "answers are longer than"
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Embedded:
     answers: Vectors
     models: Vectors | None
     info: EmbedderInfo
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Message] = field(default_factory=list)
     plain: Vectors | None = None
     spelling: dict[str, Any] | None = None
 
@@ -74,14 +73,12 @@ def embed(
     return Embedded(vectors, of_models, info, [warning for warning in found if warning])
 
 
-def truncation_warning(cut: int, info: EmbedderInfo) -> str | None:
-    """Return a sentence if some answers are longer than what the model reads."""
+def truncation_warning(cut: int, info: EmbedderInfo) -> Message | None:
+    """Return a warning if some answers are longer than what the model reads."""
     if not cut:
         return None
-    return (
-        f"{cut} {CUT} the {info.max_length} tokens that {info.model} reads; "
-        "the rest of them was ignored"
-    )
+    values = {"answers": int(cut), "tokens": info.max_length, "model": info.model}
+    return Message("truncated", values)
 
 
 def entailment_scores(

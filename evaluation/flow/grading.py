@@ -18,6 +18,7 @@ from evaluation.flow.signatures import aqer_signature, versions
 from evaluation.flow.vectors import EmbedTexts, vectors_of
 from evaluation.flow.warnings import grading_warnings, remedy_warnings
 from evaluation.methods.aqer.resampling import KeptDraws
+from evaluation.words.message import Message
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Grading:
         )
 
     @property
-    def warnings(self) -> list[str]:
-        """What somebody should know before trusting the tables, a sentence each."""
+    def warnings(self) -> list[Message]:
+        """What somebody should know before trusting the tables."""
         given, graded = self.given, self.graded
         return [
             *self.embedded.warnings,

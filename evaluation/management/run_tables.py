@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from evaluation.files.alarm_text import alarms_text
 from evaluation.flow.alarms import Alarm
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import LLMScore, Run, WorkerGrade
-from evaluation.words.alarm_text import alarms_text
+from evaluation.words import terminal
 from evaluation.words.console import text_table
+from evaluation.words.message import Message
 
 # Workers shown; the pages and the files hold all of them.
 SHOWN = 40
@@ -47,7 +49,7 @@ def alarm_rows(run: Run) -> list[Alarm]:
             threshold=alarm.threshold,
             workers=tuple(worker.external_id for worker in alarm.workers.all()),
             questions=tuple(question.external_id for question in alarm.questions.all()),
-            message=alarm.message,
+            message=Message.of(alarm.message),
         )
         for alarm in run.alarms.prefetch_related("workers", "questions")
     ]
@@ -63,5 +65,5 @@ def report(run: Run) -> str:
             text += f" (95% interval {ceiling.low:.3f} to {ceiling.high:.3f})"
         parts.append(text)
     parts.append(alarms_text(alarm_rows(run), "on the page of the run"))
-    parts.append("\n".join(f"Warning: {warning}" for warning in run.warnings))
+    parts.append("\n".join(f"Warning: {said}" for said in terminal.all_said(run.warnings)))
     return "\n\n".join(part for part in parts if part)

@@ -13,7 +13,8 @@ from evaluation.models.runs import Run
 class Alarm(Result):
     """One alarm of a run; the kinds and their statistics are in platform/docs/alarms.md.
 
-    The message names nobody. `workers` and `questions` are whom and what it is about, none for the
+    The message is a code with values (`Message`), in runs older than codes a sentence; it names
+    nobody. `workers` and `questions` are whom and what it is about, none for the
     whole crowd. `evidence` lists answers to put side by side, a dictionary each: `question`, `left`
     and `right` (ids of a Question and of Responses; right may be null) and `llm_response` (of an
     LLMResponse, or null); an answer that was withdrawn since is no longer there.
@@ -32,7 +33,7 @@ class Alarm(Result):
     severity = models.CharField(max_length=10, choices=Severity.choices)
     statistic = models.FloatField(null=True)
     threshold = models.FloatField(null=True)
-    message = models.TextField()
+    message = models.JSONField()
     workers = models.ManyToManyField(Worker, related_name="alarms", blank=True)
     questions = models.ManyToManyField(Question, related_name="alarms", blank=True)
     evidence = models.JSONField(default=list)

@@ -13,6 +13,7 @@ from evaluation.models import Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.changes import DataChange, data_change
 from evaluation.reports.values import Ceiling
+from evaluation.words.message import Message
 from evaluation.words.reasons import in_words
 
 
@@ -53,7 +54,7 @@ class RunReport:
     iterations: int
     converged: bool
     trace: list[float]
-    warnings: list[str]
+    warnings: list[Message]
     undefined: list[UndefinedCells]
     ceiling: Ceiling
     embedding: dict[str, Any]
@@ -83,7 +84,7 @@ def run_report(run: Run) -> RunReport:
         iterations=summary.iterations,
         converged=summary.converged,
         trace=list(summary.trace),
-        warnings=list(run.warnings),
+        warnings=[Message.of(stored) for stored in run.warnings],
         undefined=[
             UndefinedCells(
                 table=entry["file"].removesuffix(".csv"),

@@ -21,6 +21,7 @@ from evaluation.reports.planner import planner_report
 from evaluation.reports.questions import ORDERS
 from evaluation.reports.spreadsheet import Table
 from evaluation.reports.workers import all_worker_rows
+from evaluation.words.terminal import said
 
 Row = Sequence[object]
 AT_ONCE = 2000
@@ -54,7 +55,7 @@ def alarms_table(run: Run) -> Table:
         (
             (
                 *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
-                *(";".join(workers), ";".join(questions), alarm.message),
+                *(";".join(workers), ";".join(questions), said(alarm.message)),
             )
             for alarm, workers, questions in all_alarms(run)
         ),

@@ -15,10 +15,11 @@ from django.utils.safestring import SafeString
 from annotations.models import QuestionSet, Response
 from annotations.web.texts import with_code
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
-from evaluation.flow.warnings import EMPTY_ANSWERS
 from evaluation.models import LLMResponse, Run
 from evaluation.models.runs import UNFINISHED
 from evaluation.reports.lists import alarms_of
+from evaluation.words.message import Message
+from evaluation.words.site import said
 
 SETS_LOOKED_AT = 200
 """The newest sets; what needs attention in older ones shows on their own pages."""
@@ -138,8 +139,9 @@ def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
     if row["newer"]:
         text = "Answers were added or changed since the last run began."
         yield Item("warn", name, text, grade, "Grade again")
-    stored = row["run_warnings"]
-    warnings = [w for w in stored or [] if not w.startswith(EMPTY_ANSWERS)]
+    stored = map(Message.of, row["run_warnings"] or ())
+    # Who skips a question is what a crowd is expected to do.
+    warnings = [warning for warning in stored if warning.code != "empty_answers"]
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
-        yield Item("warn", name, f"{warnings[0]}{more}", of_run or of_set, "Look at the run")
+        yield Item("warn", name, f"{said(warnings[0])}{more}", of_run or of_set, "Look at the run")

@@ -72,7 +72,7 @@ def save(turn: Turn, grading: Grading, maps: Maps) -> None:
                 signature=grading.signature(input_hash),
                 input_hash=input_hash,
                 summary=_summary(grading, maps),
-                warnings=grading.warnings,
+                warnings=[warning.as_dict() for warning in grading.warnings],
                 reasons=[{k: v for k, v in entry.items() if k != "rows"} for entry in undefined],
             )
         )

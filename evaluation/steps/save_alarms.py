@@ -27,7 +27,7 @@ def save_alarms(run: int, grading: Grading) -> None:
             severity=alarm.severity,
             statistic=alarm.statistic,
             threshold=alarm.threshold,
-            message=alarm.message,
+            message=alarm.message.as_dict(),
             evidence=[_evidence(grading, exhibit) for exhibit in alarm.exhibits],
         )
         for place, alarm in enumerate(found)

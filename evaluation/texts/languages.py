@@ -17,6 +17,7 @@ from typing import Any
 
 from evaluation.backends.embedding.contract import EmbedderInfo, require
 from evaluation.backends.errors import BackendError
+from evaluation.words.message import Message
 
 SAMPLE = 500
 FOREIGN_SHARE = 0.2
@@ -26,13 +27,10 @@ WORDS_OF_A_SENTENCE = 5
 # Below it the identifier itself hesitates. On 2,113 and 1,818 English answers of two public
 # data sets it gave no other language this probability.
 SURE = 0.5
-# By these words pages know the warnings.
-ENGLISH_ONLY = "KNOWS ENGLISH ONLY"
-NOT_CHECKED = "The language of the answers was not checked"
 
 
-def language_warning(texts: Sequence[str], info: EmbedderInfo) -> str | None:
-    """One sentence if the model is for English only and the texts are not, else None.
+def language_warning(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
+    """One warning if the model is for English only and the texts are not, else None.
 
     Judged are up to 500 distinct texts, evenly taken. None for models of other or unknown
     languages.
@@ -46,16 +44,13 @@ def language_warning(texts: Sequence[str], info: EmbedderInfo) -> str | None:
         try:
             found = _other_language(sample)
         except BackendError as error:
-            return f"{NOT_CHECKED}: {error}."
+            return Message("language_not_checked", {"why": str(error)})
     if found is None:
         return None
-    return (
-        f"THE MODEL {info.model} {ENGLISH_ONLY}, but {found}: similarities and grades mean "
-        "little. Choose a multilingual model (--embedder sentence-transformers:NAME) or tfidf-char."
-    )
+    return Message("english_only", {"model": info.model, **found})
 
 
-def _other_script(texts: Iterable[str]) -> str | None:
+def _other_script(texts: Iterable[str]) -> dict[str, Any] | None:
     scripts = Counter(_script(letter) for text in texts for letter in text if letter.isalpha())
     letters = scripts.total()
     foreign = letters - scripts["LATIN"]
@@ -63,7 +58,7 @@ def _other_script(texts: Iterable[str]) -> str | None:
         return None
     del scripts["LATIN"]
     name = scripts.most_common(1)[0][0].title()
-    return f"{foreign / letters:.0%} of the letters are of another script (mostly {name})"
+    return {"share": foreign / letters, "script": name}
 
 
 @functools.cache
@@ -74,7 +69,7 @@ def _script(letter: str) -> str:
     return "LATIN" if name in {"MODIFIER", "FEMININE", "MASCULINE"} else name
 
 
-def _other_language(texts: Iterable[str]) -> str | None:
+def _other_language(texts: Iterable[str]) -> dict[str, Any] | None:
     sentences = [text for text in texts if _is_sentence(text)]
     if len(sentences) < FEWEST_SENTENCES:
         return None
@@ -87,10 +82,8 @@ def _other_language(texts: Iterable[str]) -> str | None:
     count = foreign.total()
     if count < max(FEWEST_SENTENCES, FOREIGN_SHARE * len(sentences)):
         return None
-    return (
-        f"{count} of {len(sentences)} sentences looked at are in another language "
-        f"(mostly '{foreign.most_common(1)[0][0]}')"
-    )
+    language = foreign.most_common(1)[0][0]
+    return {"foreign": count, "sentences": len(sentences), "language": language}
 
 
 def _is_sentence(text: str) -> bool:

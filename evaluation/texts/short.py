@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from evaluation.words.message import Message
+
 # How well cosine tells a paraphrase from a sentence with one wrong fact, on the project's 200
 # minimal pairs: 1 always, .5 as a coin does. From `manage.py reproduce minimal-pairs`, kind all; a
 # slow test measures it anew.
@@ -17,8 +19,6 @@ MEASURED_BY_DEFAULT = "minilm"
 FEW = 3
 # Characters beyond which no answer is short; it spares counting the words of long ones.
 LONG = 60
-# By these words pages know the warning.
-MOSTLY_SHORT = "Most answers are short or numeric"
 # Share of short answers from which on they are most.
 MOST = 0.5
 # Chinese and Japanese have no spaces: each of their letters counts as a word.
@@ -41,8 +41,8 @@ def short_share(texts: Sequence[str]) -> float | None:
     return sum(map(is_short, texts)) / len(texts) if texts else None
 
 
-def short_answers_warning(texts: Sequence[str], embedder: str) -> str | None:
-    """Return a sentence if most answers are short or numeric, with the measured AUC.
+def short_answers_warning(texts: Sequence[str], embedder: str) -> Message | None:
+    """Return a warning if most answers are short or numeric, with the measured AUC.
 
     `embedder` is the SPEC of the run; one that was not measured is warned of by MiniLM's figure.
     """
@@ -50,8 +50,5 @@ def short_answers_warning(texts: Sequence[str], embedder: str) -> str | None:
     if share is None or share <= MOST:
         return None
     name = embedder if embedder in MINIMAL_PAIRS_AUC else MEASURED_BY_DEFAULT
-    return (
-        f"{MOSTLY_SHORT} ({share:.0%}), and vectors hardly see one wrong fact: "
-        f"on minimal pairs {name} has an AUC of {MINIMAL_PAIRS_AUC[name]:.2f}, a coin 0.50. "
-        "Check such answers against a key"
-    )
+    values = {"share": share, "embedder": name, "auc": MINIMAL_PAIRS_AUC[name]}
+    return Message("short_answers", values)

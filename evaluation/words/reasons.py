@@ -1,8 +1,10 @@
-"""Why a number is missing, for people."""
+"""Why something is missing, for people: of codes without values, the same words at every door."""
 
 from __future__ import annotations
 
-WORDS = {
+from collections.abc import Mapping
+
+WHY_EMPTY: Mapping[str, str] = {
     "fewer_than_3_workers": "fewer than 3 workers answered, so there is nobody to compare with",
     "disconnected": "some workers share no question with the others, so there is no common scale",
     "no_answers": "nobody answered",
@@ -35,10 +37,46 @@ WORDS = {
     "undivided": "the answers do not fall into two camps",
     "error": "the answer could not be fetched",
 }
+"""Of a cell of a table, and of an answer that is not there."""
+
+WHY_UNCHECKED: Mapping[str, str] = {
+    "fewer_than_5_questions": "fewer than 5 questions have two answers",
+    "fewer_than_6_workers": "fewer than 6 workers answered",
+    "no_question_with_6_answers": "no question has 6 answers",
+    "graded_by_words_already": "the run itself compares words",
+    "no_other_grader": "there was no second grading",
+    "no_words": "the answers have no words",
+    "no_draws": "no questions were drawn anew",
+}
+"""Of a statistic of the alarms."""
+
+WHY_NOT_CHOSEN: Mapping[str, str] = {
+    "fewer_than_2_anchors": "one grade cannot be compared: grade more answers",
+    "equal_grades": "all grades are equal: grade more answers, better and worse ones",
+    "no_scores": "none of the graded answers tells the candidates apart: grade others",
+    "no_camps": "the crowd does not fall into camps, so there is nothing to choose",
+    "one_ranking": "the camps lead to one ranking, so there is nothing to choose",
+    "fewer_than_6_workers": "camps cannot be told among fewer than 6 workers",
+    "fewer_than_5_questions": "camps cannot be told from fewer than 5 questions",
+}
+"""Of anchors that chose no ranking, or cannot be suggested."""
 
 
 def in_words(code: str | None) -> str:
-    """Return what a reason's code means; the code itself if it is a new one, "" for none."""
-    if not code:
-        return ""
-    return WORDS.get(code, code.replace("_", " "))
+    """Return why a cell is empty; "" without a code."""
+    return _of(WHY_EMPTY, code)
+
+
+def why_not_checked(code: str | None) -> str:
+    """Return why a statistic of the alarms is undefined; "" without a code."""
+    return _of(WHY_UNCHECKED, code)
+
+
+def why_not_chosen(code: str | None) -> str:
+    """Return why anchors did not choose, or are not suggested; "" without a code."""
+    return _of(WHY_NOT_CHOSEN, code)
+
+
+def _of(words: Mapping[str, str], code: str | None) -> str:
+    """Return the words of a code; of one that a newer version has stored the code itself."""
+    return words.get(code, code.replace("_", " ")) if code else ""

@@ -13,6 +13,7 @@ from evaluation.reports.against import against_report
 from evaluation.reports.comparisons import comparisons_report
 from evaluation.reports.planner import planner_report
 from evaluation.reports.trust import trust_report
+from evaluation.words.api import said
 from tests.api.conftest import problem
 from tests.desk.routes import other_run
 from tests.evaluation.reports import world as graded
@@ -159,10 +160,11 @@ def test_models_are_compared_as_on_the_page(api, rana, run, results):
 def test_trust_and_planner_are_those_of_the_pages(api, rana, run, results):
     asking = api(rana)
     sent, report = asking.get(f"{results}trust/").json(), trust_report(run)
-    assert sent["verdict"]["headline"] == report.verdict.headline
-    assert [(f["name"], f["level"], f["word"]) for f in sent["facts"]] == [
-        (fact.name, fact.level, fact.word) for fact in report.facts
+    assert sent["verdict"]["headline"] == said(report.verdict.headline)
+    assert [(f["name"], f["level"], f["word"], f["todo"]) for f in sent["facts"]] == [
+        (fact.name, fact.level, fact.word, said(fact.todo)) for fact in report.facts
     ]
+    assert {"name", "level", "title", "said", "meaning", "todo", "word"} == sent["facts"][0].keys()
     sent, plan = asking.get(f"{results}planner/").json(), planner_report(run)
     assert sent["similarity"] == pytest.approx(plan.similarity)
     assert sent["more"]["workers"] == sent["now"]["workers"] + 10

@@ -13,10 +13,10 @@ from evaluation.background import runs
 from evaluation.background.leases import claim_oldest
 from evaluation.background.progress import duration
 from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.warnings import EMPTY_ANSWERS
 from evaluation.models import BackgroundWorker, Run
 from evaluation.site.attention import attention
 from evaluation.site.grade_form import GradeForm
+from evaluation.words.message import Message
 
 DEFAULTS = {
     **{name: value for name, value in AqerParameters().as_dict().items() if value},
@@ -187,9 +187,11 @@ def test_questions_that_somebody_skipped_need_no_attention(world):
     assert [i.text for i in attention(world.rana) if i.text.startswith("Empty")] == [
         "Empty answers, which count ...: 3"
     ]
-    Run.objects.filter(pk=world.run.pk).update(warnings=[f"{EMPTY_ANSWERS}: 3"])
+    skipped = Message("empty_answers", {"count": 3}).as_dict()
+    older = "Empty answers, which count as unanswered: 3"
+    Run.objects.filter(pk=world.run.pk).update(warnings=[skipped, older])
     assert attention(world.rana) == []
-    Run.objects.filter(pk=world.run.pk).update(warnings=[f"{EMPTY_ANSWERS}: 3", "Too few: 2"])
+    Run.objects.filter(pk=world.run.pk).update(warnings=[skipped, "Too few: 2"])
     assert [item.text for item in attention(world.rana)] == ["Too few: 2"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -12,7 +11,8 @@ from uuid import UUID
 
 from rest_framework import serializers
 
-PLAIN: Mapping[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
+# Other rooms add the types that only they know.
+PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
     str: serializers.CharField,
     int: serializers.IntegerField,
     float: serializers.FloatField,
@@ -30,7 +30,7 @@ def serializer_of(
 
     Parameters
     ----------
-    also : names of properties that are sent beside the fields; texts.
+    also : names of properties that are sent beside the fields.
     without : names of fields that are not sent.
 
     A field that may be None may be null; a dataclass in a field gets a serializer of its own.
@@ -42,14 +42,20 @@ def serializer_of(
         for field in dataclasses.fields(report)
         if field.name not in without
     }
-    fields |= {name: serializers.CharField() for name in also}
+    fields |= {name: _field(_returned(getattr(report, name))) for name in also}
     # Standing alone, the first line of the dataclass describes what is sent.
     described = (report.__doc__ or "").strip().splitlines()[0]
     name = f"Result{report.__name__}Serializer"
     return type(name, (serializers.Serializer,), fields | {"__doc__": described})
 
 
+def _returned(prop: property) -> Any:
+    return get_type_hints(prop.fget)["return"]
+
+
 def _field(hint: Any, **options: Any) -> Any:
+    if hint in PLAIN:
+        return PLAIN[hint](**options)
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         (kind,) = [part for part in inner if part is not type(None)]
@@ -58,7 +64,7 @@ def _field(hint: Any, **options: Any) -> Any:
         return serializers.ChoiceField(choices=list(inner), **options)
     if origin in (list, tuple):
         parts = [part for part in inner if part is not Ellipsis]
-        if dataclasses.is_dataclass(parts[0]):
+        if dataclasses.is_dataclass(parts[0]) and parts[0] not in PLAIN:
             return serializer_of(parts[0])(many=True, **options)  # type: ignore[arg-type]
         return serializers.ListField(child=_field(parts[0]), **options)
     if origin is dict:
@@ -68,6 +74,4 @@ def _field(hint: Any, **options: Any) -> Any:
         return serializer_of(hint)(**options)  # type: ignore[arg-type]
     if hint is Any:
         return serializers.JSONField(**options)
-    if hint not in PLAIN:
-        raise TypeError(f"{hint} has no form in JSON")
-    return PLAIN[hint](**options)
+    raise TypeError(f"{hint} has no form in JSON")

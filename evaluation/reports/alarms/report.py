@@ -18,8 +18,9 @@ from evaluation.reports.alarms.wording import (
     case_of,
     measured,
     title_of,
-    why_not_checked,
 )
+from evaluation.words.message import Message
+from evaluation.words.reasons import why_not_checked
 
 # Alarms that one page lists, and names that an alarm in a list spells out.
 MOST = 50
@@ -53,7 +54,7 @@ class AlarmEntry:
     case: str
     statistic: float | None
     threshold: float | None
-    message: str
+    message: Message
     n_workers: int
     n_questions: int
     workers: tuple[Named, ...] = ()
@@ -212,7 +213,7 @@ def entry_of(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
         case=case_of(alarm.kind, alarm.severity, bool(n_workers)),
         statistic=alarm.statistic,
         threshold=alarm.threshold,
-        message=alarm.message,
+        message=Message.of(alarm.message),
         n_workers=n_workers,
         n_questions=n_questions,
     )

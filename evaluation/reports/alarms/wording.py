@@ -87,19 +87,3 @@ _MEASURED: dict[str, Callable[[float, float], str]] = {
         "each other."
     ),
 }
-WHY_NOT_CHECKED = {
-    "fewer_than_5_questions": "fewer than 5 questions have two answers",
-    "fewer_than_6_workers": "fewer than 6 workers answered",
-    "no_question_with_6_answers": "no question has 6 answers",
-    "graded_by_words_already": "the run itself compares words",
-    "no_other_grader": "there was no second grading",
-    "no_words": "the answers have no words",
-    "no_draws": "no questions were drawn anew",
-}
-
-
-def why_not_checked(reason: str | None) -> str:
-    """Return why a statistic is undefined, in words."""
-    if not reason:
-        return ""
-    return WHY_NOT_CHECKED.get(reason, reason.replace("_", " "))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from django.db.models import Avg, Count, Max
 
 from evaluation.flow.aqer_summary import summary_of
-from evaluation.flow.embed import CUT
 from evaluation.methods.statistics.correlation import pearson
 from evaluation.models import ExemplaryAnswer, HumanJudgement, Run
 from evaluation.reports.about import RunAbout, about
@@ -17,8 +16,7 @@ from evaluation.reports.run import RunReport, run_report
 from evaluation.reports.trust import facts
 from evaluation.reports.trust.facts import WORST_FIRST, Fact
 from evaluation.reports.trust.verdict import Verdict
-from evaluation.texts.languages import ENGLISH_ONLY, NOT_CHECKED
-from evaluation.texts.short import MOSTLY_SHORT
+from evaluation.words.message import Message
 
 # These compare words or letters: they know no language, and need to know none.
 OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
@@ -49,12 +47,12 @@ def _facts(run: Run, report: RunReport) -> Iterator[Fact]:
     yield facts.of_convergence(converged, report.iterations)
     yield facts.of_stability(summary_of(run).draw_agreement)
     yield _language(run, report)
-    yield facts.of_shortness(_warning(report, MOSTLY_SHORT))
+    yield facts.of_shortness(_warning(report, "short_answers"))
     pairs = _judged(run)
     agreement = pearson([score for score, _ in pairs], [grade for _, grade in pairs])
     yield facts.of_experts(pairs, agreement, bool(run.parameters.get("anchors")))
     for fact in (
-        facts.of_truncation(_warning(report, CUT)),
+        facts.of_truncation(_warning(report, "truncated")),
         facts.of_changes(report.changed.has_changed),
     ):
         if fact is not None:
@@ -69,19 +67,18 @@ def _answers_of_questions(run: Run) -> dict[int, int]:
 
 def _language(run: Run, report: RunReport) -> Fact:
     spec = str(run.parameters.get("embedder", ""))
-    known = spec in OF_WORDS or bool(report.embedding.get("languages"))
-    by_words = "a comparison of words or letters, which works in any language but knows no synonyms"
     return facts.of_language(
-        by_words if spec in OF_WORDS else str(report.embedding.get("model", spec)),
-        _warning(report, ENGLISH_ONLY),
-        _warning(report, NOT_CHECKED),
-        known,
+        str(report.embedding.get("model", spec)),
+        _warning(report, "english_only"),
+        _warning(report, "language_not_checked"),
+        is_known=bool(report.embedding.get("languages")),
+        of_words=spec in OF_WORDS,
     )
 
 
-def _warning(report: RunReport, words: str) -> str:
-    """Return the run's warning that has these words; "" without one."""
-    return next((warning for warning in report.warnings if words in warning), "")
+def _warning(report: RunReport, code: str) -> Message | None:
+    """Return the run's warning of this code; None without one."""
+    return next((warning for warning in report.warnings if warning.code == code), None)
 
 
 def _judged(run: Run) -> list[tuple[float, float]]:

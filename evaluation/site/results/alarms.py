@@ -8,7 +8,6 @@ from django.urls import reverse
 from annotations.models import rights
 from evaluation.models import Run
 from evaluation.reports.alarms import alarm_evidence, alarms_report
-from evaluation.site.grade_form import in_words_of_the_form
 from evaluation.site.results.page import Context, results_page, way_here
 from evaluation.site.results.remedies import remedies_for
 
@@ -40,6 +39,5 @@ def alarm(request: HttpRequest, run: Run, place: int) -> Context:
         "breadcrumbs": [*way_here(run), ("Alarms", above)],
         "evidence": evidence,
         "alarm": evidence.alarm,
-        "message": in_words_of_the_form(evidence.alarm.message),
         "remedies": remedies_for(run, evidence.alarm, may),
     }

@@ -15,13 +15,13 @@ from annotations.models import Share, rights
 from annotations.web.scope import RefusedError, user_id
 from evaluation import judging
 from evaluation.background import runs as lifecycle
-from evaluation.flow.warnings import NOT_CHOSEN
 from evaluation.models import Run
 from evaluation.reports.alarms import alarms_report
 from evaluation.reports.anchors import RECOMMENDED, anchors_report
 from evaluation.site.results.page import Context, results_page, run_or_404
 from evaluation.steps.load import parameters_of
 from evaluation.steps.outside import suggested_anchors
+from evaluation.words.reasons import why_not_chosen
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -50,8 +50,8 @@ def _page(request: HttpRequest, run: Run) -> Context:
         "title": "Settle which camp is right",
         "subtitle": f"{report.about.name}, version {report.about.version}",
         "report": report,
-        "why": NOT_CHOSEN.get(report.reason or "", report.reason or ""),
-        "not_chosen": NOT_CHOSEN.get((report.choice and report.choice.reason) or "", ""),
+        "why": why_not_chosen(report.reason),
+        "not_chosen": why_not_chosen(report.choice.reason if report.choice else None),
         "alarms": alarms_report(run),
         "recommended": RECOMMENDED,
         "may": may.edit,

@@ -3,7 +3,12 @@
 import pytest
 from django.urls import reverse
 
+from evaluation.backends import EmbedderInfo
+from evaluation.flow.embed import truncation_warning
 from evaluation.models import ExemplaryAnswer, Run
+from evaluation.texts.languages import language_warning
+from evaluation.texts.short import short_answers_warning
+from evaluation.words.site import said
 from tests.evaluation.reports import world
 
 pytestmark = pytest.mark.django_db
@@ -21,12 +26,12 @@ def facts_of(response):
 
 def test_every_check_has_a_word_beside_its_colour(site, rana):
     response = page(site, world.finished(owner=rana, n_workers=14))
-    said = response.content.decode()
+    shown = response.content.decode()
     facts = facts_of(response)
     assert {"alarms", "workers", "answers", "support", "stability", "experts"} <= facts.keys()
     for fact in facts.values():
-        assert f"</span>{fact.word}</p>" in said
-        assert fact.title in said
+        assert f"</span>{fact.word}</p>" in shown
+        assert fact.title in shown
 
 
 def test_the_worst_comes_first_and_makes_the_verdict(site, rana):
@@ -52,31 +57,35 @@ def test_the_facts_are_those_of_the_run(site, rana):
     response = page(site, run)
     facts = facts_of(response)
     assert facts["workers"].level == "good"
-    assert "2 of 10 questions" in facts["answers"].said
+    assert "2 of 10 questions" in said(facts["answers"].said)
     assert facts["convergence"].level == "care"
-    assert (facts["stability"].level, "0.85" in facts["stability"].said) == ("care", True)
-    assert (facts["language"].level, facts["language"].said) == ("bad", warnings[0])
+    assert (facts["stability"].level, "0.85" in said(facts["stability"].said)) == ("care", True)
+    assert (facts["language"].level, said(facts["language"].said)) == ("bad", warnings[0])
     assert facts["shortness"].level == "bad"
     assert facts["truncation"].level == "care"
     assert "<b>half</b>" not in response.content.decode()
 
 
-def test_the_warnings_of_the_engine_are_recognised():
-    from evaluation.backends import EmbedderInfo
-    from evaluation.flow.embed import CUT, truncation_warning
-    from evaluation.texts.languages import ENGLISH_ONLY, language_warning
-    from evaluation.texts.short import MOSTLY_SHORT, short_answers_warning
-
+def test_a_warning_of_the_engine_is_what_the_page_says(site, rana):
     info = EmbedderInfo("minilm", "MiniLM", "", "float32", 384, 256, "en")
-    assert ENGLISH_ONLY in language_warning(["Где находится эта река, кто знает?"] * 9, info)
-    assert CUT in truncation_warning(3, info)
-    assert MOSTLY_SHORT in short_answers_warning(["1866"], "minilm")
+    warnings = [
+        language_warning(["Где находится эта река, кто знает?"] * 9, info),
+        truncation_warning(3, info),
+        short_answers_warning(["1866"], "minilm"),
+    ]
+    run = world.finished(owner=rana, n_workers=14)
+    Run.objects.filter(pk=run.pk).update(warnings=[w.as_dict() for w in warnings])
+    facts = facts_of(page(site, run))
+    found = [facts[name] for name in ("language", "truncation", "shortness")]
+    assert [(fact.level, fact.said) for fact in found] == [
+        *zip(("bad", "care", "bad"), warnings, strict=True)
+    ]
 
 
 def test_the_page_says_what_was_measured_and_what_cannot_be_seen(site, rana):
-    said = page(site, world.finished(owner=rana)).content.decode()
+    shown = page(site, world.finished(owner=rana)).content.decode()
     for words in ("0.919", "-1.000", "It broke", "half of their own right content"):
-        assert words in said
+        assert words in shown
 
 
 def test_a_run_that_is_not_done_says_so(site, rana):

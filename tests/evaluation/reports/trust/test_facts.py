@@ -3,7 +3,9 @@
 import pytest
 
 from evaluation.reports.trust import facts
-from evaluation.reports.trust.verdict import ALWAYS, Verdict
+from evaluation.reports.trust.verdict import Verdict
+from evaluation.words.site import said
+from evaluation.words.trust import ALWAYS
 
 
 @pytest.mark.parametrize(
@@ -23,7 +25,7 @@ def test_small_crowds_are_judged_as_simulations_went(n, leave_one_out, level):
 
 
 @pytest.mark.parametrize(
-    ("questions", "level", "said"),
+    ("questions", "level", "words"),
     [
         ({6: 9, 2: 1}, "good", "1 of 10 questions"),  # a tenth is not more than a tenth
         ({6: 8, 2: 2}, "care", "2 of 10 questions"),
@@ -34,9 +36,9 @@ def test_small_crowds_are_judged_as_simulations_went(n, leave_one_out, level):
         ({}, "bad", "has 0 answers."),
     ],
 )
-def test_thin_questions_are_counted(questions, level, said):
+def test_thin_questions_are_counted(questions, level, words):
     fact = facts.of_answers(questions)
-    assert (fact.level, said in fact.said) == (level, True), fact.said
+    assert (fact.level, words in said(fact.said)) == (level, True), said(fact.said)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_the_worst_alarm_decides(counts, level):
 
 
 def test_a_silent_run_is_not_called_free_of_copies():
-    assert "does not prove" in facts.of_alarms({}).said
+    assert "does not prove" in said(facts.of_alarms({}).said)
 
 
 def test_few_judgements_say_nothing_however_they_correlate():
@@ -87,7 +89,7 @@ def test_few_judgements_say_nothing_however_they_correlate():
 def test_judgements_that_chose_the_ranking_do_not_confirm_it():
     fact = facts.of_experts([(0.1, 1.0)] * 30, 0.99, True)
     assert fact.level == "unknown"
-    assert "0.99" not in fact.said
+    assert "0.99" not in said(fact.said)
 
 
 def test_a_verdict_counts_the_facts_of_its_level_and_never_promises_truth():
@@ -101,5 +103,5 @@ def test_a_verdict_counts_the_facts_of_its_level_and_never_promises_truth():
     ):
         verdict = Verdict.of(found)
         assert verdict.level == level
-        assert words in verdict.text
-        assert ALWAYS in verdict.text
+        assert words in said(verdict.text)
+        assert ALWAYS in said(verdict.text)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from evaluation.flow.alarms import Alarm
 from evaluation.words.console import printable
+from evaluation.words.terminal import said
 
 # Workers or questions named for an alarm.
 SHOWN = 40
@@ -17,13 +18,13 @@ LONGEST_ID = 40
 
 def alarms_text(alarms: Iterable[Alarm], where: str) -> str:
     """Return every alarm, in the order given; `where` has the ids that are left out here."""
-    said = []
+    lines = []
     for alarm in alarms:
-        said.append(f"{alarm.severity.upper()} {alarm.kind}: {alarm.message}")
+        lines.append(f"{alarm.severity.upper()} {alarm.kind}: {said(alarm.message)}")
         for what, ids in (("Workers", alarm.workers), ("Questions", alarm.questions)):
             if ids:
-                said.append(f"  {what}: {_named(ids, where)}")
-    return "\n".join(textwrap.fill(line, WIDE, subsequent_indent="  ") for line in said)
+                lines.append(f"  {what}: {_named(ids, where)}")
+    return "\n".join(textwrap.fill(line, WIDE, subsequent_indent="  ") for line in lines)
 
 
 def _named(ids: Sequence[object], where: str) -> str:

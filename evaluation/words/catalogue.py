@@ -1,0 +1,49 @@
+"""A door's words for every code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evaluation.words.alarms import ALARMS
+from evaluation.words.message import SENTENCE, Message
+from evaluation.words.sentences import Sentence, filled
+from evaluation.words.trust import TRUST
+from evaluation.words.warnings import WARNINGS
+
+COMMON: Mapping[str, Sentence] = {**WARNINGS, **ALARMS, **TRUST}
+_FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The words of one door.
+
+    Attributes
+    ----------
+    option : how the door calls an option of a grading, by its name in `AqerParameters`.
+    own : sentences in place of the common ones.
+    """
+
+    option: Callable[[str], str]
+    own: Mapping[str, Sentence] = field(default_factory=dict)
+
+    def said(self, message: Message | Mapping[str, Any] | str) -> str:
+        """Return a message, or what is stored of one, in this door's words."""
+        message = Message.of(message)
+        if SENTENCE in message.values:
+            return self._older(message.values[SENTENCE])
+        sentence = self.own.get(message.code) or COMMON.get(message.code)
+        if sentence is None:  # a newer version of the platform has stored it
+            return message.code.replace("_", " ")
+        return filled(sentence, message.values, self.option)
+
+    def all_said(self, messages: Iterable[Message | Mapping[str, Any] | str]) -> list[str]:
+        """Return messages in this door's words."""
+        return [self.said(message) for message in messages]
+
+    def _older(self, sentence: str) -> str:
+        """Return a sentence of an older run, whose options are the command line's, as ours."""
+        return _FLAG.sub(lambda flag: self.option(flag[1].replace("-", "_")), sentence)

@@ -1,0 +1,43 @@
+"""What is told to people, as a code with values: no words, until a door says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+# A sentence of somebody else: of a file that was read, or of a run older than codes.
+SENTENCE = "sentence"
+# By these words of theirs the warnings of older runs are known.
+OF_OLDER_RUNS = {
+    "Empty answers, which count as unanswered": "empty_answers",
+    "answers are longer than": "truncated",
+    "KNOWS ENGLISH ONLY": "english_only",
+    "The language of the answers was not checked": "language_not_checked",
+    "Most answers are short or numeric": "short_answers",
+}
+
+
+@dataclass(frozen=True)
+class Message:
+    """A code and the values that its words need: numbers, texts, true and false, None.
+
+    With a value `sentence` that is what every door says.
+    """
+
+    code: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, stored: Message | Mapping[str, Any] | str) -> Message:
+        """Return what `as_dict` gave; runs older than codes have stored a sentence."""
+        if isinstance(stored, Message):
+            return stored
+        if isinstance(stored, str):
+            known = (code for words, code in OF_OLDER_RUNS.items() if words in stored)
+            return cls(next(known, SENTENCE), {SENTENCE: stored})
+        return cls(stored["code"], stored["values"])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {"code": self.code, "values": dict(self.values)}

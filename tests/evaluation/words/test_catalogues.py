@@ -1,0 +1,157 @@
+"""Every code that can be produced has words at every door, and options have each door's names."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from evaluation.site.grade_form import GradeForm
+from evaluation.words import api, site, terminal
+from evaluation.words.alarms import ALARMS
+from evaluation.words.blanks import Blanks
+from evaluation.words.catalogue import COMMON
+from evaluation.words.message import Message
+from evaluation.words.warnings import WARNINGS
+
+ROOMS = Path(__file__).resolve().parents[3] / "evaluation"
+DOORS = {"terminal": terminal, "site": site, "api": api}
+COUNTED = {
+    "excluded_workers": "Excluded workers, who have no vote, no grade and no rank: 3",
+    "single_answers": "Questions with a single answer, which scores 1 by construction: 3",
+    "repeated_rows": "Rows that repeat an earlier answer and were left out: 3",
+    "rejected_answers": "Answers rejected where they were collected, which were left out: 3",
+    "empty_answers": "Empty answers, which count as unanswered: 3",
+    "unranked_workers": "Workers without a rank (fewer than 5 answers to questions that 3 workers "
+    "share): 3",
+    "model_answers_to_nobody": "Answers of models to questions that no worker answered: 3",
+    "models_with_errors": "Models with an answer of status error, not ranked until asked again: 3",
+}
+
+
+def calls(name, *rooms):
+    """The arguments of every call of that name in the code of some rooms."""
+    for room in rooms:
+        for path in (ROOMS / room).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
+                    yield node.args
+
+
+def test_every_warning_has_words_and_no_words_are_left_over():
+    made = {
+        arguments[0].value
+        for arguments in calls("Message", "files", "flow", "steps", "texts")
+        if isinstance(arguments[0], ast.Constant)
+    }
+    assert made == WARNINGS.keys()
+
+
+def test_every_alarm_has_words_and_no_words_are_left_over():
+    made = {"copies.proven", "copies.alike", "clique.clique"}  # whichever a group of copies is
+    for kind, _, case, *_ in calls("Finding", "methods", "flow"):
+        if isinstance(kind, ast.Constant):
+            made.add(f"{kind.value}.{case.value}")
+    assert made == ALARMS.keys()
+
+
+@pytest.mark.parametrize("code", COMMON)
+def test_every_door_has_words_and_switches_are_those_of_the_command_line_only(code):
+    for name, door in DOORS.items():
+        words = door.said(Message(code, Blanks()))
+        assert ("--" in words) <= (name == "terminal"), words
+        assert code.endswith(".todo") or code in WAITING or words, code
+
+
+# What is so says a warning of the run.
+WAITING = {
+    f"{case}.said"
+    for case in ("language.foreign", "language.unchecked", "truncation.cut", "shortness.short")
+}
+
+
+@pytest.mark.parametrize("code", COUNTED)
+def test_what_is_counted_is_said_as_it_always_was(code):
+    assert terminal.said(Message(code, {"count": 3})) == COUNTED[code]
+
+
+@pytest.mark.parametrize(
+    ("code", "values", "words"),
+    [
+        (
+            "truncated",
+            {"answers": 3, "tokens": 256, "model": "MiniLM"},
+            "3 answers are longer than the 256 tokens that MiniLM reads; the rest of them was "
+            "ignored",
+        ),
+        (
+            "english_only",
+            {"model": "MiniLM", "share": 0.414, "script": "Greek"},
+            "THE MODEL MiniLM KNOWS ENGLISH ONLY, but 41% of the letters are of another script "
+            "(mostly Greek): similarities and grades mean little. Choose a multilingual model "
+            "(--embedder sentence-transformers:NAME) or tfidf-char.",
+        ),
+        (
+            "english_only",
+            {"model": "MiniLM", "foreign": 7, "sentences": 30, "language": "es"},
+            "THE MODEL MiniLM KNOWS ENGLISH ONLY, but 7 of 30 sentences looked at are in another "
+            "language (mostly 'es'): similarities and grades mean little. Choose a multilingual "
+            "model (--embedder sentence-transformers:NAME) or tfidf-char.",
+        ),
+        (
+            "short_answers",
+            {"share": 0.751, "embedder": "bow", "auc": 0.003},
+            "Most answers are short or numeric (75%), and vectors hardly see one wrong fact: on "
+            "minimal pairs bow has an AUC of 0.00, a coin 0.50. Check such answers against a key",
+        ),
+        (
+            "not_converged",
+            {"iterations": 100},
+            "The weights did not settle in 100 iterations: allow more of them, and do not rely on "
+            "close ranks",
+        ),
+        (
+            "anchors_changed_nothing",
+            {"reason": "equal_grades"},
+            "The graded answers (anchors) changed nothing: all grades are equal: grade more "
+            "answers, better and worse ones",
+        ),
+        (
+            "no_question_camps",
+            {},
+            "No question has two camps of answers: --camps changed nothing",
+        ),
+    ],
+)
+def test_warnings_say_on_a_terminal_what_they_always_said(code, values, words):
+    assert terminal.said(Message(code, values)) == words
+
+
+def test_each_door_has_its_own_name_of_an_option():
+    message = Message("no_convergence.crowd", {"n_iterations": 9, "statistic": 0.1, "threshold": 0})
+    words = {name: door.said(message) for name, door in DOORS.items()}
+    assert "Allow more iterations (--max-iterations), and" in words["terminal"]
+    assert "Allow more iterations (“Most iterations”), and" in words["site"]
+    assert "Allow more iterations (max_iterations), and" in words["api"]
+
+
+def test_the_site_calls_options_as_its_form_does():
+    fields = GradeForm.base_fields
+    assert {name: fields[name].label for name in site.LABELS} == site.LABELS
+
+
+def test_a_sentence_of_an_older_run_stays_but_for_the_names_of_options():
+    message = Message.of("Cap it (--weight-cap), or -- with --camps: not.")
+    assert message.code == "sentence"
+    assert terminal.said(message) == "Cap it (--weight-cap), or -- with --camps: not."
+    assert api.said(message) == "Cap it (weight_cap), or -- with camps: not."
+    expected = "Cap it (“Most weight of a worker”), or -- with “Several right answers”: not."
+    assert site.said(message) == expected
+
+
+def test_what_is_stored_is_read_as_it_was():
+    message = Message("short_answers", {"share": 1 / 3, "embedder": "bow", "auc": 0.5})
+    assert Message.of(message.as_dict()) == message == Message.of(message)
+
+
+def test_a_code_of_a_newer_version_is_shown_as_it_is():
+    assert site.said({"code": "quite_new", "values": {}}) == "quite new"
