@@ -23,6 +23,7 @@ from evaluation.evidence.baselines.lexical import (
 )
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.grams import dense
+from evaluation.methods.undefined import ratio
 
 HEADER = (
     "setting",
@@ -186,4 +187,4 @@ def _sums(questions: Integers, values: Floats, n: int) -> Floats:
 def _cosines(x: Floats, y: Floats) -> Floats:
     norms = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
     inner = np.einsum("nd,nd->n", x, y)
-    return np.divide(inner, norms, out=np.zeros_like(inner), where=norms > 0)
+    return ratio(inner, norms, 0.0)

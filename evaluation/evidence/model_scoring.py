@@ -29,6 +29,7 @@ from evaluation.evidence.worker_grading import Dealt, deal
 from evaluation.flow.embed import Progress
 from evaluation.methods import AQER
 from evaluation.methods.cells import Floats, Integers
+from evaluation.methods.undefined import or_none
 
 RESPONDERS = 26
 TIER = 2
@@ -167,7 +168,7 @@ def intervals(
         for at, code in enumerate(scores.models.tolist()):
             responder = int(panel.held_out[int(code)])
             values = (scores.scores, scores.low, scores.high, scores.percentiles)
-            cells = [None if np.isnan(value[at]) else float(value[at]) for value in values]
+            cells = [or_none(value[at]) for value in values]
             found[responder] = (*cells, float(truth[responder]), int(scores.n[at]))
     for responder in range(RESPONDERS):
         yield f"M={voters}", responder, *found[responder]

@@ -14,6 +14,7 @@ from evaluation.backends import EmbedderInfo, get_embedder
 from evaluation.backends.nli import EntailmentModel
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.grams import Vectors
+from evaluation.methods.undefined import ratio
 from evaluation.texts.languages import language_warning
 from evaluation.words.message import Message
 
@@ -103,4 +104,4 @@ def entailment_scores(
     hypotheses = np.array([hypothesis for _, hypothesis in pairs], dtype=np.int64)
     count = np.bincount(hypotheses, minlength=len(texts))
     total = np.bincount(hypotheses, weights=found, minlength=len(texts))
-    return np.divide(total, count, out=np.full(len(texts), np.nan), where=count > 0)
+    return ratio(total, count)

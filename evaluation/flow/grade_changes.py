@@ -10,6 +10,7 @@ import numpy as np
 
 from evaluation.methods import AQER
 from evaluation.methods.statistics.correlation import spearman
+from evaluation.methods.undefined import or_none
 
 
 class Standing(NamedTuple):
@@ -89,14 +90,10 @@ class GradeChanges:
 
 def standings_of(aqer: AQER) -> dict[Any, Standing]:
     """Return how each worker came out of a fitted estimator."""
-
-    def known(value: float) -> float | None:
-        return None if np.isnan(value) else float(value)
-
     columns = zip(
         aqer.workers_.tolist(), aqer.grades_, aqer.raw_, aqer.ranks_.tolist(), strict=True
     )
     return {
-        worker: Standing(known(grade), known(raw), rank or None)
+        worker: Standing(or_none(grade), or_none(raw), rank or None)
         for worker, grade, raw, rank in columns
     }

@@ -21,6 +21,7 @@ from evaluation.methods.projection import (
     principal_axes,
     question_maps,
 )
+from evaluation.methods.undefined import or_none
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
     history = aqer.history_
     weights = history.weights
     paths = exemplar_paths(places, cells, weights)
-    shares = [None if np.isnan(share) else float(share) for share in axes.shares]
+    shares = [or_none(share) for share in axes.shares]
     return Maps(
         places=_small(places),
         of_models=_small(of_models),

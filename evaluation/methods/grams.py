@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evaluation.methods.cells import Cells, Floats, Integers
+from evaluation.methods.undefined import ratio
 
 Vectors: TypeAlias = NDArray[np.floating] | sparse.csr_array
 
@@ -101,7 +102,7 @@ class GramBlock:
     def square_of_directions(self, v: Floats) -> Floats:
         """(B,) squared norm of the weighted sum of the vectors' directions; v is (B, m)."""
         if self.centred:
-            v = np.divide(v, self.length, out=np.zeros_like(v), where=self.length > 0)
+            v = ratio(v, self.length, 0.0)
         square = np.einsum("bi,bi->b", v, self.product(v[:, :, None])[:, :, 0])
         if not self.centred:
             return square
@@ -198,7 +199,7 @@ def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> Non
         squared = _products(np.ldexp(x, -own[:, :, None]), inner, direct=block.direct)
         length = np.ldexp(np.sqrt(squared), own - greatest[:, None])
         block.exponent[part] = np.where(greatest == NO_EXPONENT, 0, greatest)
-    inverse = np.divide(1.0, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
+    inverse = ratio(1.0, np.sqrt(squared), 0.0)
     inner *= inverse[:, :, None]
     if not block.direct:
         inner *= inverse[:, None, :]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.methods.cells import Floats, Integers
+from evaluation.methods.undefined import ratio
 
 # Rows and columns of the overview at most.
 MOST = 40
@@ -54,7 +55,7 @@ def overview(
     size = shape[0] * shape[1]
     counts = np.bincount(field, minlength=size)
     sums = np.bincount(field, weights=scores[known], minlength=size)
-    means = np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0)
+    means = ratio(sums, counts)
     return Overview(means.reshape(shape), counts.reshape(shape), rows_to, columns_to)
 
 
@@ -63,7 +64,7 @@ def mean_by_code(scores: Floats, codes: Integers, n: int) -> Floats:
     known = ~np.isnan(scores)
     counts = np.bincount(codes[known], minlength=n)
     sums = np.bincount(codes[known], weights=scores[known], minlength=n)
-    return np.divide(sums, counts, out=np.full(n, np.nan), where=counts > 0)
+    return ratio(sums, counts)
 
 
 def _groups(in_order: Integers, most: int) -> tuple[Integers, Integers]:

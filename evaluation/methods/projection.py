@@ -17,6 +17,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from evaluation.methods.cells import Cells, Floats, Integers
 from evaluation.methods.grams import CHUNK, Vectors, dense
+from evaluation.methods.undefined import ratio
 
 AXES = 2
 # Axes are learned from at most so many evenly spaced rows: more would not turn them visibly.
@@ -273,7 +274,7 @@ def _exactly(x: Vectors, centre: Floats, scale: float) -> tuple[Floats, Floats]:
         values, left = _greatest(rows @ rows.T)
         back = rows.T @ left
     length = np.linalg.norm(back, axis=0)
-    return values, np.divide(back, length, out=np.zeros_like(back), where=length > 0)
+    return values, ratio(back, length, 0.0)
 
 
 def _greatest(matrix: Floats) -> tuple[Floats, Floats]:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.methods.cells import Floats, Integers
+from evaluation.methods.undefined import ratio
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class SimulatedCrowd:
     def _mean_by_worker(self, values: Floats) -> Floats:
         n = np.bincount(self.workers, minlength=self.n_workers)
         total = np.bincount(self.workers, weights=values, minlength=self.n_workers)
-        return np.divide(total, n, out=np.full(self.n_workers, np.nan), where=n > 0)
+        return ratio(total, n)
 
 
 def simulate(
@@ -213,7 +214,7 @@ def _answers(rng: np.random.Generator, group: Group, truth: Floats, n: int) -> F
     mixed = mixed + math.sqrt(1 - group.rho**2) * rng.standard_normal(shape)
     mixed -= mixed.mean(axis=1, keepdims=True)
     spread = mixed.std(axis=1, keepdims=True)
-    return np.divide(mixed, spread, out=np.zeros(shape), where=spread > 0)
+    return ratio(mixed, spread, 0.0)
 
 
 def _who_answers(rng: np.random.Generator, n_workers: int, n_questions: int, each: int) -> Integers:
@@ -231,4 +232,4 @@ def _who_answers(rng: np.random.Generator, n_workers: int, n_questions: int, eac
 
 def _unit(vectors: Floats) -> Floats:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+    return ratio(vectors, norms, 0.0)

@@ -17,6 +17,7 @@ from evaluation.flow.maps import Maps, as_bytes, heat_map, question_means
 from evaluation.flow.question_camps import camps_summary
 from evaluation.flow.results import Results, left_out_means, rank_bounds
 from evaluation.methods import AQER
+from evaluation.methods.undefined import or_none
 from evaluation.models import (
     AnswerScore,
     DrawPart,
@@ -169,7 +170,7 @@ def _exemplary_answers(
             at = place[row.question]
             path = as_bytes(maps.paths[at])
             mean, own, of_run = (
-                _known(column[at]) for column in (means, maps.own_share, maps.run_share)
+                or_none(column[at]) for column in (means, maps.own_share, maps.run_share)
             )
             if kept:
                 vector = as_bytes(exemplars[at])
@@ -259,7 +260,3 @@ def _llm_comparisons(run: int, grading: Grading) -> Iterable[LLMComparison]:
             test=pair.test,
             reason=pair.reason or "",
         )
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

@@ -11,6 +11,7 @@ from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
 from evaluation.methods import AQER
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.grams import Vectors, dense
+from evaluation.methods.undefined import ratio
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Variant:
         else:
             norms = np.linalg.norm(y, axis=1) * np.linalg.norm(sea, axis=1)
             inner = np.einsum("nd,nd->n", y, sea)
-            scores[out] = np.divide(inner, norms, out=0.0 * inner, where=norms > 0)
+            scores[out] = ratio(inner, norms, 0.0)
         return scores
 
 

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from evaluation.evidence.baselines.corpus import Corpus, Crowd, compacted
 from evaluation.methods.cells import Floats
+from evaluation.methods.undefined import ratio
 
 TOLERANCE = 1e-9
 MOST_ITERATIONS = 100
@@ -42,7 +43,7 @@ def chai2022(crowd: Crowd) -> Floats:
         before, error = error, np.zeros(len(question))
         for x in spaces:
             sums = of_question @ (weight[:, None] * x)
-            truth = np.divide(sums, total, out=np.full_like(sums, np.nan), where=total > 0)
+            truth = ratio(sums, total)
             error += np.linalg.norm(x - truth[question], axis=1) / len(spaces)
         if np.nanmax(np.abs(error - before)) < TOLERANCE:
             break
@@ -59,5 +60,5 @@ def _spaces(corpus: Corpus) -> tuple[Floats, Floats]:
 
     x = corpus.compact(corpus.embedder)
     norm = np.linalg.norm(x, axis=1, keepdims=True)
-    meaning = np.divide(x, norm, out=np.zeros_like(x), where=norm > 0)
+    meaning = ratio(x, norm, 0.0)
     return corpus.once("collocations", collocations), meaning

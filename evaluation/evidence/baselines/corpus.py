@@ -17,6 +17,7 @@ from scipy import sparse
 
 from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
 from evaluation.methods.grams import Vectors, dense
+from evaluation.methods.undefined import ratio
 
 T = TypeVar("T")
 
@@ -116,10 +117,7 @@ class Corpus:
             parts = [self.compact(spec) for spec in specs]
             lengths = [np.linalg.norm(x, axis=1, keepdims=True) for x in parts]
             return np.hstack(
-                [
-                    np.divide(x, length, out=np.zeros_like(x), where=length > 0)
-                    for x, length in zip(parts, lengths, strict=True)
-                ]
+                [ratio(x, length, 0.0) for x, length in zip(parts, lengths, strict=True)]
             )
 
         return self.once(("side by side", tuple(specs)), joined)
@@ -198,7 +196,7 @@ class Crowd:
         m = self.n_workers
         total = np.bincount(self.workers[known], weights=scores[known], minlength=m)
         count = np.bincount(self.workers[known], minlength=m)
-        return np.divide(total, count, out=np.full(m, np.nan), where=count > 0)
+        return ratio(total, count)
 
     def against_others(self, pairs: Floats) -> Floats:
         """Return (N,) mean similarity of each answer to the voting others of its question.
@@ -208,7 +206,7 @@ class Crowd:
         there = self.present
         total = np.einsum("qij,qj->qi", pairs, there)[self.questions, self.place]
         count = there.sum(axis=1)[self.questions] - self.votes
-        return np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
+        return ratio(total, count)
 
     @cached_property
     def present(self) -> Floats:

@@ -10,6 +10,7 @@ from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
 from evaluation.evidence.baselines.lexical import words_of
 from evaluation.methods.cells import Floats
 from evaluation.methods.grams import dense
+from evaluation.methods.undefined import ratio
 
 
 def frequent(crowd: Crowd) -> Floats:
@@ -70,4 +71,4 @@ def reference_answer(crowd: Crowd) -> Floats:
 
 def _units(x: Floats) -> Floats:
     norm = np.linalg.norm(x, axis=1, keepdims=True)
-    return np.divide(x, norm, out=np.zeros_like(x), where=norm > 0)
+    return ratio(x, norm, 0.0)

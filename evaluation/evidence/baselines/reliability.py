@@ -14,6 +14,7 @@ from scipy import sparse, stats
 from evaluation.evidence.baselines.corpus import Corpus, Crowd
 from evaluation.evidence.baselines.lexical import gleu_pairs
 from evaluation.methods.cells import Floats
+from evaluation.methods.undefined import ratio
 
 ALPHA = 0.05
 TOLERANCE = 1e-9
@@ -75,7 +76,7 @@ def _reliabilities(crowd: Crowd, local: Floats) -> Floats:
         weight = np.where(votes > 0, skill[worker], 0.0) * local
         total = (of_question @ weight)[:, None]
         total_vector = of_question @ (weight[:, None] * x)
-        mean = np.divide(total_vector, total, out=np.zeros_like(total_vector), where=total > 0)
+        mean = ratio(total_vector, total, 0.0)
         apart = x - mean[question]
         distance = np.einsum("nd,nd->n", apart, apart) / local
         skill = prior / np.maximum(np.bincount(worker, distance, minlength=m), NEAREST)

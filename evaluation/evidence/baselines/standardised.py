@@ -15,6 +15,7 @@ from evaluation.evidence.baselines.aqer import Variant
 from evaluation.evidence.baselines.corpus import Crowd
 from evaluation.methods.aqer.discrimination import item_rest_weights
 from evaluation.methods.cells import Cells, Floats, codes_of
+from evaluation.methods.undefined import ratio
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Standardised:
         m = crowd.n_workers
         total = np.bincount(crowd.workers, weights * np.where(known, z, 0.0), minlength=m)
         count = np.bincount(crowd.workers, weights, minlength=m)
-        return np.divide(total, count, out=np.full(m, np.nan), where=count > 0)
+        return ratio(total, count)
 
 
 def _z_scores(scores: Floats, crowd: Crowd) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 from evaluation.backends import BackendError
 from evaluation.evidence.baselines.corpus import Corpus, Crowd, UnavailableError
 from evaluation.methods.cells import Floats, Integers
+from evaluation.methods.undefined import ratio
 
 
 def bertscore(crowd: Crowd) -> Floats:
@@ -40,7 +41,7 @@ def matched(tokens: Sequence[Floats]) -> Floats:
     means = np.add.reduceat(best, starts, axis=0) / sizes[some][:, None]
     precision[np.ix_(some, some)] = means
     total = precision + precision.T
-    return np.divide(2 * precision * precision.T, total, out=np.zeros_like(total), where=total > 0)
+    return ratio(2 * precision * precision.T, total, 0.0)
 
 
 def _pairs(corpus: Corpus) -> Floats:

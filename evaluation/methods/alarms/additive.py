@@ -7,6 +7,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from evaluation.methods.alarms.pairs import Pairs
 from evaluation.methods.cells import Floats
+from evaluation.methods.undefined import ratio
 
 # Up to so many workers the equations are solved at once.
 DENSE = 300
@@ -53,7 +54,7 @@ def loadings(pairs: Pairs, mean: Floats, times: Floats, rounds: int = 30) -> Flo
     q = np.where(answered, start, 0.0)
     for _ in range(rounds):
         square = weights @ q**2
-        new = np.divide(product @ q, square, out=np.zeros_like(q), where=square > 0)
+        new = ratio(product @ q, square, 0.0)
         # Half a step: whole ones swing where two groups only meet each other.
         new = (q + new) / 2
         if np.abs(new - q).max(initial=0.0) < PRECISION:

@@ -15,6 +15,7 @@ from scipy import stats
 from evaluation.methods.alarms.additive import DENSE, worker_effects
 from evaluation.methods.alarms.pairs import Pairs
 from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.undefined import ratio
 
 # A ring is a z above this.
 THRESHOLD = 3.0
@@ -112,7 +113,7 @@ def split(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
     ----------
     total, times : (P,) sums of cosines, and their number.
     """
-    mean = np.divide(total, times, out=np.zeros_like(total), where=times > 0)
+    mean = ratio(total, times, 0.0)
     effects = worker_effects(pairs, mean, times)
     rest = (mean - effects[pairs.left] - effects[pairs.right]) * np.sqrt(times)
     degree = np.bincount(pairs.left, times, pairs.n_workers)
@@ -139,8 +140,8 @@ def _settle(pairs: Pairs, total: Floats, times: Floats, labels: Integers) -> Int
         to_a, count_a = sums @ camp_a, counts @ camp_a
         to_b, count_b = all_sums - to_a, all_counts - count_a
         # Counts are whole numbers, so that a half without a common question is told exactly.
-        a = np.divide(to_a, count_a, out=np.full_like(to_a, -np.inf), where=count_a > 0)
-        b = np.divide(to_b, count_b, out=np.full_like(to_b, -np.inf), where=count_b > 0)
+        a = ratio(to_a, count_a, -np.inf)
+        b = ratio(to_b, count_b, -np.inf)
         new = np.where(a > b, CAMP_A, np.where(a < b, CAMP_B, labels))
         new = np.where(labels == NOBODY, NOBODY, new)
         if np.array_equal(new, labels) or np.array_equal(new, before):

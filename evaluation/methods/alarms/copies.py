@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from evaluation.methods.alarms.additive import loadings, worker_effects
 from evaluation.methods.alarms.pairs import Pairs
 from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.undefined import ratio
 
 # Two workers are named above this share ...
 THRESHOLD = 0.5
@@ -116,7 +117,7 @@ def _expected(pairs: Pairs, used: Booleans) -> Floats:
     count = pairs.sum_by_question(here)
     total = pairs.sum_by_question(here * pairs.cosine)
     overall = total.sum() / max(count.sum(), 1.0)
-    mean = np.divide(total, count, out=np.full_like(total, overall), where=count > 0)
+    mean = ratio(total, count, overall)
     times = np.where(used, pairs.shared, 0.0)
     above = (pairs.total - pairs.sum_by_pair(mean[pairs.question])) / pairs.shared
     a = worker_effects(pairs, above, times)

@@ -10,6 +10,7 @@ from scipy import sparse, stats
 from evaluation.methods.alarms.pairs import Pairs
 from evaluation.methods.cells import Cells, Floats, Integers
 from evaluation.methods.grams import Vectors, dense
+from evaluation.methods.undefined import ratio
 
 FEWEST_SHARED = 5
 # A worker is told if it is nearer to the model than to the nearest worker by so many standard
@@ -72,7 +73,7 @@ def model_likeness(model: object, pairs: Pairs, cells: Cells, to_model: Floats) 
     known = ~np.isnan(to_model)
     n = cells.sum_by_worker(known.astype(np.float64))
     value = np.where(known, to_model, 0.0)
-    mean = np.divide(cells.sum_by_worker(value), n, out=np.full(len(n), np.nan), where=n > 0)
+    mean = ratio(cells.sum_by_worker(value), n)
     closed = _closed(cells, known, value, n)
     nearest = _nearest(pairs)
     statistic = np.full(cells.n_workers, np.nan)
@@ -90,7 +91,7 @@ def _closed(cells: Cells, known: np.ndarray, value: Floats, n: Floats) -> Floats
     here = known.astype(np.float64)
     count = cells.spread(cells.sum_by_question(here[:, None]))[:, 0] - here
     total = cells.spread(cells.sum_by_question(value[:, None]))[:, 0] - value
-    usual = np.divide(total, count, out=np.zeros_like(total), where=count > 0)
+    usual = ratio(total, count, 0.0)
     used = here * (count > 0)
     above = cells.sum_by_worker(used * (value - usual))
     gap = cells.sum_by_worker(used * (1.0 - usual))
@@ -128,7 +129,7 @@ def _units(x: Vectors) -> Vectors:
     if not sparse.issparse(x):
         x = dense(x)
         norm = np.linalg.norm(x, axis=1, keepdims=True)
-        return np.divide(x, norm, out=np.zeros_like(x), where=norm > 0)
+        return ratio(x, norm, 0.0)
     x = sparse.csr_array(x)  # of a matrix, * would be the product of matrices
     norm = np.sqrt((x * x).sum(axis=1))
     return sparse.csr_array(

@@ -16,6 +16,7 @@ from scipy import sparse
 from evaluation.methods.aqer.mean_vote import MeanVote
 from evaluation.methods.cells import Booleans, Cells, Floats, Integers
 from evaluation.methods.grams import GramBlock
+from evaluation.methods.undefined import ratio
 
 # Pairs of answers kept; a larger crowd is judged by a random sample of its workers.
 MOST_PAIRS = 25_000_000
@@ -205,5 +206,5 @@ def cosines(block: GramBlock, part: slice, chosen: Integers | None = None) -> Fl
         return np.clip(inner, -1.0, 1.0)
     along, length = block.along_mean[part][:, every], block.length[part][:, every]
     whole = inner + along[:, :, None] + along[:, None, :] + block.mean_squared[part][:, None, None]
-    inverse = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+    inverse = ratio(1.0, length, 0.0)
     return np.clip(whole * inverse[:, :, None] * inverse[:, None, :], -1.0, 1.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from evaluation.methods.cells import Booleans, Cells, Floats
+from evaluation.methods.undefined import ratio
 
 FEWEST_ANSWERERS = 5
 
@@ -49,7 +50,7 @@ def item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Floats:
 
 def _centred(values: Floats, part: Booleans, n: Floats, cells: Cells) -> Floats:
     inside = np.where(part, values, 0.0)
-    mean = np.divide(cells.sum_by_question(inside), n, out=np.zeros_like(n), where=n > 0)
+    mean = ratio(cells.sum_by_question(inside), n, 0.0)
     return np.where(part, values - cells.spread(mean), 0.0)
 
 

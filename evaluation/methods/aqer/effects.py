@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, cg
 
 from evaluation.methods.cells import Cells, Floats, Integers
+from evaluation.methods.undefined import ratio
 
 # Up to this many unknowns the normal equations are solved by a dense pseudo-inverse, made once.
 DENSE = 400
@@ -75,9 +76,7 @@ class TwoWayEffects:
         self._incidence = sparse.csr_array((omega[used], (left, right)), shape=(n_left, n_right))
         self._left_degree = np.asarray(self._incidence.sum(axis=1))
         right_degree = np.asarray(self._incidence.sum(axis=0))
-        self._inverse_right = np.divide(
-            1.0, right_degree, out=np.zeros_like(right_degree), where=right_degree > 0
-        )
+        self._inverse_right = ratio(1.0, right_degree, 0.0)
         self._inverse: Floats | None = None
         if n_left <= DENSE:
             scaled = self._incidence.multiply(self._inverse_right[None, :])

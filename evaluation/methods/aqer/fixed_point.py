@@ -18,6 +18,7 @@ from evaluation.methods.aqer.effects import TwoWayEffects
 from evaluation.methods.aqer.electorate import EVERYBODY, Electorate
 from evaluation.methods.cells import Cells, Floats
 from evaluation.methods.grams import Vectors
+from evaluation.methods.undefined import ratio
 
 # Raw scores that differ by less than this, relative to their size, are equal.
 NO_SPREAD = 1e-12
@@ -131,7 +132,7 @@ class WorkerMeans:
         if self._once:
             return self.cells.sum_by_worker(s) / self.cells.answers_of_worker[:, None]
         total, count = self.cells.sum_by_worker(weight * s), self.cells.sum_by_worker(weight)
-        return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+        return ratio(total, count)
 
 
 @dataclass(frozen=True)

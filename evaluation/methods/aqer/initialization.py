@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evaluation.methods.cells import Cells, Floats
+from evaluation.methods.undefined import ratio
 
 
 def first_weights(init: str, cells: Cells, scores: ArrayLike | None, seed: int) -> Floats:
@@ -55,7 +56,7 @@ def from_scores(scores: Floats, cells: Cells) -> Floats:
         raise ValueError("initial scores must not be negative")
     total = cells.sum_by_worker(np.where(known, in_cells, 0.0))
     count = cells.sum_by_worker(known.astype(float))
-    mean = np.divide(total, count, out=np.zeros_like(total), where=count > 0)
+    mean = ratio(total, count, 0.0)
     if mean.sum() <= 0:
         return equal(cells.n_workers)
     return np.asarray(mean / mean.sum())

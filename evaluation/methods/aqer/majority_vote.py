@@ -14,6 +14,7 @@ from scipy import sparse
 from evaluation.methods.aqer.mean_vote import MeanVote
 from evaluation.methods.cells import Cells, Floats, Integers
 from evaluation.methods.grams import Vectors, dense
+from evaluation.methods.undefined import ratio
 
 # Above this share of the weight a word is in; the margin keeps a rounded tie a tie.
 MAJORITY = 0.5 + 1e-12
@@ -111,7 +112,7 @@ class MajorityVote:
         if self.euclidean:
             return np.asarray(0.0 - np.sqrt(own + others - 2 * inner))
         norm = np.sqrt(own * others)
-        return np.divide(inner, norm, out=np.zeros_like(inner), where=norm > 0)
+        return ratio(inner, norm, 0.0)
 
 
 def _or_equal(v: Floats, axis: int) -> Floats:

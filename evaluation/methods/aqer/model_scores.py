@@ -15,6 +15,7 @@ from evaluation.methods.cells import Cells, Floats, Integers, codes_of
 from evaluation.methods.grams import Vectors
 from evaluation.methods.inference.comparison import Comparison, compare_models, significant_ranks
 from evaluation.methods.inference.intervals import t_interval
+from evaluation.methods.undefined import ratio
 
 TEXT, NO_TEXT, ERROR = "text", "no_text", "error"
 
@@ -215,7 +216,7 @@ def means_by_model(
     total, count = np.zeros((k, columns)), np.zeros((k, columns))
     np.add.at(total, model, weight * scores[known])
     np.add.at(count, model, weight)
-    mean = np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+    mean = ratio(total, count)
     return mean, np.bincount(model, minlength=k)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from evaluation.methods.cells import Cells, Floats, Integers
 from evaluation.methods.inference.intervals import t_interval
+from evaluation.methods.undefined import ratio
 
 # A worker is supported by answers to at least this many questions ...
 FEWEST_QUESTIONS = 5
@@ -90,7 +91,7 @@ def worker_means(
         known &= questions[cells.question]
     total = cells.sum_by_worker(np.where(known, leave_one_out, 0.0))
     count = cells.sum_by_worker(known.astype(float))
-    return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+    return ratio(total, count)
 
 
 def human_ceiling(leave_one_out: Floats, cells: Cells) -> Ceiling:

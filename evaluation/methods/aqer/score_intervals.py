@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from evaluation.methods.aqer.fixed_point import Rest, Vote, WorkerMeans, grades_of
 from evaluation.methods.cells import Floats
 from evaluation.methods.inference.intervals import bootstrap_t_interval, widened_percentile_interval
+from evaluation.methods.undefined import ratio
 
 # A weighted mean of cosines may be this much above 1.
 ROUNDING = 1e-9
@@ -62,7 +63,7 @@ def closed_form_errors(vote: Vote, means: WorkerMeans, rest: Rest) -> Floats:
     n = cells.sum_by_worker((weight > 0).astype(float))
     squares = cells.sum_by_worker(weight**2 * np.nan_to_num(s - raw[cells.worker]) ** 2)
     total = cells.sum_by_worker(weight)
-    safe = np.divide(n, n - 1, out=np.full_like(n, np.nan), where=n > 1)
+    safe = ratio(n, n - 1)
     return np.asarray(np.sqrt(squares * safe) / np.where(total > 0, total, np.nan))
 
 

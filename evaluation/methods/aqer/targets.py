@@ -13,6 +13,7 @@ from evaluation.methods.aqer.majority_vote import MajorityVote, majority
 from evaluation.methods.aqer.mean_vote import MeanVote, cosine, negative_distance
 from evaluation.methods.cells import Cells, Floats, Integers
 from evaluation.methods.grams import CHUNK, NonFiniteError, Vectors, dense
+from evaluation.methods.undefined import ratio
 
 
 class Targets(Protocol):
@@ -95,7 +96,7 @@ class MeanVoteTargets:
             exponent = self._exponent[:, None]
             return negative_distance(own, inner / total, square / total**2, exponent)
         norm = np.sqrt(own)
-        directions = np.divide(inner, norm, out=np.zeros_like(inner), where=norm > 0)
+        directions = ratio(inner, norm, 0.0)
         return cosine(directions, square, lengths)
 
 

@@ -21,6 +21,7 @@ from evaluation.methods.inference.paired import (
     check_right,
     mcnemar_p_values,
 )
+from evaluation.methods.undefined import or_none
 
 FloatArray = NDArray[np.float64]
 Test = Literal["permutation", "mcnemar"]
@@ -153,11 +154,11 @@ def compare_models(
             model_a=names[a],
             model_b=names[b],
             difference=float(means[row]) if n[row] else None,
-            low=_or_none(low[row]),
-            high=_or_none(high[row]),
-            p_value=_or_none(p_values[row]),
-            adjusted_p_value=_or_none(adjusted[row]),
-            smallest_detectable=_or_none(DETECTABLE_STANDARD_ERRORS * errors[row]),
+            low=or_none(low[row]),
+            high=or_none(high[row]),
+            p_value=or_none(p_values[row]),
+            adjusted_p_value=or_none(adjusted[row]),
+            smallest_detectable=or_none(DETECTABLE_STANDARD_ERRORS * errors[row]),
             n=int(n[row]),
             reason=None if defined[row] else FEWER_THAN_2_COMMON_QUESTIONS,
             interval_method="bootstrap-t" if n_draws else "closed-form",
@@ -270,7 +271,3 @@ def _checked_scores(scores: ArrayLike, names: Sequence[str], test: str) -> Float
     if len(set(names)) != len(names):
         raise ValueError("names must all be different")
     return values
-
-
-def _or_none(value: np.float64) -> float | None:
-    return None if np.isnan(value) else float(value)

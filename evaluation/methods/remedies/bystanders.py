@@ -19,6 +19,7 @@ from evaluation.methods.aqer.targets import Targets, targets_of
 from evaluation.methods.aqer.votes import vote_of
 from evaluation.methods.cells import Cells, Floats, Integers, codes_of
 from evaluation.methods.inference.intervals import t_interval
+from evaluation.methods.undefined import ratio
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class Bystanders:
             (ones, (self._worker, np.arange(len(s)))), shape=(self._n_workers, len(s))
         )
         total, count = to_worker @ (each * values), to_worker @ each
-        return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
+        return ratio(total, count)
 
     def _drawn(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
         vote, rules = self._voters.vote, self._voters.rules
@@ -170,5 +171,5 @@ class Bystanders:
         rest = s[known, 0] - effects[question, 0] - raw[worker, 0]
         squares = np.bincount(worker, each**2 * rest**2, self._n_workers)
         total = np.bincount(worker, each, self._n_workers)
-        many = np.divide(n, n - 1, out=np.full(len(n), np.nan), where=n > 1)
+        many = ratio(n, n - 1)
         return np.sqrt(squares * many) / np.where(total > 0, total, np.nan)

@@ -1,0 +1,25 @@
+"""Numbers that are not defined: NaN inside arrays, None in results."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaluation.methods.cells import Floats
+
+
+def ratio(part: ArrayLike, whole: ArrayLike, undefined: float = np.nan) -> Floats:
+    """Return ``part / whole`` where the whole is above 0, `undefined` elsewhere.
+
+    Parameters
+    ----------
+    part, whole : numbers of shapes that fit together.
+    """
+    above, below = np.asarray(part), np.asarray(whole)
+    out = np.full(np.broadcast_shapes(above.shape, below.shape), undefined, dtype=np.float64)
+    return np.divide(above, below, out=out, where=below > 0)
+
+
+def or_none(value: float) -> float | None:
+    """Return a number out of an array as a result holds it: None for NaN."""
+    return None if np.isnan(value) else float(value)
