@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from evaluation.evidence import evidence
+from evaluation.evidence import tables
 from tests.evaluation.commands.crowd import header_of, make_crowd, summary_of
 from tests.evaluation.commands.running import evaluate
 
@@ -148,7 +148,7 @@ def test_data_formats_names_every_column_that_is_written(tmp_path):
         if path.suffix == ".csv":
             assert named(path.name) == header_of(path), path.name
     assert named("summary.json") == list(summary_of(output))
-    assert named("Studies") == list(evidence.HEADER)
+    assert named("Studies") == list(tables.HEADER)
 
 
 @pytest.mark.parametrize("switches", [(), ("--difficulty",), ("--bootstrap=0",)], ids=" ".join)

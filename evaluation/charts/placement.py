@@ -9,7 +9,7 @@ from evaluation.charts.rows import Layout, Row, draw_axis, draw_rows
 from evaluation.charts.scales import Scale, around, interval, three_digits
 from evaluation.charts.svg import Drawing
 from evaluation.reports import ModelsReport
-from evaluation.reports.models import Crowd, ModelRow
+from evaluation.reports.models import CrowdScores, ModelRow
 from evaluation.reports.values import Ceiling
 
 MOST = 60
@@ -73,7 +73,7 @@ def _row(model: ModelRow) -> Row:
     )
 
 
-def _draw_crowd(drawing: Drawing, layout: Layout, scale: Scale, crowd: Crowd) -> None:
+def _draw_crowd(drawing: Drawing, layout: Layout, scale: Scale, crowd: CrowdScores) -> None:
     floor = TOP + CROWD
     bins = crowd.bins(16 if layout.is_narrow else 24)
     layout.draw_heading(drawing, floor - 4, f"{crowd.n} workers")
@@ -104,6 +104,6 @@ def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceili
     )
 
 
-def crowd_table(crowd: Crowd) -> Sequence[tuple[str, int]]:
+def crowd_table(crowd: CrowdScores) -> Sequence[tuple[str, int]]:
     """Return the hill as numbers: scores and how many workers have them."""
     return [(interval(low, high), size) for low, high, size in crowd.bins(12)]

@@ -1,1 +1,10 @@
-"""Whole studies, file in and files out, without a database."""
+"""What the numbers are worth: studies on data whose truth is known, and benchmarks; no database.
+
+A study (`studies`, by name in `registry`) reads public data (`data_sets`) or simulates it, makes
+texts ready to be scored (`corpus`), lets AQER, its variants and what it is compared with
+(`baselines`) score crowds dealt from them, and sets their agreement with the truth side by side
+(`methods_table`, drawn by `methods_chart`; `heldout` chooses on one half of the questions and
+reports on the other). `tables` writes what comes out; `request` is what a study is asked.
+``manage.py reproduce`` is the door. `benchmarks` measure time and memory; ``manage.py benchmark``
+is theirs.
+"""

@@ -1,8 +1,9 @@
-"""The corpus of a study with what its methods need: vectors, a judge, an entailment model."""
+"""Texts that methods can score: with their vectors, a judge and an entailment model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,16 +11,70 @@ from numpy.typing import ArrayLike
 from evaluation.backends.nli import EntailmentModel
 from evaluation.evidence.baselines import Corpus
 from evaluation.evidence.baselines.judge import PROMPT, Judge
-from evaluation.evidence.evidence import EvidenceVectors
+from evaluation.evidence.data_sets import (
+    MOHLER,
+    MOHLER_QUESTIONS,
+    GradedAnswers,
+    load_mohler,
+    load_mohler_questions,
+)
 from evaluation.evidence.request import Request
-from evaluation.flow.embed import Progress
+from evaluation.flow.embed import Embedded, Progress, embed
+from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.signatures import combined_hash, file_hash, versions
 from evaluation.methods.cells import Floats, Integers
+from evaluation.methods.grams import Vectors
+
+
+class CorpusVectors:
+    """Vectors of a corpus by SPEC, each made once.
+
+    `others` are texts that are brought into the same space and learned nothing from.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        progress: Progress | None = None,
+        others: Sequence[str] | None = None,
+    ) -> None:
+        self._texts = texts
+        self._others = others
+        self._progress = progress
+        self._made: dict[str, Embedded] = {}
+
+    def of(self, spec: str) -> Vectors:
+        """Return (N, d) vectors of the texts. Raises `BackendError`."""
+        return self._of(spec).answers
+
+    def of_others(self, spec: str) -> Vectors:
+        """Return the vectors of the other texts, which there must be. Raises `BackendError`."""
+        found = self._of(spec).models
+        assert found is not None
+        return found
+
+    def _of(self, spec: str) -> Embedded:
+        if spec not in self._made:
+            parameters = AqerParameters(embedder=spec)
+            self._made[spec] = embed(parameters, self._texts, self._others, self._progress)
+        return self._made[spec]
+
+    def described(self) -> dict[str, dict[str, str]]:
+        """Return model, revision and precision by SPEC, of those that were used."""
+        return {
+            spec: {
+                "model": found.info.model,
+                "revision": found.info.revision,
+                "precision": found.info.precision,
+            }
+            for spec, found in self._made.items()
+        }
 
 
 def corpus_of(
     texts: Sequence[str],
     questions: ArrayLike,
-    vectors: EvidenceVectors,
+    vectors: CorpusVectors,
     request: Request,
     progress: Progress | None = None,
     *,
@@ -69,3 +124,57 @@ def _entails(
         )
 
     return entails
+
+
+@dataclass(frozen=True)
+class GradedCorpus:
+    """Answers with grades, and the corpus made of them.
+
+    Attributes
+    ----------
+    judged : how a judge was asked; None without one.
+    """
+
+    graded: GradedAnswers
+    corpus: Corpus
+    vectors: CorpusVectors
+    judged: dict[str, object] | None
+
+    @classmethod
+    def load(cls, request: Request, progress: Progress | None = None) -> GradedCorpus:
+        """Read the data set of Mohler et al. Raises `InputError` and `BackendError`."""
+        graded, asked = load_mohler(request.data), load_mohler_questions(request.data)
+        questions: Sequence[str] = list(dict.fromkeys(graded.questions.tolist()))
+        references = [asked[name].reference for name in questions if name in asked]
+        complete = len(references) == len(questions)
+        vectors = CorpusVectors(graded.texts, progress, references if complete else None)
+        corpus, judged = corpus_of(
+            graded.texts,
+            graded.questions,
+            vectors,
+            request,
+            progress,
+            asked={name: found.question for name, found in asked.items()},
+            references=complete,
+        )
+        return cls(graded, corpus, vectors, judged)
+
+    def summary(self, study: str, request: Request) -> dict[str, object]:
+        """Return what every summary says of the data; call it after the vectors were used."""
+        return {
+            "study": study,
+            "answers": len(self.graded.texts),
+            "questions": self.corpus.n_questions,
+            "repetitions": request.repetitions,
+            "seeds": [request.seeds.start, request.seeds.stop - 1],
+            "embedders": self.vectors.described(),
+            "judge": self.judged,
+            "input_hash": combined_hash(
+                [
+                    file_hash(request.data / name)
+                    for name in (MOHLER, MOHLER_QUESTIONS)
+                    if (request.data / name).exists()
+                ]
+            ),
+            "versions": versions(),
+        }

@@ -15,14 +15,14 @@ import numpy as np
 
 from annotations.exchange import OutputFolder
 from evaluation.evidence.baselines import Method
-from evaluation.evidence.evidence import EvidenceRow, write_table
+from evaluation.evidence.tables import EvidenceRow, write_table
 from evaluation.methods.cells import Booleans
 
 HEADER = ("method", "setting", "pearson_mean", "mean_of_settings", "chosen")
 
 
 @dataclass(frozen=True)
-class Choice:
+class MethodChoice:
     """What was chosen, by what.
 
     Attributes
@@ -57,7 +57,7 @@ def choosing_half(n_questions: int, seed: int) -> Booleans:
 
 def choose(
     rows: Sequence[EvidenceRow], methods: Sequence[Method], questions: Sequence[object], seed: int
-) -> Choice:
+) -> MethodChoice:
     """Choose among the methods that know no answer key; the first one wins a tie."""
     means: dict[str, float] = {}
     for method in methods:
@@ -65,10 +65,10 @@ def choose(
         if method.kind != "supervised" and found and not np.isnan(found).any():
             means[method.name] = float(np.mean(found))
     best = max(means, key=means.__getitem__) if means else None
-    return Choice(best, rows, means, questions, seed)
+    return MethodChoice(best, rows, means, questions, seed)
 
 
-def write_choice(folder: OutputFolder, choice: Choice) -> None:
+def write_choice(folder: OutputFolder, choice: MethodChoice) -> None:
     """Write choosing.csv and choosing.md: the half that was chosen by, every candidate."""
     cells = [
         (

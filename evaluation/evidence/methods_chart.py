@@ -9,7 +9,7 @@ from dataclasses import replace
 from evaluation.charts import Chart, estimates_chart
 from evaluation.charts.rows import Look, Row
 from evaluation.evidence.baselines import METHODS
-from evaluation.evidence.evidence import EvidenceRow
+from evaluation.evidence.tables import EvidenceRow
 
 LOOKS: dict[str, Look] = {"aqer": "", "baseline": "-weak", "supervised": "-model"}
 

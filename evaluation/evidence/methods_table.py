@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluation.evidence.baselines import Crowd, Method, UnavailableError
-from evaluation.evidence.evidence import EvidenceRow, correlations
+from evaluation.evidence.tables import EvidenceRow, correlations
 from evaluation.methods.cells import Floats
 from evaluation.methods.inference.correlation_differences import correlation_differences
 

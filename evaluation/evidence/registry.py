@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from evaluation.evidence.alarm_rates import reproduce_alarms
-from evaluation.evidence.crowdwsa import reproduce_crowdwsa
-from evaluation.evidence.minimal_pairs import reproduce_minimal_pairs
-from evaluation.evidence.model_scoring import reproduce_model_scoring
-from evaluation.evidence.planner import reproduce_planner
-from evaluation.evidence.questions import reproduce_questions
-from evaluation.evidence.remedies import reproduce_remedies
 from evaluation.evidence.request import Study
-from evaluation.evidence.simulation import reproduce_simulation
-from evaluation.evidence.worker_grading import reproduce_worker_grading
+from evaluation.evidence.studies.alarm_rates import reproduce_alarms
+from evaluation.evidence.studies.crowdwsa import reproduce_crowdwsa
+from evaluation.evidence.studies.minimal_pairs import reproduce_minimal_pairs
+from evaluation.evidence.studies.model_scoring import reproduce_model_scoring
+from evaluation.evidence.studies.planner import reproduce_planner
+from evaluation.evidence.studies.questions import reproduce_questions
+from evaluation.evidence.studies.remedies import reproduce_remedies
+from evaluation.evidence.studies.simulation import reproduce_simulation
+from evaluation.evidence.studies.worker_grading import reproduce_worker_grading
 
 STUDIES: dict[str, Study] = {
     "worker-grading": reproduce_worker_grading,

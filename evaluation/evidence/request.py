@@ -41,7 +41,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Table:
+class StudyTable:
     """A study's table as the terminal shows it."""
 
     header: Sequence[str]
@@ -49,4 +49,4 @@ class Table:
 
 
 # Writes its tables into a folder. Raises `InputError` and `BackendError`.
-Study = Callable[[Request, Progress | None], Table]
+Study = Callable[[Request, Progress | None], StudyTable]

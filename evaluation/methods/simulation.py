@@ -27,7 +27,7 @@ from evaluation.methods.undefined import ratio
 
 
 @dataclass(frozen=True)
-class Group:
+class WorkerGroup:
     """Workers of one kind.
 
     Attributes
@@ -103,7 +103,7 @@ class SimulatedCrowd:
 
 
 def simulate(
-    groups: Sequence[Group],
+    groups: Sequence[WorkerGroup],
     n_questions: int,
     dimension: int,
     seed: int,
@@ -147,19 +147,19 @@ def simulate(
     )
 
 
-def honest(n_workers: int, noise: Sequence[float] = (0.5, 1.0, 2.0)) -> list[Group]:
+def honest(n_workers: int, noise: Sequence[float] = (0.5, 1.0, 2.0)) -> list[WorkerGroup]:
     """Independent workers in parts of equal size (the first ones take the rest), one a noise."""
     parts = len(noise)
     sizes = [n_workers // parts + (at < n_workers % parts) for at in range(parts)]
-    return [Group(size, sd) for size, sd in zip(sizes, noise, strict=True)]
+    return [WorkerGroup(size, sd) for size, sd in zip(sizes, noise, strict=True)]
 
 
-def few_workers(n_workers: int) -> list[Group]:
+def few_workers(n_workers: int) -> list[WorkerGroup]:
     """App. F.2: a third each of noise 1, .5 and 2; the paper has 10 questions in 300 dimensions."""
     return honest(n_workers, (1.0, 0.5, 2.0))
 
 
-def noisy(level: float, n_workers: int = 30) -> list[Group]:
+def noisy(level: float, n_workers: int = 30) -> list[WorkerGroup]:
     """App. F.3: thirds of noise `level` + 1.5, + 0.5 and + 1; 20 questions, 512 dimensions.
 
     Figures are named by the script's own count, `level`; the paper's axis says `level` + 0.5, and
@@ -170,16 +170,16 @@ def noisy(level: float, n_workers: int = 30) -> list[Group]:
 
 def correlated_weak(
     rho: float, share: float = 0.5, n_workers: int = 20, weak: float = 3.0, good: float = 0.5
-) -> list[Group]:
+) -> list[WorkerGroup]:
     """App. F.1: a share of weak workers who err together; 10 questions, 300 dimensions.
 
     The weak ones come first. Their number is rounded to the nearest whole one.
     """
     n_weak = round(share * n_workers)
-    return [Group(n_weak, weak, rho=rho), Group(n_workers - n_weak, good)]
+    return [WorkerGroup(n_weak, weak, rho=rho), WorkerGroup(n_workers - n_weak, good)]
 
 
-def biased(share: float, n_workers: int = 60, bias: float = 0.5) -> list[Group]:
+def biased(share: float, n_workers: int = 60, bias: float = 0.5) -> list[WorkerGroup]:
     """App. F.4: a share of workers with a common bias; 10 questions, 300 dimensions.
 
     Among the biased and the others alike, half have noise .5 and half 1.
@@ -187,10 +187,10 @@ def biased(share: float, n_workers: int = 60, bias: float = 0.5) -> list[Group]:
     half = n_workers // 2
     n_biased = round(share * half)
     return [
-        Group(half - n_biased, 0.5),
-        Group(n_workers - half - n_biased, 1.0),
-        Group(n_biased, 0.5, bias),
-        Group(n_biased, 1.0, bias),
+        WorkerGroup(half - n_biased, 0.5),
+        WorkerGroup(n_workers - half - n_biased, 1.0),
+        WorkerGroup(n_biased, 0.5, bias),
+        WorkerGroup(n_biased, 1.0, bias),
     ]
 
 
@@ -204,7 +204,7 @@ def actual_correlation(rho: float, noise: float) -> float:
     return rho * s / math.sqrt(rho**2 * s**2 + 1 - rho**2)
 
 
-def _answers(rng: np.random.Generator, group: Group, truth: Floats, n: int) -> Floats:
+def _answers(rng: np.random.Generator, group: WorkerGroup, truth: Floats, n: int) -> Floats:
     """Return (n, d) answers of members of a group to one question."""
     shape = (n, len(truth))
     if group.rho is None:

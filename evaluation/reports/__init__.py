@@ -18,7 +18,7 @@ from evaluation.reports.answer_map import AnswerMap, MapAnswer, MapModel, answer
 from evaluation.reports.changes import DataChange, data_change, inputs_are_the_same
 from evaluation.reports.consensus import ConsensusReport, ConsensusRow, consensus_report
 from evaluation.reports.datasheet import Datasheet
-from evaluation.reports.models import Crowd, ModelRow, ModelsReport, models_report
+from evaluation.reports.models import CrowdScores, ModelRow, ModelsReport, models_report
 from evaluation.reports.paging import BadCursorError, Page
 from evaluation.reports.question import ModelAnswer, QuestionAnswer, QuestionReport, question_report
 from evaluation.reports.questions import QuestionRow, question_rows
@@ -34,7 +34,7 @@ __all__ = [
     "Ceiling",
     "ConsensusReport",
     "ConsensusRow",
-    "Crowd",
+    "CrowdScores",
     "DataChange",
     "Datasheet",
     "Estimate",

@@ -70,7 +70,7 @@ class ModelRow:
 
 
 @dataclass(frozen=True)
-class Crowd:
+class CrowdScores:
     """Leave-one-out scores of the supported workers, ascending."""
 
     scores: list[float]
@@ -109,7 +109,7 @@ class ModelsReport:
     about: RunAbout
     models: Page[ModelRow]
     ceiling: Ceiling
-    crowd: Crowd
+    crowd: CrowdScores
 
     @property
     def notices(self) -> list[str]:
@@ -126,7 +126,7 @@ def models_report(run: Run, after: str = "", size: int = MODELS_PAGE) -> ModelsR
         about=about(run),
         models=model_rows(run, after, size),
         ceiling=Ceiling.of_run(run),
-        crowd=Crowd(sorted(known)),
+        crowd=CrowdScores(sorted(known)),
     )
 
 

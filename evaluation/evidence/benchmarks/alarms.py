@@ -9,7 +9,7 @@ from evaluation.backends import BackendError, get_embedder
 from evaluation.evidence.benchmarks.crowds import crowd
 from evaluation.evidence.benchmarks.results import Claim, Findings, SkippedError, figure, timed
 from evaluation.evidence.benchmarks.timing import Contestant, take_turns
-from evaluation.evidence.corpora import load_mohler
+from evaluation.evidence.data_sets import load_mohler
 from evaluation.flow.alarms import Alarms, GradedAnswers, alarms_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods import AQER

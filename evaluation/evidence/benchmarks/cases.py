@@ -24,7 +24,7 @@ from evaluation.evidence.benchmarks.results import CaseResult, FailedError, Find
 
 
 @dataclass(frozen=True)
-class Options:
+class CaseOptions:
     """What cases may want to know.
 
     Attributes
@@ -38,7 +38,7 @@ class Options:
     install: bool = False
 
 
-Case = Callable[[Options], Findings]
+Case = Callable[[CaseOptions], Findings]
 
 # The embedding comes last: its libraries start threads that are in nobody's way then.
 CASES: dict[str, Case] = {
@@ -56,7 +56,7 @@ CASES: dict[str, Case] = {
 
 
 def run_cases(
-    options: Options,
+    options: CaseOptions,
     names: Sequence[str],
     cases: Mapping[str, Case],
     progress: Callable[[str, int, int], None] | None = None,
@@ -76,7 +76,7 @@ def run_cases(
     return Report(date, machine.environment(), results)
 
 
-def _run(name: str, case: Case, options: Options) -> CaseResult:
+def _run(name: str, case: Case, options: CaseOptions) -> CaseResult:
     before, begin = machine.load_average(), perf_counter()
     findings, skipped, failed = Findings(()), None, None
     try:

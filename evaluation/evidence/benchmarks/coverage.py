@@ -16,7 +16,7 @@ from multiprocessing import get_context
 
 import numpy as np
 
-from evaluation.evidence.benchmarks.results import Claim, Findings, Row, figure
+from evaluation.evidence.benchmarks.results import Claim, Figure, Findings, figure
 from evaluation.methods import AQER, ModelScores
 from evaluation.methods.cells import Floats, Integers
 
@@ -34,7 +34,7 @@ COVERS = Claim("between", 0.92, upper=0.98)
 
 
 @dataclass(frozen=True)
-class Setting:
+class CrowdSize:
     """A crowd: how many workers, questions in a sample, and answers to each question."""
 
     workers: int
@@ -59,11 +59,11 @@ class Rule:
 
 
 SETTINGS = (
-    Setting(6, 10, 6),
-    Setting(20, 30, 20),
-    Setting(60, 10, 60),
-    Setting(20, 30, 6),
-    Setting(60, 87, 8),
+    CrowdSize(6, 10, 6),
+    CrowdSize(20, 30, 20),
+    CrowdSize(60, 10, 60),
+    CrowdSize(20, 30, 6),
+    CrowdSize(60, 87, 8),
 )
 RULES = (Rule(False, DRAWS), Rule(True, DRAWS), Rule(True, 0))
 
@@ -79,7 +79,7 @@ class Coverage:
     undefined : share of raw scores without an interval, which `raw` leaves out.
     """
 
-    setting: Setting
+    setting: CrowdSize
     rule: Rule
     raw: float
     worst: float
@@ -114,7 +114,7 @@ class Pool:
         return aqer, aqer.score_models(models, names, np.repeat(np.arange(n), 2))
 
 
-def pool(setting: Setting, size: int = POOL, seed: int = 0) -> Pool:
+def pool(setting: CrowdSize, size: int = POOL, seed: int = 0) -> Pool:
     """Return the pool of a setting; in a sparse one random workers answer each question."""
     rng = np.random.default_rng(seed)
     if setting.answers < setting.workers:
@@ -131,7 +131,7 @@ def pool(setting: Setting, size: int = POOL, seed: int = 0) -> Pool:
 
 
 def measure(
-    setting: Setting, rule: Rule, samples: int = SAMPLES, size: int = POOL, seed: int = 0
+    setting: CrowdSize, rule: Rule, samples: int = SAMPLES, size: int = POOL, seed: int = 0
 ) -> Coverage:
     """Grade samples of questions and count the intervals that hold the value of the whole pool."""
     made = pool(setting, size, seed)
@@ -170,7 +170,7 @@ def _difference(models: ModelScores) -> tuple[float, float, float]:
 
 
 def of_intervals(
-    settings: Sequence[Setting] = SETTINGS, samples: int = SAMPLES, size: int = POOL
+    settings: Sequence[CrowdSize] = SETTINGS, samples: int = SAMPLES, size: int = POOL
 ) -> Findings:
     """Measure all settings by all rules, a process for each core."""
     jobs = [(setting, rule) for setting in settings for rule in RULES]
@@ -189,11 +189,11 @@ def of_intervals(
     )
 
 
-def _measure(job: tuple[Setting, Rule], samples: int, size: int) -> Coverage:
+def _measure(job: tuple[CrowdSize, Rule], samples: int, size: int) -> Coverage:
     return measure(*job, samples=samples, size=size)
 
 
-def _rows(found: Coverage) -> Iterator[Row]:
+def _rows(found: Coverage) -> Iterator[Figure]:
     setting, rule = str(found.setting), found.rule
     yield figure(setting, f"{rule}: raw scores", found.raw, "share", COVERS)
     yield figure(setting, f"{rule}: raw score least covered", found.worst, "share")

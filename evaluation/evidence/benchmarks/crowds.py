@@ -19,7 +19,7 @@ CHUNK = 20_000_000
 
 
 @dataclass(frozen=True)
-class Crowd:
+class BenchmarkCrowd:
     """N answers: (N, d) float32 vectors, (N,) codes of workers and questions, grouped by question.
 
     Codes are whole numbers from 0; a question has the same number of answers as any other.
@@ -42,7 +42,7 @@ def crowd(
     answers: int | None = None,
     seed: int = 0,
     pool: NDArray[np.float32] | None = None,
-) -> Crowd:
+) -> BenchmarkCrowd:
     """Return a crowd with `answers` to each question, by default one of every worker.
 
     `pool` is standard noise (N, d) to take, from a random row on, instead of making it anew.
@@ -65,12 +65,12 @@ def crowd(
         truth = rng.standard_normal((len(part) // each, 1, dimension), dtype=np.float32)
         by_question = part.reshape(-1, each, dimension)
         by_question += truth
-    return Crowd(vectors, workers, questions, n_workers, n_questions)
+    return BenchmarkCrowd(vectors, workers, questions, n_workers, n_questions)
 
 
 def blocks(
     n_blocks: int, n_workers: int, n_questions: int, dimension: int, answers: int
-) -> Iterator[Crowd]:
+) -> Iterator[BenchmarkCrowd]:
     """Yield crowds of the same workers and other questions, made when they are asked for.
 
     Truth and workers are drawn anew; the noise is one array, begun at another row each time,

@@ -15,17 +15,17 @@ from evaluation.backends.embedding.minilm import minilm_folder
 from evaluation.backends.embedding.precision import processor_has_bfloat16
 from evaluation.evidence.benchmarks.results import (
     Claim,
+    Figure,
     Findings,
-    Row,
     SkippedError,
     figure,
     not_applicable,
     timed,
 )
 from evaluation.evidence.benchmarks.timing import Contestant, take_turns
-from evaluation.evidence.corpora import GradedAnswers, load_mohler
+from evaluation.evidence.data_sets import GradedAnswers, load_mohler
 from evaluation.evidence.request import FIRST_SEED
-from evaluation.evidence.worker_grading import SETTINGS, agreement
+from evaluation.evidence.studies.worker_grading import SETTINGS, agreement
 from evaluation.methods import AQER
 
 FASTER = {
@@ -72,7 +72,7 @@ def against_bare_encode(data: Path) -> Findings:
             *(contestant(_name(p), _run(embedders[p])) for p in timed_here),
         ]
     )
-    rows: list[Row] = []
+    rows: list[Figure] = []
     for precision, embedder in embedders.items():
         name = _name(precision)
         if precision in timed_here:
@@ -96,7 +96,7 @@ def against_bare_encode(data: Path) -> Findings:
     )
 
 
-def _likeness(precision: str, bare: Floats, own: Floats, corpus: GradedAnswers) -> list[Row]:
+def _likeness(precision: str, bare: Floats, own: Floats, corpus: GradedAnswers) -> list[Figure]:
     cosines = np.einsum("nd,nd->n", bare, own, dtype=np.float64) / (
         np.linalg.norm(bare.astype(np.float64), axis=1)
         * np.linalg.norm(own.astype(np.float64), axis=1)

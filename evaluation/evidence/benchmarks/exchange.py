@@ -23,7 +23,14 @@ from time import perf_counter, process_time
 from typing import Any
 
 from evaluation.evidence.benchmarks import memory
-from evaluation.evidence.benchmarks.results import Claim, FailedError, Findings, Row, figure, timed
+from evaluation.evidence.benchmarks.results import (
+    Claim,
+    FailedError,
+    Figure,
+    Findings,
+    figure,
+    timed,
+)
 from evaluation.evidence.benchmarks.timing import Timing, elapsed
 
 WORKERS, QUESTIONS = 500, 200
@@ -61,7 +68,7 @@ class Measured:
 
 def moved() -> Findings:
     """Measure on SQLite, and on the PostgreSQL of BENCHMARK_DATABASE_URL if it is set."""
-    rows: list[Row] = []
+    rows: list[Figure] = []
     remarks = []
     with tempfile.TemporaryDirectory() as folder:
         databases = {"SQLite": f"sqlite:///{Path(folder).resolve() / 'benchmark.sqlite3'}"}
@@ -82,7 +89,7 @@ def moved() -> Findings:
     return Findings(rows, remarks)
 
 
-def _rows(setting: str, found: Measured) -> list[Row]:
+def _rows(setting: str, found: Measured) -> list[Figure]:
     times = {name: Timing(seconds) for name, seconds in found.seconds.items()}
     return [
         timed(setting, IMPORT, times[IMPORT], claim=IMPORT_TIME),

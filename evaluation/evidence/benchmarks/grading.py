@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.evidence.benchmarks.crowds import Crowd, crowd
+from evaluation.evidence.benchmarks.crowds import BenchmarkCrowd, crowd
 from evaluation.evidence.benchmarks.peers import (
     Grading,
     PerPair,
@@ -19,7 +19,14 @@ from evaluation.evidence.benchmarks.peers import (
     cosine_by_sklearn,
     numpy_loop,
 )
-from evaluation.evidence.benchmarks.results import Claim, Findings, Row, SkippedError, figure, timed
+from evaluation.evidence.benchmarks.results import (
+    Claim,
+    Figure,
+    Findings,
+    SkippedError,
+    figure,
+    timed,
+)
 from evaluation.evidence.benchmarks.timing import Contestant, take_turns
 from evaluation.methods import AQER
 from evaluation.methods.statistics.correlation import spearman
@@ -45,7 +52,7 @@ def against_peers() -> Findings:
         TextRasa(crowd(3, 1, 2)).fit_predict()
     except ImportError as error:
         raise SkippedError(f"{error}; `make benchmark` installs crowd-kit") from error
-    rows: list[Row] = []
+    rows: list[Figure] = []
     remarks = [
         "AQER.fit is handed float32 vectors; the peers float64 ones in the container of their "
         "choice, which is not timed. All start from equal weights and stop at M * RMSE < 1e-6",
@@ -65,7 +72,9 @@ def against_peers() -> Findings:
     return Findings(rows, remarks)
 
 
-def compare(setting: str, made: Crowd, slow_runs: int, slow_rounds: int | None = None) -> Findings:
+def compare(
+    setting: str, made: BenchmarkCrowd, slow_runs: int, slow_rounds: int | None = None
+) -> Findings:
     """Time all peers on one crowd, and hold their results against AQER's.
 
     `slow_runs` is the number of runs of the per-pair implementation. With `slow_rounds` it stops

@@ -16,8 +16,8 @@ from packaging.utils import canonicalize_name
 
 from evaluation.evidence.benchmarks.results import (
     FailedError,
+    Figure,
     Findings,
-    Row,
     SkippedError,
     figure,
     timed,
@@ -90,7 +90,7 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (Path(where) / name for name in names)
 
 
-def _fresh(root: Path) -> list[Row]:
+def _fresh(root: Path) -> list[Figure]:
     make = shutil.which("make")
     if make is None:
         raise SkippedError("there is no make here")

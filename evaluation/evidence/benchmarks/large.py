@@ -15,7 +15,7 @@ from time import perf_counter, process_time
 import numpy as np
 
 from evaluation.evidence.benchmarks import memory
-from evaluation.evidence.benchmarks.crowds import Crowd, blocks, crowd
+from evaluation.evidence.benchmarks.crowds import BenchmarkCrowd, blocks, crowd
 from evaluation.evidence.benchmarks.results import Claim, FailedError, Findings, figure, timed
 from evaluation.evidence.benchmarks.timing import RUNS, Timing
 from evaluation.methods import AQER
@@ -174,7 +174,7 @@ def measure_ten_million(
 class _Feed:
     """Blocks for `fit_blocks`; `seconds` and `processor` say how long it took to make them."""
 
-    def __init__(self, made: Iterator[Crowd]) -> None:
+    def __init__(self, made: Iterator[BenchmarkCrowd]) -> None:
         self._blocks = made
         self.seconds = self.processor = 0.0
 

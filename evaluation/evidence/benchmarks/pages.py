@@ -18,7 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.evidence.benchmarks.large_set import ANSWERS, WORKERS, graded_set
-from evaluation.evidence.benchmarks.results import Claim, FailedError, Findings, Row, figure, timed
+from evaluation.evidence.benchmarks.results import (
+    Claim,
+    FailedError,
+    Figure,
+    Findings,
+    figure,
+    timed,
+)
 from evaluation.evidence.benchmarks.timing import Timing, elapsed
 
 QUICK = Claim("at most", 0.3, "s")
@@ -29,7 +36,7 @@ OURS = ("annotations.", "evaluation.", "crowdgrade.")
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedPage:
     """An address that was asked for, as its owner sees it.
 
     Attributes
@@ -63,7 +70,7 @@ def every_page(root: Path) -> Findings:
         }
         _in_child("fill", environment, root)
         found = json.loads(_in_child("measure", environment, root))
-    asked = [Asked(**one) for one in found["asked"]]
+    asked = [RequestedPage(**one) for one in found["asked"]]
     setting = f"{ANSWERS:,} answers, {WORKERS:,} workers, SQLite"
     return Findings(list(_rows(setting, asked)), list(_remarks(asked, found["skipped"])))
 
@@ -79,7 +86,7 @@ def _in_child(part: str, environment: Mapping[str, str], root: Path) -> str:
     return done.stdout
 
 
-def _rows(setting: str, asked: Iterable[Asked]) -> Iterator[Row]:
+def _rows(setting: str, asked: Iterable[RequestedPage]) -> Iterator[Figure]:
     for one in asked:
         if one.is_page:
             what = f"{one.name}, {one.queries} queries"
@@ -89,7 +96,7 @@ def _rows(setting: str, asked: Iterable[Asked]) -> Iterator[Row]:
         yield figure(setting, "largest page", max(one.size for one in pages) / 1e3, "kB")
 
 
-def _remarks(asked: Iterable[Asked], skipped: list[str]) -> Iterator[str]:
+def _remarks(asked: Iterable[RequestedPage], skipped: list[str]) -> Iterator[str]:
     for one in asked:
         if one.status == 200 and not one.is_page:
             yield (
@@ -201,7 +208,7 @@ def measure(run: Any) -> dict[str, Any]:
             status, kind, size = ask()
         quick = status == 200 and kind in PAGES
         seconds = [elapsed(ask) for _ in range(RUNS if quick else 1)]
-        asked.append(Asked(name, kind, status, seconds, len(queries), size))
+        asked.append(RequestedPage(name, kind, status, seconds, len(queries), size))
     return {"asked": [asdict(one) for one in asked], "skipped": skipped}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.evidence.benchmarks.crowds import Crowd
+from evaluation.evidence.benchmarks.crowds import BenchmarkCrowd
 
 Floats = NDArray[np.float64]
 Similarity = Callable[[Floats, Floats], float]
@@ -54,7 +54,7 @@ class PerPair:
     The answers are put in a dictionary beforehand; only `run` is timed.
     """
 
-    def __init__(self, crowd: Crowd, similarity: Similarity, stopping: Stopping) -> None:
+    def __init__(self, crowd: BenchmarkCrowd, similarity: Similarity, stopping: Stopping) -> None:
         self.similarity, self.stopping = similarity, stopping
         self.workers, self.questions = range(crowd.n_workers), range(crowd.n_questions)
         keys = zip(crowd.workers.tolist(), crowd.questions.tolist(), strict=True)
@@ -142,7 +142,7 @@ class TextRasa:
     nearest to the weighted mean. The table of answers is made beforehand.
     """
 
-    def __init__(self, crowd: Crowd) -> None:
+    def __init__(self, crowd: BenchmarkCrowd) -> None:
         import pandas as pd
 
         texts = [str(row) for row in range(len(crowd))]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.exchange import OutputFolder
-from evaluation.evidence.benchmarks.results import CaseResult, Row
+from evaluation.evidence.benchmarks.results import CaseResult, Figure
 from evaluation.words.console import text_table
 
 HEADER = (
@@ -115,7 +115,7 @@ class Report:
         return remarks
 
 
-def _verdict(row: Row) -> str:
+def _verdict(row: Figure) -> str:
     return f"{row.verdict or ''}: {row.reason}" if row.reason else row.verdict or ""
 
 

@@ -40,7 +40,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Row:
+class Figure:
     """One measured thing.
 
     Attributes
@@ -85,11 +85,11 @@ def timed(
     *,
     own: Timing | None = None,
     claim: Claim | None = None,
-) -> Row:
+) -> Figure:
     """Return the row of a timed contestant, `own` being the one it is compared with."""
     ratio = None if own is None else timing.median / own.median
     judged = timing.median if ratio is None else ratio
-    return Row(
+    return Figure(
         setting,
         what,
         SECONDS,
@@ -102,16 +102,16 @@ def timed(
     )
 
 
-def figure(setting: str, what: str, value: float, unit: str, claim: Claim | None = None) -> Row:
+def figure(setting: str, what: str, value: float, unit: str, claim: Claim | None = None) -> Figure:
     """Return the row of a number that is no time."""
     value = float(value)
-    return Row(setting, what, unit, (value,), value, value, value, None, *_judged(claim, value))
+    return Figure(setting, what, unit, (value,), value, value, value, None, *_judged(claim, value))
 
 
-def not_applicable(setting: str, what: str, claim: Claim, reason: str) -> Row:
+def not_applicable(setting: str, what: str, claim: Claim, reason: str) -> Figure:
     """Return the row of a claim that this machine cannot try."""
     nothing = (None, None, None, None)
-    return Row(setting, what, "", (), *nothing, str(claim), "not applicable", reason)
+    return Figure(setting, what, "", (), *nothing, str(claim), "not applicable", reason)
 
 
 def _judged(claim: Claim | None, value: float) -> tuple[str | None, str | None]:
@@ -124,7 +124,7 @@ def _judged(claim: Claim | None, value: float) -> tuple[str | None, str | None]:
 class Findings:
     """What a case returns: its rows, and remarks that a reader needs to judge them."""
 
-    rows: Sequence[Row]
+    rows: Sequence[Figure]
     remarks: Sequence[str] = ()
 
 
@@ -143,7 +143,7 @@ class CaseResult:
     seconds: float
     load_before: float | None
     load_after: float | None
-    rows: Sequence[Row] = field(default_factory=tuple)
+    rows: Sequence[Figure] = field(default_factory=tuple)
     remarks: Sequence[str] = field(default_factory=tuple)
     skipped: str | None = None
     failed: str | None = None

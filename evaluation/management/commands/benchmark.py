@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange import InputError, OutputFolder
-from evaluation.evidence.benchmarks.cases import CASES, Options, run_cases
+from evaluation.evidence.benchmarks.cases import CASES, CaseOptions, run_cases
 from evaluation.words.console import BAD_INPUT, ended_by_signal
 
 MISSED = 1
@@ -40,7 +40,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the cases, write and print the report; exit 1 names the claims that are missed."""
-        chosen = Options(options["data"], settings.ROOT, options["install"])
+        chosen = CaseOptions(options["data"], settings.ROOT, options["install"])
         names = options["only"] or list(CASES)
         try:
             with ended_by_signal(), OutputFolder(options["output"]) as folder:

@@ -54,13 +54,13 @@ def crowdwsa(data_folder, tmp_path_factory):
 
 @pytest.mark.data
 def test_rows_that_need_no_model_are_as_known(data_folder):
-    from evaluation.evidence.corpora import load_mohler
-    from evaluation.evidence.evidence import EvidenceVectors
+    from evaluation.evidence.corpus import CorpusVectors
+    from evaluation.evidence.data_sets import load_mohler
     from evaluation.evidence.methods_table import Trial, compare
-    from evaluation.evidence.worker_grading import deal
+    from evaluation.evidence.studies.worker_grading import deal
 
     graded = load_mohler(data_folder)
-    corpus = Corpus(graded.texts, graded.questions, EvidenceVectors(graded.texts).of)
+    corpus = Corpus(graded.texts, graded.questions, CorpusVectors(graded.texts).of)
     trials = []
     for seed in range(1000, 1025):
         dealt = deal(graded, 2, seed)

@@ -3,10 +3,10 @@ import pytest
 
 from annotations.exchange import OutputFolder
 from evaluation.evidence.baselines import Crowd, Method, UnavailableError
-from evaluation.evidence.evidence import write_evidence
 from evaluation.evidence.heldout import choose, choosing_half, write_choice
 from evaluation.evidence.methods_chart import methods_chart
 from evaluation.evidence.methods_table import Trial, best_baseline, compare
+from evaluation.evidence.tables import write_evidence
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.evidence.baselines.world import corpus
 

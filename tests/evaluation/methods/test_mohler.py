@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.data, pytest.mark.model, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def mohler(data_folder):
-    from evaluation.evidence.corpora import load_mohler
+    from evaluation.evidence.data_sets import load_mohler
     from evaluation.flow.embed import embed
     from evaluation.flow.parameters import AqerParameters
 
@@ -29,7 +29,7 @@ def mohler(data_folder):
     ids=["aqer", "one pass", "discrimination", "discrimination, leave one out"],
 )
 def test_raw_correlates_with_what_was_dealt_as_published(mohler, switches, published, within):
-    from evaluation.evidence.worker_grading import deal
+    from evaluation.evidence.studies.worker_grading import deal
 
     corpus, vectors = mohler
     found = []

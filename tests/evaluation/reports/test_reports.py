@@ -9,7 +9,7 @@ from annotations.models import Response
 from evaluation.models import LLMScore, WorkerGrade
 from evaluation.reports import (
     BadCursorError,
-    Crowd,
+    CrowdScores,
     data_change,
     in_words,
     models_report,
@@ -177,11 +177,11 @@ def test_models_stand_by_score_among_supported_workers():
 
 
 def test_bins_hold_every_worker():
-    assert Crowd([0.0, 0.1, 0.5, 1.0]).bins(2) == [(0.0, 0.5, 2), (0.5, 1.0, 2)]
-    assert Crowd([0.5, 0.5]).bins(2) == [(0.5, 0.5, 2)]
-    assert Crowd([]).bins() == []
-    assert Crowd([0.0, 0.5, 1.0]).quartiles == (0.25, 0.5, 0.75)
-    assert Crowd([0.3]).quartiles is None
+    assert CrowdScores([0.0, 0.1, 0.5, 1.0]).bins(2) == [(0.0, 0.5, 2), (0.5, 1.0, 2)]
+    assert CrowdScores([0.5, 0.5]).bins(2) == [(0.5, 0.5, 2)]
+    assert CrowdScores([]).bins() == []
+    assert CrowdScores([0.0, 0.5, 1.0]).quartiles == (0.25, 0.5, 0.75)
+    assert CrowdScores([0.3]).quartiles is None
 
 
 def test_data_that_changed_since_is_told():

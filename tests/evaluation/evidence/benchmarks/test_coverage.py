@@ -6,8 +6,8 @@ import pytest
 from evaluation.evidence.benchmarks.coverage import (
     COVERS,
     RULES,
+    CrowdSize,
     Rule,
-    Setting,
     measure,
     of_intervals,
     pool,
@@ -32,14 +32,14 @@ def test_a_claim_is_met_up_to_its_bound(claim, inside, outside, words):
 
 
 def test_in_a_sparse_pool_random_workers_answer_each_question_once():
-    made = pool(Setting(20, 30, 6), size=200)
+    made = pool(CrowdSize(20, 30, 6), size=200)
     assert made.answers.shape == (200, 6, 32)
     assert all(len(set(workers)) == 6 for workers in made.workers.tolist())
     assert set(made.workers.ravel().tolist()) == set(range(20))
 
 
 def test_everybody_answers_a_dense_pool_and_the_first_workers_are_the_best():
-    made = pool(Setting(6, 10, 6), size=400)
+    made = pool(CrowdSize(6, 10, 6), size=400)
     assert (made.workers == np.arange(6)).all()
     aqer, models = made.grade(np.arange(400), Rule(True, 0), 0)
     assert (np.diff(aqer.raw_) < 0).all()
@@ -49,7 +49,7 @@ def test_everybody_answers_a_dense_pool_and_the_first_workers_are_the_best():
 
 @pytest.mark.parametrize("rule", [Rule(True, 0), Rule(False, 50)], ids=str)
 def test_most_intervals_hold_the_value_of_the_whole_pool(rule):
-    found = measure(Setting(8, 20, 8), rule, samples=40, size=1000)
+    found = measure(CrowdSize(8, 20, 8), rule, samples=40, size=1000)
     # 95% of 40 is 38; the standard error of 40 samples is 3.4%.
     assert 0.84 <= found.raw <= 1.0
     assert 0.84 <= found.difference <= 1.0
@@ -67,7 +67,7 @@ def test_intervals_that_are_too_narrow_are_found_out(monkeypatch):
         return self
 
     monkeypatch.setattr(AQER, "fit", fit)
-    found = measure(Setting(8, 20, 8), Rule(True, 0), samples=40, size=1000)
+    found = measure(CrowdSize(8, 20, 8), Rule(True, 0), samples=40, size=1000)
     # A quarter of 2.09 standard errors: about 40%.
     assert found.raw < 0.6
     assert found.worst <= found.raw
@@ -75,7 +75,7 @@ def test_intervals_that_are_too_narrow_are_found_out(monkeypatch):
 
 @pytest.mark.slow
 def test_the_case_has_a_claim_for_each_setting_rule_and_quantity():
-    found = of_intervals([Setting(6, 10, 6), Setting(8, 12, 4)], samples=4, size=200)
+    found = of_intervals([CrowdSize(6, 10, 6), CrowdSize(8, 12, 4)], samples=4, size=200)
     rows = [row for row in found.rows if row.claim]
     assert len(rows) == 2 * len(RULES) * 2
     assert {row.claim for row in rows} == {"between 0.92 and 0.98"}

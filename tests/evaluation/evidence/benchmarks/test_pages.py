@@ -1,12 +1,12 @@
 """What of the asked addresses carries the claim, and what is only told."""
 
-from evaluation.evidence.benchmarks.pages import Asked, _remarks, _rows
+from evaluation.evidence.benchmarks.pages import RequestedPage, _remarks, _rows
 
 ASKED = [
-    Asked("quick", "text/html", 200, [0.1, 0.2, 0.3], 7, 20_000),
-    Asked("slow", "application/json", 200, [0.5, 0.1, 0.4], 3, 10),
-    Asked("file", "text/csv", 200, [2.0], 4, 3_000_000),
-    Asked("posted", "", 405, [0.1], 1, 0),
+    RequestedPage("quick", "text/html", 200, [0.1, 0.2, 0.3], 7, 20_000),
+    RequestedPage("slow", "application/json", 200, [0.5, 0.1, 0.4], 3, 10),
+    RequestedPage("file", "text/csv", 200, [2.0], 4, 3_000_000),
+    RequestedPage("posted", "", 405, [0.1], 1, 0),
 ]
 
 

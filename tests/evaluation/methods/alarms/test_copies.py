@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.methods.alarms import kinship
-from evaluation.methods.simulation import Group, correlated_weak, honest, simulate
+from evaluation.methods.simulation import WorkerGroup, correlated_weak, honest, simulate
 from tests.evaluation.methods.alarms.crowds import pairs_of, pasted
 
 
@@ -55,7 +55,7 @@ def test_two_groups_are_two_groups():
 
 def test_excellent_workers_are_not_named_for_being_alike():
     for seed in range(5):
-        crowd = simulate([Group(5, 0.2), Group(15, 2.0)], 20, 200, seed)
+        crowd = simulate([WorkerGroup(5, 0.2), WorkerGroup(15, 2.0)], 20, 200, seed)
         assert members(kinship_of(crowd)) == []
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from evaluation.methods import AQER
 from evaluation.methods.alarms import KINDS, findings, survey
-from evaluation.methods.simulation import Group, correlated_weak, honest, simulate
+from evaluation.methods.simulation import WorkerGroup, correlated_weak, honest, simulate
 from tests.evaluation.methods.alarms.crowds import fitted, pasted
 
 RINGING = {"copies", "clique", "two_camps", "leverage", "grader_disagreement"}
@@ -42,7 +42,7 @@ def test_a_group_that_is_a_camp_is_a_clique_unless_its_texts_prove_copying():
 
 
 def test_a_group_that_is_no_camp_is_called_copies():
-    crowd = simulate([Group(16, 1.0), Group(4, 1.0, rho=0.9)], 15, 300, 2)
+    crowd = simulate([WorkerGroup(16, 1.0), WorkerGroup(4, 1.0, rho=0.9)], 15, 300, 2)
     seen = surveyed(crowd)
     if not seen.camps.rings:
         assert kinds(findings(seen))[0] == "copies"

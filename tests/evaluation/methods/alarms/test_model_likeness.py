@@ -6,7 +6,7 @@ from scipy import sparse
 
 from evaluation.methods.alarms import Pairs
 from evaluation.methods.alarms.model_likeness import model_cosines, model_likeness
-from evaluation.methods.simulation import Group, simulate
+from evaluation.methods.simulation import WorkerGroup, simulate
 from tests.evaluation.methods.alarms.crowds import fitted
 
 N_QUESTIONS = 15
@@ -14,7 +14,7 @@ N_QUESTIONS = 15
 
 def crowd_and_model(model_noise, seed=0):
     """12 workers of noise 1, and a model around the same truth."""
-    crowd = simulate([Group(12, 1.0)], N_QUESTIONS, 200, seed)
+    crowd = simulate([WorkerGroup(12, 1.0)], N_QUESTIONS, 200, seed)
     rng = np.random.default_rng(seed + 100)
     return crowd, crowd.truth + model_noise * rng.standard_normal(crowd.truth.shape)
 

@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from evaluation.evidence.alarm_rates import HEADER, N_SETTINGS, RINGING, Told, _names, simulated
-from evaluation.evidence.light_edits import lightly_edited
+from evaluation.evidence.studies.alarm_rates import (
+    HEADER,
+    N_SETTINGS,
+    RINGING,
+    Told,
+    _names,
+    simulated,
+)
+from evaluation.evidence.studies.light_edits import lightly_edited
 from evaluation.methods.simulation import correlated_weak, honest
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from annotations.exchange import OutputFolder
-from evaluation.evidence.corpora import GradedAnswers, Translations
-from evaluation.evidence.crowdwsa import gleu_of, words_of
-from evaluation.evidence.evidence import Agreement, EvidenceVectors, as_table, write_evidence
-from evaluation.evidence.worker_grading import CROWD, deal
+from evaluation.evidence.corpus import CorpusVectors
+from evaluation.evidence.data_sets import GradedAnswers, Translations
+from evaluation.evidence.studies.crowdwsa import gleu_of, words_of
+from evaluation.evidence.studies.worker_grading import CROWD, deal
+from evaluation.evidence.tables import Correlations, as_table, write_evidence
 from evaluation.files.npz import write_exemplars
 from evaluation.flow.results import Undefined
 
@@ -79,7 +80,7 @@ def test_gleu_counts_ngrams_of_one_to_four_words():
 
 
 def test_agreement_gives_mean_and_spread_over_repetitions():
-    found = Agreement.empty()
+    found = Correlations.empty()
     found.add([1, 2, 3], [1, 2, 3])
     assert found.row("s", "m").pearson_sd is None
     found.add([1, 2, 3], [1, 3, 2])
@@ -92,7 +93,7 @@ def test_agreement_gives_mean_and_spread_over_repetitions():
 
 
 def test_evidence_is_written_with_the_reasons_for_its_gaps(tmp_path):
-    found = Agreement.empty()
+    found = Correlations.empty()
     found.add([1, 2, 4], [1, 2, 3])
     rows = [found.row("10x2", "aqer")]
     with OutputFolder(tmp_path / "out") as folder:
@@ -104,7 +105,7 @@ def test_evidence_is_written_with_the_reasons_for_its_gaps(tmp_path):
 
 
 def test_vectors_are_made_once_for_each_embedder():
-    vectors = EvidenceVectors(["one two", "two three"])
+    vectors = CorpusVectors(["one two", "two three"])
     assert vectors.of("bow") is vectors.of("bow")
     assert vectors.of("bow").shape == (2, 3)
     assert vectors.described()["bow"]["precision"] == "float64"

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder
 from evaluation.evidence.baselines import Corpus, Crowd, methods
-from evaluation.evidence.corpora import Translations, crowdwsa_files, load_crowdwsa
-from evaluation.evidence.corpus import corpus_of
-from evaluation.evidence.evidence import EvidenceRow, EvidenceVectors, as_table, write_evidence
+from evaluation.evidence.corpus import CorpusVectors, corpus_of
+from evaluation.evidence.data_sets import Translations, crowdwsa_files, load_crowdwsa
 from evaluation.evidence.methods_chart import methods_charts
 from evaluation.evidence.methods_table import Trial, best_baseline, rows_of, score
-from evaluation.evidence.request import Request, Table
+from evaluation.evidence.request import Request, StudyTable
+from evaluation.evidence.tables import EvidenceRow, as_table, write_evidence
 from evaluation.flow.embed import Progress, embed
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.signatures import combined_hash, file_hash, versions
@@ -51,7 +51,7 @@ def cosine_of(corpus: Translations, progress: Progress | None = None) -> NDArray
     return np.einsum("nd,nd->n", x, y) / norms
 
 
-def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> Table:
+def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write and return the table: settings T1 and T2 (GLEU truth), T1-cosine and T2-cosine.
 
     Raises `InputError` and `BackendError`.
@@ -90,11 +90,11 @@ def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> Ta
     return as_table(rows)
 
 
-def _vectors(translations: Translations, progress: Progress | None) -> EvidenceVectors:
+def _vectors(translations: Translations, progress: Progress | None) -> CorpusVectors:
     """Vectors of the answers, and of the true sentences in the order in which theirs come."""
     sentences = dict.fromkeys(translations.sentences.tolist())
     true = [translations.truth[sentence] for sentence in sentences]
-    return EvidenceVectors(translations.texts, progress, true)
+    return CorpusVectors(translations.texts, progress, true)
 
 
 def _rows(

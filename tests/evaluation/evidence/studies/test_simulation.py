@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from evaluation.evidence.evidence import EvidenceRow
-from evaluation.evidence.simulation import METHODS, SCRIPT, TESTS, breaks, mean_removed, unit_length
+from evaluation.evidence.studies.simulation import (
+    METHODS,
+    SCRIPT,
+    TESTS,
+    breaks,
+    mean_removed,
+    unit_length,
+)
+from evaluation.evidence.tables import EvidenceRow
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
 

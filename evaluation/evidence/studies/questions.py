@@ -13,11 +13,11 @@ import numpy as np
 from annotations.exchange import OutputFolder
 from evaluation.charts import Chart, Series, lines_chart
 from evaluation.evidence.baselines import Crowd, methods
-from evaluation.evidence.evidence import EvidenceRow, as_table, write_evidence
-from evaluation.evidence.graded import GradedCorpus
+from evaluation.evidence.corpus import GradedCorpus
 from evaluation.evidence.methods_table import Trial, best_baseline, compare
-from evaluation.evidence.request import Request, Table
-from evaluation.evidence.worker_grading import Dealt, deal
+from evaluation.evidence.request import Request, StudyTable
+from evaluation.evidence.studies.worker_grading import Dealt, deal
+from evaluation.evidence.tables import EvidenceRow, as_table, write_evidence
 from evaluation.flow.embed import Progress
 
 COUNTS = (10, 30, 60, 87)
@@ -26,7 +26,7 @@ TIER = 2
 CHARTED = ("aqer", "leave_one_out", "tfidf_char", "tfidf_char+discrimination", "bleu4", "mean_vote")
 
 
-def reproduce_questions(request: Request, progress: Progress | None = None) -> Table:
+def reproduce_questions(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write and return the table; a setting is named questions=N.
 
     Counts beyond the data's are left out. Raises `InputError` and `BackendError`.

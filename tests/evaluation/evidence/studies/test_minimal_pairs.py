@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.evidence.minimal_pairs import KINDS, Cosines, cosines, load_pairs, texts_of
+from evaluation.evidence.studies.minimal_pairs import KINDS, Cosines, cosines, load_pairs, texts_of
 from evaluation.texts.short import MINIMAL_PAIRS_AUC, is_short, short_answers_warning, short_share
 from evaluation.words.terminal import said
 from tests.evaluation.commands.crowd import header_of, summary_of, table
@@ -71,7 +71,7 @@ class TestCosines:
 
 
 def test_the_command_writes_a_row_for_each_embedder_and_kind(tmp_path, monkeypatch):
-    from evaluation.evidence import minimal_pairs
+    from evaluation.evidence.studies import minimal_pairs
 
     monkeypatch.setattr(minimal_pairs, "EMBEDDERS", ("bow", "tfidf-word"))
     out = tmp_path / "out"

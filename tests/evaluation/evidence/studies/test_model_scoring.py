@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import METHODS, Corpus
-from evaluation.evidence.model_scoring import (
+from evaluation.evidence.request import Request
+from evaluation.evidence.studies.model_scoring import (
     RESPONDERS,
     VOTERS,
     Panel,
@@ -12,9 +13,8 @@ from evaluation.evidence.model_scoring import (
     reproduce_model_scoring,
     scored_as_models,
 )
-from evaluation.evidence.questions import COUNTS, reproduce_questions
-from evaluation.evidence.request import Request
-from evaluation.evidence.worker_grading import Dealt, deal
+from evaluation.evidence.studies.questions import COUNTS, reproduce_questions
+from evaluation.evidence.studies.worker_grading import Dealt, deal
 from evaluation.methods import AQER
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.evidence.test_evidence import corpus as graded_answers

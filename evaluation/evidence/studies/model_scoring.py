@@ -19,13 +19,13 @@ import numpy as np
 from annotations.exchange import OutputFolder
 from evaluation.charts import Chart, Series, estimates_chart, lines_chart
 from evaluation.charts.rows import Row
-from evaluation.evidence import best_response
 from evaluation.evidence.baselines import Corpus, Crowd, Method, UnavailableError, methods
-from evaluation.evidence.evidence import EvidenceRow, as_table, write_evidence, write_table
-from evaluation.evidence.graded import GradedCorpus
+from evaluation.evidence.corpus import GradedCorpus
 from evaluation.evidence.methods_table import Scored, best_baseline, rows_of
-from evaluation.evidence.request import Request, Table
-from evaluation.evidence.worker_grading import Dealt, deal
+from evaluation.evidence.request import Request, StudyTable
+from evaluation.evidence.studies import best_response
+from evaluation.evidence.studies.worker_grading import Dealt, deal
+from evaluation.evidence.tables import EvidenceRow, as_table, write_evidence, write_table
 from evaluation.flow.embed import Progress
 from evaluation.methods import AQER
 from evaluation.methods.cells import Floats, Integers
@@ -85,7 +85,7 @@ def _crowd(corpus: Corpus, dealt: Dealt, panel: Panel, seed: int) -> Crowd:
     return Crowd(corpus, dealt.rows[there], code[dealt.workers[there]], voting, seed)
 
 
-def reproduce_model_scoring(request: Request, progress: Progress | None = None) -> Table:
+def reproduce_model_scoring(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write and return the table; a setting is named M=number of voting workers.
 
     intervals.csv: the scores of the first repetition with 95% intervals. best_response.csv: how

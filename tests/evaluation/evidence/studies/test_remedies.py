@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.evidence.remedies import HEADER, edited
+from evaluation.evidence.studies.remedies import HEADER, edited
 from tests.evaluation.commands.crowd import header_of, table
 from tests.evaluation.commands.running import manage
 

@@ -32,7 +32,7 @@ class GradedAnswers:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedQuestion:
     """What a question of Mohler et al. asks, and the instructor's own answer to it."""
 
     question: str
@@ -69,13 +69,13 @@ def load_mohler(folder: Path) -> GradedAnswers:
     )
 
 
-def load_mohler_questions(folder: Path) -> dict[str, Asked]:
+def load_mohler_questions(folder: Path) -> dict[str, AskedQuestion]:
     """Read mohler2011/questions.csv, by question id; empty where there is no such file."""
     if not (folder / MOHLER_QUESTIONS).exists():
         return {}
     rows = _rows(folder, MOHLER_QUESTIONS, ("question_id", "question", "reference_answer"))
     return {
-        name: Asked(question.replace("<br>", " "), reference.replace("<br>", " "))
+        name: AskedQuestion(question.replace("<br>", " "), reference.replace("<br>", " "))
         for name, question, reference in rows
     }
 

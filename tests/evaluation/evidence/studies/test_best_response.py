@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import Corpus, Crowd
-from evaluation.evidence.best_response import (
+from evaluation.evidence.studies.best_response import (
     MERITS,
     by_frequency,
     by_length,

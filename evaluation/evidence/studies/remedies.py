@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder
-from evaluation.evidence.corpora import MOHLER, GradedAnswers, load_mohler
-from evaluation.evidence.evidence import correlations, write_table
-from evaluation.evidence.request import Request, Table
-from evaluation.evidence.worker_grading import CROWD, deal
+from evaluation.evidence.data_sets import MOHLER, GradedAnswers, load_mohler
+from evaluation.evidence.request import Request, StudyTable
+from evaluation.evidence.studies.worker_grading import CROWD, deal
+from evaluation.evidence.tables import correlations, write_table
 from evaluation.flow.embed import Progress, embed
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.remedies import OutsideInformation, grade_with_remedies
@@ -51,7 +51,7 @@ RIGHT = 0.9
 Found = tuple[float, float, float]
 
 
-def reproduce_remedies(request: Request, progress: Progress | None = None) -> Table:
+def reproduce_remedies(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write remedies.csv and return it, a row for each setting.
 
     plain_mean and mean are of the measure without and with the remedy, lowest the worst repetition,
@@ -89,7 +89,7 @@ def reproduce_remedies(request: Request, progress: Progress | None = None) -> Ta
                 "versions": versions(),
             },
         )
-    return Table(HEADER, rows)
+    return StudyTable(HEADER, rows)
 
 
 Setting = tuple[str, str, str, float, Callable[[int], Found]]

@@ -17,8 +17,9 @@ import numpy as np
 from annotations.exchange import OutputFolder
 from evaluation.charts import Chart, estimates_chart
 from evaluation.charts.rows import Row
-from evaluation.evidence.evidence import EvidenceVectors, write_charts, write_table
-from evaluation.evidence.request import Request, Table
+from evaluation.evidence.corpus import CorpusVectors
+from evaluation.evidence.request import Request, StudyTable
+from evaluation.evidence.tables import write_charts, write_table
 from evaluation.flow.embed import Progress
 from evaluation.flow.signatures import file_hash, versions
 from evaluation.methods.cells import Floats
@@ -93,14 +94,14 @@ def texts_of(pairs: Sequence[MinimalPair]) -> list[str]:
     ]
 
 
-def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) -> Table:
+def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write auc.csv and return it; pairs.csv holds the cosines of every pair.
 
     TF-IDF learns its weights from all sentences. Raises `BackendError`.
     """
     pairs = load_pairs()
     with OutputFolder(request.output) as folder:
-        vectors = EvidenceVectors(texts_of(pairs), progress)
+        vectors = CorpusVectors(texts_of(pairs), progress)
         specs = dict.fromkeys([*EMBEDDERS, request.embedder])
         found = {spec: cosines(pairs, vectors.of(spec)) for spec in specs}
         rows = [row for spec in specs for row in _rows(spec, pairs, found[spec])]
@@ -135,7 +136,7 @@ def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) 
                 "versions": versions(),
             },
         )
-    return Table(HEADER, rows)
+    return StudyTable(HEADER, rows)
 
 
 def _rows(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.evidence.planner import errors_of
+from evaluation.evidence.studies.planner import errors_of
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.commands.running import manage
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from annotations.exchange import OutputFolder
 from evaluation.charts import Chart, Series, lines_chart
-from evaluation.evidence.evidence import write_charts, write_table
-from evaluation.evidence.request import Request, Table
+from evaluation.evidence.request import Request, StudyTable
+from evaluation.evidence.tables import write_charts, write_table
 from evaluation.flow.embed import Progress
 from evaluation.flow.signatures import versions
 from evaluation.methods.cells import Floats
@@ -39,7 +39,7 @@ DIMENSION = 384
 DRAWS = 20
 
 
-def reproduce_planner(request: Request, progress: Progress | None = None) -> Table:
+def reproduce_planner(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write planner.csv and return it: a row for each mu and number of workers M.
 
     error_average and error_worst are the formulas (None where a bound is undefined);
@@ -87,7 +87,7 @@ def reproduce_planner(request: Request, progress: Progress | None = None) -> Tab
                 "versions": versions(),
             },
         )
-    return Table(HEADER, rows)
+    return StudyTable(HEADER, rows)
 
 
 def errors_of(similarities: Floats, dimension: int, rng: np.random.Generator) -> Floats:

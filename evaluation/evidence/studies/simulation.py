@@ -13,21 +13,21 @@ import numpy as np
 
 from annotations.exchange import OutputFolder
 from evaluation.charts import Chart, Series, lines_chart
-from evaluation.evidence.evidence import (
-    Agreement,
+from evaluation.evidence.request import Request, StudyTable
+from evaluation.evidence.tables import (
+    Correlations,
     EvidenceRow,
     as_table,
     write_evidence,
     write_table,
 )
-from evaluation.evidence.request import Request, Table
 from evaluation.flow.embed import Progress
 from evaluation.flow.signatures import versions
 from evaluation.methods import AQER
 from evaluation.methods.cells import Floats
 from evaluation.methods.simulation import (
-    Group,
     SimulatedCrowd,
+    WorkerGroup,
     actual_correlation,
     biased,
     correlated_weak,
@@ -54,7 +54,7 @@ class StressTest:
 
     name: str
     levels: Sequence[float]
-    crowd: Callable[[float], list[Group]]
+    crowd: Callable[[float], list[WorkerGroup]]
     n_questions: int = 10
     dimension: int = 300
 
@@ -105,7 +105,7 @@ METHODS: dict[str, tuple[dict[str, object], Callable[[Floats], Floats]]] = {
 }
 
 
-def reproduce_simulation(request: Request, progress: Progress | None = None) -> Table:
+def reproduce_simulation(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write and return the table; breaks.csv says where each method breaks."""
     with OutputFolder(request.output) as folder:
         rows: list[EvidenceRow] = []
@@ -143,7 +143,7 @@ LEVELS = [(test, level) for test in TESTS for level in test.levels]
 def measured(test: StressTest, level: float, seeds: range) -> Iterator[EvidenceRow]:
     """Yield the rows of a setting, with the right truth and with the script's."""
     truths = {"": SimulatedCrowd.quality, SCRIPT: SimulatedCrowd.quality_of_script}
-    found = {(truth, method): Agreement.empty() for truth in truths for method in METHODS}
+    found = {(truth, method): Correlations.empty() for truth in truths for method in METHODS}
     for seed in seeds:
         crowd = simulate(test.crowd(level), test.n_questions, test.dimension, seed)
         for method, (switches, change) in METHODS.items():

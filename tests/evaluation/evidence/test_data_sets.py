@@ -1,7 +1,7 @@
 import pytest
 
 from annotations.exchange import InputError
-from evaluation.evidence.corpora import load_crowdwsa, load_mohler
+from evaluation.evidence.data_sets import load_crowdwsa, load_mohler
 
 
 def put(folder, name, text):

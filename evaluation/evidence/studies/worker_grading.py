@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from annotations.exchange import OutputFolder
 from evaluation.charts import Chart
 from evaluation.evidence.baselines import Corpus, Crowd, Method, methods
-from evaluation.evidence.corpora import GradedAnswers
-from evaluation.evidence.evidence import Agreement, EvidenceRow, as_table, write_evidence
-from evaluation.evidence.graded import GradedCorpus
-from evaluation.evidence.heldout import Choice, choose, choosing_half, write_choice
+from evaluation.evidence.corpus import GradedCorpus
+from evaluation.evidence.data_sets import GradedAnswers
+from evaluation.evidence.heldout import MethodChoice, choose, choosing_half, write_choice
 from evaluation.evidence.methods_chart import methods_charts
 from evaluation.evidence.methods_table import Trial, best_baseline, compare
-from evaluation.evidence.request import Request, Table
+from evaluation.evidence.request import Request, StudyTable
+from evaluation.evidence.tables import Correlations, EvidenceRow, as_table, write_evidence
 from evaluation.flow.embed import Progress
 from evaluation.methods import AQER
 from evaluation.methods.cells import Booleans
@@ -81,9 +81,9 @@ def deal(
 
 def agreement(
     method: AQER, vectors: Vectors, corpus: GradedAnswers, tier: int, seeds: range
-) -> Agreement:
+) -> Correlations:
     """Correlate a method's raw scores with the truth, over seeded crowds."""
-    found = Agreement.empty()
+    found = Correlations.empty()
     for seed in seeds:
         dealt = deal(corpus, tier, seed)
         method.fit(vectors[dealt.rows], dealt.workers, corpus.questions[dealt.rows])
@@ -93,7 +93,7 @@ def agreement(
     return found
 
 
-def reproduce_worker_grading(request: Request, progress: Progress | None = None) -> Table:
+def reproduce_worker_grading(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write and return the table. Raises `InputError` and `BackendError`."""
     with OutputFolder(request.output) as folder:
         data = GradedCorpus.load(request, progress)
@@ -137,7 +137,7 @@ class _Deals:
 
 def _rows(
     deals: _Deals, request: Request, progress: Progress | None
-) -> tuple[list[EvidenceRow], Choice]:
+) -> tuple[list[EvidenceRow], MethodChoice]:
     chosen = methods(core=request.core)
     done, total = 0, (3 * len(SETTINGS) + 1) * len(chosen)
 

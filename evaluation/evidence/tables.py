@@ -11,10 +11,7 @@ from numpy.typing import ArrayLike
 
 from annotations.exchange import OutputFolder
 from evaluation.charts import Chart
-from evaluation.evidence.request import Table
-from evaluation.flow.embed import Embedded, Progress, embed
-from evaluation.flow.parameters import AqerParameters
-from evaluation.methods.grams import Vectors
+from evaluation.evidence.request import StudyTable
 from evaluation.methods.statistics.correlation import pearson, spearman
 
 HEADER = (
@@ -72,14 +69,14 @@ def correlations(scores: ArrayLike, truth: ArrayLike) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Correlations:
     """Correlations of workers' scores with their true values, one repetition each."""
 
     pearson: list[float]
     spearman: list[float]
 
     @classmethod
-    def empty(cls) -> Agreement:
+    def empty(cls) -> Correlations:
         """No repetition yet."""
         return cls([], [])
 
@@ -108,51 +105,6 @@ REASONS = {
     "p_value": "not_tested",
     "paper": "not_recorded",
 }
-
-
-class EvidenceVectors:
-    """Vectors of a corpus by SPEC, each made once.
-
-    `others` are texts that are brought into the same space and learned nothing from.
-    """
-
-    def __init__(
-        self,
-        texts: Sequence[str],
-        progress: Progress | None = None,
-        others: Sequence[str] | None = None,
-    ) -> None:
-        self._texts = texts
-        self._others = others
-        self._progress = progress
-        self._made: dict[str, Embedded] = {}
-
-    def of(self, spec: str) -> Vectors:
-        """Return (N, d) vectors of the texts. Raises `BackendError`."""
-        return self._of(spec).answers
-
-    def of_others(self, spec: str) -> Vectors:
-        """Return the vectors of the other texts, which there must be. Raises `BackendError`."""
-        found = self._of(spec).models
-        assert found is not None
-        return found
-
-    def _of(self, spec: str) -> Embedded:
-        if spec not in self._made:
-            parameters = AqerParameters(embedder=spec)
-            self._made[spec] = embed(parameters, self._texts, self._others, self._progress)
-        return self._made[spec]
-
-    def described(self) -> dict[str, dict[str, str]]:
-        """Return model, revision and precision by SPEC, of those that were used."""
-        return {
-            spec: {
-                "model": found.info.model,
-                "revision": found.info.revision,
-                "precision": found.info.precision,
-            }
-            for spec, found in self._made.items()
-        }
 
 
 def write_evidence(
@@ -203,9 +155,9 @@ def write_charts(folder: OutputFolder, charts: Sequence[Chart]) -> None:
         folder.open(f"{chart.name}.svg").write(chart.standalone().encode())
 
 
-def as_table(rows: Sequence[EvidenceRow]) -> Table:
+def as_table(rows: Sequence[EvidenceRow]) -> StudyTable:
     """Return the table for a terminal."""
-    return Table(HEADER, [row.cells() for row in rows])
+    return StudyTable(HEADER, [row.cells() for row in rows])
 
 
 def _known(value: object) -> object:

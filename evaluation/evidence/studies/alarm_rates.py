@@ -17,18 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder
-from evaluation.evidence.corpora import (
+from evaluation.evidence.corpus import CorpusVectors
+from evaluation.evidence.data_sets import (
     MOHLER,
     Translations,
     crowdwsa_files,
     load_crowdwsa,
     load_mohler,
 )
-from evaluation.evidence.corpora import GradedAnswers as Corpus
-from evaluation.evidence.evidence import EvidenceVectors, write_table
-from evaluation.evidence.light_edits import lightly_edited
-from evaluation.evidence.request import Request, Table
-from evaluation.evidence.worker_grading import CROWD, SETTINGS, deal
+from evaluation.evidence.data_sets import GradedAnswers as Corpus
+from evaluation.evidence.request import Request, StudyTable
+from evaluation.evidence.studies.light_edits import lightly_edited
+from evaluation.evidence.studies.worker_grading import CROWD, SETTINGS, deal
+from evaluation.evidence.tables import write_table
 from evaluation.flow.alarms import Alarm, GradedAnswers, alarms_of
 from evaluation.flow.embed import Progress, embed
 from evaluation.flow.parameters import AqerParameters
@@ -36,7 +37,7 @@ from evaluation.flow.signatures import combined_hash, file_hash, versions
 from evaluation.methods import AQER
 from evaluation.methods.alarms import Finding, findings, survey
 from evaluation.methods.grams import Vectors
-from evaluation.methods.simulation import Group, correlated_weak, honest, simulate
+from evaluation.methods.simulation import WorkerGroup, correlated_weak, honest, simulate
 
 RINGING = ("copies", "clique", "two_camps", "leverage", "grader_disagreement")
 HEADER = ("setting", "crowds", *RINGING, "any", "partly_copied", "found_exactly")
@@ -75,7 +76,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Setting:
+class CrowdKind:
     """Crowds of one kind.
 
     Attributes
@@ -89,7 +90,9 @@ class Setting:
     make: Callable[[int], tuple[Told, list[frozenset[int]]]]
 
 
-def simulated(groups: list[Group], n_questions: int, seed: int, answers: int | None = None) -> Told:
+def simulated(
+    groups: list[WorkerGroup], n_questions: int, seed: int, answers: int | None = None
+) -> Told:
     """Look at a simulated crowd, which has no texts."""
     crowd = simulate(groups, n_questions, 300, seed, answers)
     aqer = AQER(n_draws=0, seed=seed).fit(crowd.vectors, crowd.workers, crowd.questions)
@@ -166,27 +169,27 @@ def of_real_crowd(
     return texted(vectors[rows], number[rows], corpus.sentences[rows], texts), []
 
 
-def settings(request: Request, progress: Progress | None = None) -> Iterator[Setting]:
+def settings(request: Request, progress: Progress | None = None) -> Iterator[CrowdKind]:
     """Yield all settings, honest crowds first; `--core` leaves out the edited texts."""
 
-    def simply(groups: list[Group], n_questions: int, seed: int, answers: int | None = None):  # type: ignore[no-untyped-def]
+    def simply(groups: list[WorkerGroup], n_questions: int, seed: int, answers: int | None = None):  # type: ignore[no-untyped-def]
         return simulated(groups, n_questions, seed, answers), []
 
     for m in SIMULATED:
-        yield Setting(f"honest simulated {m}", None, partial(simply, honest(m), 15))
+        yield CrowdKind(f"honest simulated {m}", None, partial(simply, honest(m), 15))
     sparse = partial(simply, honest(40), 60, answers=8)
-    yield Setting("honest simulated 40, 8 a question", None, sparse)
+    yield CrowdKind("honest simulated 40, 8 a question", None, sparse)
     mohler = load_mohler(request.data)
-    dealer = Dealer(mohler, EvidenceVectors(mohler.texts, progress).of(request.embedder))
+    dealer = Dealer(mohler, CorpusVectors(mohler.texts, progress).of(request.embedder))
     for name, tier in SETTINGS.items():
         for n in QUESTIONS:
-            yield Setting(
+            yield CrowdKind(
                 f"honest dealt {name}, {n} questions", None, partial(dealer.honest, tier, n)
             )
     for name in ("T1", "T2"):
         real = load_crowdwsa(request.data, name)
-        vectors = EvidenceVectors(real.texts, progress).of(request.embedder)
-        yield Setting(f"honest CrowdWSA {name}", None, partial(of_real_crowd, real, vectors))
+        vectors = CorpusVectors(real.texts, progress).of(request.embedder)
+        yield CrowdKind(f"honest CrowdWSA {name}", None, partial(of_real_crowd, real, vectors))
     for share in (0.5, 0.7):
         for rho in (0.7, 0.8, 0.9):
             n_weak = round(20 * share)
@@ -195,18 +198,18 @@ def settings(request: Request, progress: Progress | None = None) -> Iterator[Set
             def of_camps(seed, rho=rho, share=share, camps=camps):  # type: ignore[no-untyped-def]
                 return simulated(correlated_weak(rho, share), 10, seed), camps
 
-            yield Setting(f"weak {share:.0%}, rho {rho:g}", "two_camps", of_camps)
+            yield CrowdKind(f"weak {share:.0%}, rho {rho:g}", "two_camps", of_camps)
     for edited in (False,) if request.core else (False, True):
         for n in QUESTIONS:
             what = "edited" if edited else "pasted"
-            yield Setting(
+            yield CrowdKind(
                 f"four {what}, 10x2, {n} questions",
                 "copies",
                 partial(dealer.copying, SETTINGS["10x2"], n, edited),
             )
 
 
-def reproduce_alarms(request: Request, progress: Progress | None = None) -> Table:
+def reproduce_alarms(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write and return the table: shares of the crowds in which each kind rang.
 
     `found_exactly` is the share in which the copiers, or both camps, were named exactly; empty in
@@ -255,7 +258,7 @@ def reproduce_alarms(request: Request, progress: Progress | None = None) -> Tabl
                 "versions": versions(),
             },
         )
-    return Table(HEADER, rows)
+    return StudyTable(HEADER, rows)
 
 
 N_SETTINGS = len(SIMULATED) + 1 + len(SETTINGS) * len(QUESTIONS) + 2 + 6 + 2 * len(QUESTIONS)

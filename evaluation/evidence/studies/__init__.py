@@ -1,0 +1,1 @@
+"""The studies of the evidence, one a module; each says which experiment it repeats."""
