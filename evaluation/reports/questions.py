@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
@@ -61,15 +60,6 @@ def question_rows(
     if alarm is not None:
         rows = rows.filter(question__alarms=alarm)
     return ORDERS[by].take(rows, row, after, size)
-
-
-def all_question_rows(run: Run) -> Iterator[QuestionRow]:
-    """Yield all questions in their own order, for a file."""
-    page = question_rows(run, size=2000)
-    yield from page.rows
-    while page.next:
-        page = question_rows(run, page.next, size=2000)
-        yield from page.rows
 
 
 def _values(run: Run) -> QuerySet[ExemplaryAnswer, Any]:

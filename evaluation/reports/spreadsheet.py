@@ -1,11 +1,9 @@
-"""Tables that people open in a spreadsheet, as CSV."""
+"""Tables that people open in a spreadsheet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-from annotations.exchange.writing.formats import csv_chunks
 
 
 @dataclass(frozen=True)
@@ -14,11 +12,3 @@ class Table:
 
     header: tuple[str, ...]
     rows: Iterable[Sequence[object]]
-
-
-def csv_lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[bytes]:
-    """Yield a CSV file in pieces: UTF-8, marked as such for spreadsheets; texts are defused.
-
-    The last column is empty and says by its name that they are (`annotations.exchange.defusing`).
-    """
-    return csv_chunks(header, rows)

@@ -134,11 +134,6 @@ class AlarmsReport:
         return sum(self.counts.values())
 
     @property
-    def n_ringing(self) -> int:
-        """How many of them are of severity alarm."""
-        return self.counts.get("alarm", 0)
-
-    @property
     def camps_ring(self) -> bool:
         """Whether the crowd falls into camps, so that an expert should say which is right."""
         return any(alarm.case == "two_camps" for alarm in self.alarms)

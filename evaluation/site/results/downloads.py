@@ -14,6 +14,7 @@ from django.http import (
     StreamingHttpResponse,
 )
 
+from annotations.exchange.writing.formats import csv_chunks
 from annotations.web.query import number
 from evaluation.charts import Chart, convergence_chart, placement_chart
 from evaluation.charts.answer_map import captions
@@ -22,7 +23,7 @@ from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import Run
 from evaluation.reports import answer_map, models_report, run_report
 from evaluation.reports.planner import planner_report
-from evaluation.reports.spreadsheet import Table, csv_lines
+from evaluation.reports.spreadsheet import Table
 from evaluation.reports.tables import (
     against_table,
     alarms_table,
@@ -162,7 +163,7 @@ def _picture(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:
 
 def _table(run: Run, name: str, table: Table) -> StreamingHttpResponse:
     return StreamingHttpResponse(
-        csv_lines(table.header, table.rows),
+        csv_chunks(table.header, table.rows),
         content_type="text/csv; charset=utf-8",
         headers=_as_file(run, name, "csv"),
     )
