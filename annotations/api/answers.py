@@ -14,12 +14,13 @@ from rest_framework.response import Response as Reply
 from annotations.exchange import read_answers
 from annotations.exchange.importing import import_answers
 from annotations.models import QuestionSet, Response
+from annotations.web.paging import OLDEST
 from annotations.web.query import public_id
 from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, options_of
 from annotations.web.rest.examples import ANSWER_ROWS, REPORT_OF_ANSWERS
 from annotations.web.rest.excerpts import Excerpt, with_excerpt
 from annotations.web.rest.once import repeatable
-from annotations.web.rest.paging import OLDEST, page_body
+from annotations.web.rest.paging import page_body, page_of
 from annotations.web.rest.uploads import bulk_schema
 from annotations.web.rest.versions import VERSION, version_shown
 from annotations.web.scope import answered_set, editable, visible, visible_or_404
@@ -122,8 +123,8 @@ class AnswerViewSet(BulkViewSet):
         if worker := public_id(request.query_params, "worker"):
             rows = rows.filter(submission__worker__public_id=worker)
         rows = with_excerpt(_joined(rows).defer("text", "extra"))
-        found, cursor = OLDEST.take(rows, request)
-        return Reply(page_body(request, AnswerRowSerializer(found, many=True).data, cursor))
+        page = page_of(request, rows, OLDEST)
+        return Reply(page_body(request, AnswerRowSerializer(page.rows, many=True).data, page.next))
 
     def retrieve(self, request: Request, set_id: Any, answer_id: Any) -> Reply:
         """Read one in full."""

@@ -13,9 +13,10 @@ from annotations.exchange.importing.target import locked
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.source import rows_source
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
+from annotations.web.paging import POSITION
 from annotations.web.rest.bulk import BulkViewSet, ImportOptionsSerializer, options_of
 from annotations.web.rest.once import repeatable
-from annotations.web.rest.paging import POSITION, page_body
+from annotations.web.rest.paging import page_body, page_of
 from annotations.web.rest.problems import ApiProblem, Fault
 from annotations.web.rest.versions import version_shown
 from annotations.web.scope import editable, visible_or_404
@@ -37,8 +38,10 @@ class ItemViewSet(BulkViewSet):
         question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
         version = version_shown(request, question_set)
         rows = self.rows().select_related(None).filter(version=version)
-        found, cursor = POSITION.take(rows.defer("text", "metadata"), request)
-        return Response(page_body(request, self.row_serializer(found, many=True).data, cursor))
+        page = page_of(request, rows.defer("text", "metadata"), POSITION)
+        return Response(
+            page_body(request, self.row_serializer(page.rows, many=True).data, page.next)
+        )
 
     def retrieve(self, request: Request, set_id: Any, **ids: Any) -> Response:
         """Read one in full."""

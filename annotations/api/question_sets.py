@@ -14,9 +14,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations.models import Question, QuestionSet, QuestionSetVersion, Submission
+from annotations.web.paging import NEWEST
 from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
 from annotations.web.rest.once import repeatable
-from annotations.web.rest.paging import NEWEST, page_body
+from annotations.web.rest.paging import page_body, page_of
 from annotations.web.rest.problems import ApiProblem, Fault
 from annotations.web.scope import editable, maker, visible, visible_or_404
 
@@ -115,9 +116,9 @@ class QuestionSetViewSet(ApiViewSet):
         rows = rows.defer("description", "notice")
         if search := request.query_params.get("search", "").replace("\0", ""):
             rows = rows.filter(name__icontains=search)
-        found, cursor = NEWEST.take(rows, request)
-        body = self.get_serializer(found, many=True).data
-        return Response(page_body(request, body, cursor))
+        page = page_of(request, rows, NEWEST)
+        body = self.get_serializer(page.rows, many=True).data
+        return Response(page_body(request, body, page.next))
 
     @repeatable
     def create(self, request: Request) -> Response:
@@ -157,8 +158,8 @@ class QuestionSetViewSet(ApiViewSet):
     def versions(self, request: Request, set_id: Any) -> Response:
         """List the versions of a set."""
         question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
-        found, cursor = NEWEST.take(counted(question_set.versions), request)
-        return Response(page_body(request, VersionSerializer(found, many=True).data, cursor))
+        page = page_of(request, counted(question_set.versions), NEWEST)
+        return Response(page_body(request, VersionSerializer(page.rows, many=True).data, page.next))
 
     def _shown(self, question_set: QuestionSet) -> Any:
         latest = question_set.latest_version()

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
 from annotations.models import Passage, Question, QuestionSet, Response, rights
-from annotations.web.pages import IN_ORDER, breadcrumbs, page_of
+from annotations.web.pages import AS_ADDED, IN_ORDER, breadcrumbs, page_of
 from annotations.web.scope import visible, visible_or_404
 
 
@@ -46,6 +46,6 @@ def question(request: HttpRequest, set_id: UUID, question_id: UUID) -> HttpRespo
         "question_set": question_set,
         "rights": rights(request.user, question_set),
         "question": shown,
-        "page": page_of(request, answers, ("pk",)),
+        "page": page_of(request, answers, AS_ADDED),
     }
     return TemplateResponse(request, "annotations/question.html", context)

@@ -56,11 +56,20 @@ def number(
 def choice(asked: Mapping[str, str], name: str, choices: Iterable[str], default: str) -> str:
     """Return one of the words, the default one without any."""
     words = list(choices)
-    text = asked.get(name, default)
-    if text not in words and text != default:
-        joined = f"{', '.join(words[:-1])} or {words[-1]}"
-        raise QueryError(name, f"write {joined}")
+    text = asked.get(name)
+    if text is None:
+        return default
+    if text not in words:
+        raise QueryError(name, f"write {', '.join(words[:-1])} or {words[-1]}")
     return text
+
+
+def flag(asked: Mapping[str, str], name: str) -> bool:
+    """Return a switch, which is off where it is not named."""
+    word = asked.get(name, "false").lower()
+    if word not in ("true", "false"):
+        raise QueryError(name, "write true or false")
+    return word == "true"
 
 
 def _text(asked: Mapping[str, str], name: str, blank: bool) -> str | None:

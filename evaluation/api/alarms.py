@@ -12,17 +12,15 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotations.web.paging import BadCursorError
 from annotations.web.query import public_id
-from annotations.web.rest.paging import bad_cursor, limit_of, page_body
+from annotations.web.rest.paging import limit_of, page_body, slice_body, start_of
 from annotations.web.rest.serializers import serializer_of
 from evaluation.api.done import (
     CURSOR,
     LIMIT,
     DoneRunViewSet,
     PageSerializer,
-    cursor_behind,
-    number_in,
-    slice_body,
 )
 from evaluation.models import Alarm, Run
 from evaluation.reports import Page, QuestionRow, WorkerRow, question_rows
@@ -41,11 +39,8 @@ AboutAlarms = serializer_of(AlarmsReport, without=("alarms", "checks"))
 CheckSerializer = serializer_of(Check, "title", "measured", "why")
 WorkerRowSerializer = serializer_of(WorkerRow)
 QuestionRowSerializer = serializer_of(QuestionRow)
-# The lists of a run's workers and questions: their rows, and their order by default.
-ROWS = {
-    "workers": (WorkerRowSerializer, "grade"),
-    "questions": (QuestionRowSerializer, "position"),
-}
+ROWS = {"workers": WorkerRowSerializer, "questions": QuestionRowSerializer}
+"""The lists of a run's workers and questions."""
 FIRST = (
     "An alarm's `workers` and `questions` are the first six; `n_workers` and `n_questions` count "
     "them."
@@ -113,7 +108,7 @@ class AlarmViewSet(DoneRunViewSet):
     def alarms(self, request: Request, run_id: Any) -> Response:
         """Return a page of alarms, and what was looked at."""
         run = self.done(request, run_id)
-        start, limit = number_in(request, "alarms"), limit_of(request)
+        start, limit = start_of(request, "alarms"), limit_of(request)
         worker, question = (
             public_id(request.query_params, "worker"),
             public_id(request.query_params, "question"),
@@ -143,9 +138,9 @@ class AlarmViewSet(DoneRunViewSet):
         run = self.done(request, run_id)
         limit = limit_of(request)
         # A cursor stands behind so many pairs: with another limit it is no page's.
-        start = number_in(request, "pairs")
+        start = start_of(request, "pairs")
         if start % limit:
-            raise bad_cursor()
+            raise BadCursorError
         evidence = alarm_evidence(run, place, page=start // limit + 1, size=limit, shown=limit)
         if evidence is None:
             raise Http404
@@ -167,11 +162,9 @@ def _first_page(
     request: Request, run: Run, place: int, name: str, page: Page[Any]
 ) -> dict[str, Any]:
     """Return rows whose next page is one of the list of all workers or questions."""
-    row, order = ROWS[name]
-    body = page_body(request, row(page.rows, many=True).data, None)
-    cursor = cursor_behind(order, page)
-    if cursor is not None:
+    body = page_body(request, ROWS[name](page.rows, many=True).data, None)
+    if page.next is not None:
         address = reverse(f"api:results-{name}", kwargs={"run_id": run.public_id})
-        query = f"?alarm={place}&limit={limit_of(request)}&cursor={cursor}"
+        query = f"?alarm={place}&limit={limit_of(request)}&cursor={page.next}"
         body["next"] = request.build_absolute_uri(address + query)
     return body

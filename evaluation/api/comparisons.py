@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations.web.query import public_id
-from annotations.web.rest.paging import limit_of
+from annotations.web.rest.paging import limit_of, slice_body, start_of
 from annotations.web.rest.serializers import serializer_of
-from evaluation.api.done import CURSOR, LIMIT, DoneRunViewSet, PageSerializer, number_in, slice_body
+from evaluation.api.done import CURSOR, LIMIT, DoneRunViewSet, PageSerializer
 from evaluation.models import Run
 from evaluation.reports.against import AgainstReport, WorkerChange, against_report
 from evaluation.reports.comparisons import (
@@ -106,7 +106,7 @@ class ComparisonViewSet(DoneRunViewSet):
         run = self.done(request, run_id)
         of_set = Run.objects.filter(version__question_set=run.version.question_set_id)
         other = self.done(request, other_id, of_set.exclude(pk=run.pk))
-        start, limit = number_in(request, "moved"), limit_of(request)
+        start, limit = start_of(request, "moved"), limit_of(request)
         report = against_report(run, other)
         rows = WorkerChangeSerializer(report.workers[start : start + limit], many=True).data
         workers = slice_body(request, "moved", rows, start, len(report.workers))

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 
 from annotations.exchange.writing.formats import FORMATS
 from annotations.models import QuestionSet, QuestionSetVersion
+from annotations.web.query import choice, flag
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.problems import ApiProblem, bad_parameter
 from annotations.web.rest.versions import VERSION, version_shown
@@ -78,7 +79,7 @@ class ExportViewSet(ApiViewSet):
         """Return a row for each answer, with times and flags."""
         version = self._version(answered_set(request, set_id))
         run = self._run(version)
-        pseudonyms = flag(request, "pseudonyms")
+        pseudonyms = flag(request.query_params, "pseudonyms")
         made = exports.answers(version, run, pseudonyms=pseudonyms, user=request.user)
         return self._file(made)
 
@@ -117,9 +118,7 @@ class ExportViewSet(ApiViewSet):
             raise bad_parameter("run", str(error)) from None
 
     def _file(self, made: Export) -> StreamingHttpResponse:
-        kind = self.request.query_params.get("format", "jsonl")
-        if kind not in FORMATS:
-            raise bad_parameter("format", f"write {', '.join(FORMATS)}")
+        kind = choice(self.request.query_params, "format", FORMATS, "jsonl")
         # Named by words of ours only.
         name = f"crowdgrade-{made.what}-{made.version.public_id.hex[-8:]}.{kind}"
         return StreamingHttpResponse(
@@ -127,11 +126,3 @@ class ExportViewSet(ApiViewSet):
             content_type=MEDIA_TYPES[kind],
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
-
-
-def flag(request: Request, name: str) -> bool:
-    """Return a switch in the query; `ApiProblem` for anything but true and false."""
-    word = request.query_params.get(name, "false").lower()
-    if word not in ("true", "false"):
-        raise bad_parameter(name, "write true or false")
-    return word == "true"

@@ -10,9 +10,10 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotations.web.paging import NEWEST
 from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
 from annotations.web.rest.once import repeatable
-from annotations.web.rest.paging import NEWEST, page_body
+from annotations.web.rest.paging import page_body, page_of
 from annotations.web.rest.problems import ApiProblem, Fault
 from annotations.web.scope import editable, maker, visible, visible_or_404
 from evaluation.models import LanguageModel
@@ -71,9 +72,9 @@ class LanguageModelViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         """List the models that you see."""
         rows = visible(request, LanguageModel.objects.all()).defer("notice", "parameters")
-        found, cursor = NEWEST.take(rows, request)
-        body = LanguageModelRowSerializer(found, many=True).data
-        return Response(page_body(request, body, cursor))
+        page = page_of(request, rows, NEWEST)
+        body = LanguageModelRowSerializer(page.rows, many=True).data
+        return Response(page_body(request, body, page.next))
 
     @repeatable
     def create(self, request: Request) -> Response:

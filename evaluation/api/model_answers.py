@@ -13,12 +13,13 @@ from rest_framework.response import Response
 
 from annotations.exchange import read_model_answers
 from annotations.models import QuestionSet
+from annotations.web.paging import OLDEST
 from annotations.web.query import public_id
 from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, options_of
 from annotations.web.rest.examples import MODEL_ANSWER_ROWS, REPORT_OF_MODEL_ANSWERS
 from annotations.web.rest.excerpts import Excerpt, with_excerpt
 from annotations.web.rest.once import repeatable
-from annotations.web.rest.paging import OLDEST, page_body
+from annotations.web.rest.paging import page_body, page_of
 from annotations.web.rest.uploads import bulk_schema
 from annotations.web.rest.versions import VERSION, version_shown
 from annotations.web.scope import answered_set, editable, visible, visible_or_404
@@ -105,9 +106,9 @@ class ModelAnswerViewSet(BulkViewSet):
         if model := public_id(request.query_params, "model"):
             rows = rows.filter(model__public_id=model)
         rows = with_excerpt(_joined(rows).defer("text", "prompt", "extra", "parameters"))
-        found, cursor = OLDEST.take(rows, request)
-        body = ModelAnswerRowSerializer(found, many=True).data
-        return Response(page_body(request, body, cursor))
+        page = page_of(request, rows, OLDEST)
+        body = ModelAnswerRowSerializer(page.rows, many=True).data
+        return Response(page_body(request, body, page.next))
 
     def retrieve(self, request: Request, set_id: Any, model_answer_id: Any) -> Response:
         """Read one in full."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from django.http import StreamingHttpResponse
+from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.web.rest.paging import page_body
-from annotations.web.rest.problems import bad_parameter
+from annotations.web.query import choice
+from annotations.web.rest.paging import cursor_of, limit_of, page_body
 from annotations.web.rest.serializers import serializer_of
 from evaluation.api.done import (
     CURSOR,
@@ -19,14 +19,13 @@ from evaluation.api.done import (
     DoneRunViewSet,
     PageSerializer,
     alarm_in,
-    paged,
-    paged_report,
 )
 from evaluation.exports.consensus import zip_chunks
 from evaluation.reports import (
     Ceiling,
     ModelAnswer,
     ModelRow,
+    Page,
     QuestionAnswer,
     QuestionReport,
     QuestionRow,
@@ -44,6 +43,7 @@ from evaluation.reports import (
 from evaluation.reports.models import model_rows
 from evaluation.reports.questions import ORDERS
 
+T = TypeVar("T")
 AboutWorker = serializer_of(WorkerReport, without=("answers",))
 AboutQuestion = serializer_of(QuestionReport, without=("answers",))
 
@@ -107,11 +107,8 @@ class ResultViewSet(DoneRunViewSet):
         run = self.done(request, run_id)
         search = request.query_params.get("search", "").replace("\0", "")
         alarm = alarm_in(request, run)
-        page, cursor = paged(
-            request, "grade", lambda after, size: worker_rows(run, after, search, size, alarm)
-        )
-        rows = WorkerRowSerializer(page.rows, many=True).data
-        return Response(page_body(request, rows, cursor))
+        page = worker_rows(run, cursor_of(request), search, limit_of(request), alarm)
+        return _page(request, page, WorkerRowSerializer)
 
     @extend_schema(
         operation_id="results_worker",
@@ -122,10 +119,8 @@ class ResultViewSet(DoneRunViewSet):
     def worker(self, request: Request, run_id: Any, worker: Any) -> Response:
         """Return the grade, and a page of answers beside the nearest to the consensus."""
         run = self.done(request, run_id)
-        report, cursor = paged_report(
-            request, "position", lambda after, size: worker_report(run, worker, after, size)
-        )
-        return Response(_report(request, report, AboutWorker, WorkerAnswer, cursor))
+        report = _found(worker_report(run, worker, cursor_of(request), limit_of(request)))
+        return Response(_report(request, report, AboutWorker, WorkerAnswer))
 
     @extend_schema(
         operation_id="results_questions",
@@ -145,15 +140,10 @@ class ResultViewSet(DoneRunViewSet):
     def questions(self, request: Request, run_id: Any) -> Response:
         """Return a page of questions."""
         run = self.done(request, run_id)
-        by: Any = request.query_params.get("by", "position")
-        if by not in ORDERS:
-            raise bad_parameter("by", f"write {' or '.join(ORDERS)}")
+        by: Any = choice(request.query_params, "by", ORDERS, "position")
         alarm = alarm_in(request, run)
-        page, cursor = paged(
-            request, by, lambda after, size: question_rows(run, after, by, size, alarm)
-        )
-        rows = QuestionRowSerializer(page.rows, many=True).data
-        return Response(page_body(request, rows, cursor))
+        page = question_rows(run, cursor_of(request), by, limit_of(request), alarm)
+        return _page(request, page, QuestionRowSerializer)
 
     @extend_schema(
         operation_id="results_question",
@@ -164,10 +154,8 @@ class ResultViewSet(DoneRunViewSet):
     def question(self, request: Request, run_id: Any, question: Any) -> Response:
         """Return the question, its models' answers, and a page of the workers'."""
         run = self.done(request, run_id)
-        report, cursor = paged_report(
-            request, "score", lambda after, size: question_report(run, question, after, size)
-        )
-        body = _report(request, report, AboutQuestion, QuestionAnswer, cursor)
+        report = _found(question_report(run, question, cursor_of(request), limit_of(request)))
+        body = _report(request, report, AboutQuestion, QuestionAnswer)
         body["models"] = serializer_of(ModelAnswer, "why")(report.models, many=True).data
         return Response(body)
 
@@ -179,9 +167,8 @@ class ResultViewSet(DoneRunViewSet):
     def models(self, request: Request, run_id: Any) -> Response:
         """Return a page of the leaderboard."""
         run = self.done(request, run_id)
-        page, cursor = paged(request, "score", lambda after, size: model_rows(run, after, size))
-        rows = ModelRowSerializer(page.rows, many=True).data
-        return Response(page_body(request, rows, cursor))
+        page = model_rows(run, cursor_of(request), limit_of(request))
+        return _page(request, page, ModelRowSerializer)
 
     @extend_schema(
         operation_id="exports_consensus",
@@ -201,6 +188,16 @@ class ResultViewSet(DoneRunViewSet):
         )
 
 
-def _report(request: Request, report: Any, about: Any, answer: Any, cursor: Any) -> dict[str, Any]:
+def _page(request: Request, page: Page[Any], row: Any) -> Response:
+    return Response(page_body(request, row(page.rows, many=True).data, page.next))
+
+
+def _found(report: T | None) -> T:
+    if report is None:
+        raise Http404
+    return report
+
+
+def _report(request: Request, report: Any, about: Any, answer: Any) -> dict[str, Any]:
     answers = serializer_of(answer)(report.answers.rows, many=True).data
-    return {**about(report).data, "answers": page_body(request, answers, cursor)}
+    return {**about(report).data, "answers": page_body(request, answers, report.answers.next)}

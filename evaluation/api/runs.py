@@ -20,12 +20,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations.models import QuestionSet
-from annotations.web.query import public_id
+from annotations.web.paging import NEWEST
+from annotations.web.query import choice, public_id
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.examples import SET
 from annotations.web.rest.once import repeatable
-from annotations.web.rest.paging import NEWEST, page_body
-from annotations.web.rest.problems import ApiProblem, bad_field, bad_parameter
+from annotations.web.rest.paging import page_body, page_of
+from annotations.web.rest.problems import ApiProblem, bad_field
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import editable, maker, visible, visible_or_404
 from evaluation.api.parameters import ParametersSerializer
@@ -187,15 +188,12 @@ class RunViewSet(ApiViewSet):
         """List the runs that you see."""
         rows = visible(request, Run.objects.all()).select_related("version__question_set")
         rows = rows.defer("version__question_set__description", "version__question_set__notice")
-        state = request.query_params.get("state")
-        if state is not None and state not in Run.State.values:
-            raise bad_parameter("state", f"write {', '.join(Run.State.values)}")
-        if state:
+        if state := choice(request.query_params, "state", Run.State.values, ""):
             rows = rows.filter(state=state)
         if question_set := public_id(request.query_params, "question_set"):
             rows = rows.filter(version__question_set__public_id=question_set)
-        found, cursor = NEWEST.take(in_short(rows), request)
-        return Response(page_body(request, RunRowSerializer(found, many=True).data, cursor))
+        page = page_of(request, in_short(rows), NEWEST)
+        return Response(page_body(request, RunRowSerializer(page.rows, many=True).data, page.next))
 
     @repeatable
     def create(self, request: Request) -> Response:

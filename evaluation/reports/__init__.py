@@ -13,13 +13,13 @@ database (`texts`).
 - `models`: the leaderboard, and the crowd among which models are placed.
 """
 
+from annotations.web.paging import BadCursorError, Page
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.answer_map import AnswerMap, MapAnswer, MapModel, answer_map
 from evaluation.reports.changes import DataChange, data_change, inputs_are_the_same
 from evaluation.reports.consensus import ConsensusReport, ConsensusRow, consensus_report
 from evaluation.reports.datasheet import Datasheet
 from evaluation.reports.models import CrowdScores, ModelRow, ModelsReport, models_report
-from evaluation.reports.paging import BadCursorError, Page
 from evaluation.reports.question import ModelAnswer, QuestionAnswer, QuestionReport, question_report
 from evaluation.reports.questions import QuestionRow, question_rows
 from evaluation.reports.run import RunReport, run_report

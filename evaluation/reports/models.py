@@ -7,13 +7,13 @@ from statistics import quantiles
 from typing import Any
 from uuid import UUID
 
+from annotations.web.paging import Keyset, Page
 from evaluation.models import LLMScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
-from evaluation.reports.paging import Order, Page
 from evaluation.reports.values import Ceiling, Estimate
 from evaluation.words.reasons import in_words
 
-ORDER = Order("score", "model__public_id")
+ORDER = Keyset("score", ("-score", "model__public_id"), empty_last=True)
 MODELS_PAGE = 100
 COLUMNS = (
     "score",
@@ -133,7 +133,7 @@ def models_report(run: Run, after: str = "", size: int = MODELS_PAGE) -> ModelsR
 def model_rows(run: Run, after: str = "", size: int = MODELS_PAGE) -> Page[ModelRow]:
     """Return models by score, those without one last."""
     rows = LLMScore.objects.filter(run=run).order_by().values(*COLUMNS)
-    return ORDER.take(rows, _row, after, size)
+    return ORDER.take(rows, after, size, _row)
 
 
 def _row(row: dict[str, Any]) -> ModelRow:

@@ -9,14 +9,14 @@ from uuid import UUID
 from django.db.models import F
 
 from annotations.models import Question
+from annotations.web.paging import PAGE, Keyset, Page
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.camps import Camp, camps_of, why_no_camps
-from evaluation.reports.paging import PAGE, Order, Page
 from evaluation.reports.texts import ANSWER_SHOWN, beginning, shortened
 from evaluation.words.reasons import in_words
 
-ORDER = Order("score", "response__public_id")
+ORDER = Keyset("score", ("-score", "response__public_id"), empty_last=True)
 # More models than this are on the models' page only.
 MODELS_SHOWN = 100
 
@@ -155,7 +155,7 @@ def answer_rows(
             text_shown=beginning("response__text", ANSWER_SHOWN),
         )
     )
-    page = ORDER.take(rows, dict, after, size)
+    page = ORDER.take(rows, after, size, dict)
     grades = dict(
         WorkerGrade.objects.filter(
             run=run, worker__in=[row["worker"] for row in page.rows]

@@ -8,16 +8,16 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from annotations.web.paging import PAGE, Keyset, Page
 from evaluation.models import ExemplaryAnswer, Run
-from evaluation.reports.paging import PAGE, Order, Page
 from evaluation.reports.texts import beginning, shortened
 
 By = Literal["position", "dispersion", "difficulty"]
-ORDERS: dict[By, Order] = {
-    "position": Order("question__position", "question__public_id", descending=False),
-    "dispersion": Order("dispersion", "question__public_id"),
+ORDERS: dict[By, Keyset] = {
+    "position": Keyset("position", ("question__position", "question__public_id")),
+    "dispersion": Keyset("dispersion", ("-dispersion", "question__public_id"), empty_last=True),
     # The lower the mean score, the harder.
-    "difficulty": Order("mean_score", "question__public_id", descending=False),
+    "difficulty": Keyset("difficulty", ("mean_score", "question__public_id"), empty_last=True),
 }
 
 
@@ -59,7 +59,7 @@ def question_rows(
     rows = _values(run)
     if alarm is not None:
         rows = rows.filter(question__alarms=alarm)
-    return ORDERS[by].take(rows, row, after, size)
+    return ORDERS[by].take(rows, after, size, row)
 
 
 def _values(run: Run) -> QuerySet[ExemplaryAnswer, Any]:

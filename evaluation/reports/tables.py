@@ -64,10 +64,9 @@ def alarms_table(run: Run) -> Table:
 
 def questions_table(run: Run) -> Table:
     """Return all questions in their order, with the whole text of the nearest answer."""
-    order = ORDERS["position"]
     rows = (
         ExemplaryAnswer.objects.filter(run=run)
-        .order_by(order.field, order.tie)
+        .order_by(*ORDERS["position"].columns())
         .values_list(
             "question__external_id",
             "question__text",

@@ -9,15 +9,15 @@ from uuid import UUID
 from django.db.models import F, FilteredRelation, Q
 
 from annotations.models import Response
+from annotations.web.paging import PAGE, Keyset, Page
 from evaluation.methods.aqer.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
 from evaluation.models import ExemplaryAnswer, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
-from evaluation.reports.paging import PAGE, Order, Page
 from evaluation.reports.texts import ANSWER_SHOWN, EXCERPT_SHOWN, beginning, shortened
 from evaluation.reports.workers import WorkerRow, worker_row
 
 Status = Literal["scored", "empty", "rejected", "not_in_run"]
-ORDER = Order("question__position", "question__public_id", descending=False)
+ORDER = Keyset("position", ("question__position", "question__public_id"))
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerAnswer
             text_shown=beginning("text", ANSWER_SHOWN),
         )
     )
-    page = ORDER.take(rows, dict, after, size)
+    page = ORDER.take(rows, after, size, dict)
     exemplars: dict[int, Any] = {
         row["question_id"]: row
         for row in ExemplaryAnswer.objects.filter(

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from annotations.web.paging import PAGE, Keyset, Page
 from evaluation.models import Run, WorkerGrade
-from evaluation.reports.paging import PAGE, Order, Page
 from evaluation.reports.values import Estimate
 
-ORDER = Order("grade", "worker__public_id")
+ORDER = Keyset("grade", ("-grade", "worker__public_id"), empty_last=True)
 COLUMNS = (
     "worker__public_id",
     "worker__external_id",
@@ -82,7 +82,7 @@ def worker_rows(
         rows = rows.filter(worker__alarms=alarm)
     if search:
         rows = rows.filter(worker__external_id__icontains=search)
-    return ORDER.take(rows, _row, after, size)
+    return ORDER.take(rows, after, size, _row)
 
 
 def all_worker_rows(run: Run) -> Iterator[WorkerRow]:

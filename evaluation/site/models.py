@@ -10,10 +10,14 @@ from django.template.response import TemplateResponse
 
 from annotations.models import QuestionSet
 from annotations.web.pages import NEWEST_FIRST, breadcrumbs, page_of
+from annotations.web.paging import Keyset
 from annotations.web.scope import visible, visible_or_404
 from evaluation.models import LanguageModel, LLMResponse
 
-IN_ORDER = ("question__version", "question__position", "question_id", "pk")
+BY_QUESTION = Keyset(
+    "questions",
+    ("question__version__number", "question__position", "question__public_id", "pk"),
+)
 
 
 def models(request: HttpRequest) -> HttpResponse:
@@ -41,6 +45,6 @@ def model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpRes
         "breadcrumbs": breadcrumbs(question_set),
         "notice": " ".join(filter(None, [question_set.notice, model.notice])),
         "question_set": question_set,
-        "page": page_of(request, answers, IN_ORDER),
+        "page": page_of(request, answers, BY_QUESTION),
     }
     return TemplateResponse(request, "admin/models/answers.html", context)

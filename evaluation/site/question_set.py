@@ -19,7 +19,8 @@ from annotations.models import (
     Submission,
     rights,
 )
-from annotations.web.pages import IN_ORDER, Page, page_of
+from annotations.web.pages import IN_ORDER, page_of
+from annotations.web.paging import Page
 from annotations.web.scope import user_id, visible, visible_or_404
 from annotations.web.texts import with_code
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
@@ -75,14 +76,14 @@ def chosen(versions: list[QuestionSetVersion], wanted: str | None) -> QuestionSe
     return versions[0] if versions else None
 
 
-def questions_page(request: HttpRequest, version: QuestionSetVersion) -> Page:
+def questions_page(request: HttpRequest, version: QuestionSetVersion) -> Page[dict[str, Any]]:
     """Return some of a version's questions in their order, with how many answered each.
 
     Answers are counted for the questions of the page alone: counting them in the query of the
     list would read all answers of the version.
     """
     rows = Question.objects.filter(version=version).values(
-        "pk", "public_id", "external_id", "category", beginning=Left("text", BEGINNING)
+        "pk", "public_id", "position", "external_id", "category", beginning=Left("text", BEGINNING)
     )
     page = page_of(request, rows, IN_ORDER, QUESTIONS_SHOWN)
     submitted = Response.objects.filter(

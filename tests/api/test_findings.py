@@ -225,7 +225,7 @@ def test_cursors_that_no_page_handed_out_and_bad_limits_are_400(api, rana, run):
     alarm(run, pairs=PAIRS)
     for address in (a for a in addresses(run) if "alarms" in a or "against" in a):
         problem(asking.get(f"{address}?limit=0"), 400, "invalid")
-        for cursor in ("x", "WyJhbGFybXMiLCAiLTEiXQ", "WyJwYWlycyIsICIzIl0"):  # alarms -1, pairs 3
+        for cursor in ("x", "WyJhbGFybXMiLCAiLTEiXQ", "WyJwYWlycyIsIDNd"):  # alarms "-1", pairs 3
             problem(asking.get(f"{address}?cursor={cursor}"), 400, "bad-cursor")
 
 

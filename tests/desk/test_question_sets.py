@@ -55,7 +55,7 @@ def test_lists_are_searched_and_paged(signed_in, rana):
     # A set that is made meanwhile shifts nothing.
     QuestionSet.objects.create(owner=rana, name="a later one")
     second = signed_in.get(address, {"after": first.next}).context["page"]
-    assert (len(second), second.next) == (5, "")
+    assert (len(second), second.next) == (5, None)
     assert {row.name for row in [*first, *second]} == {f"set {at:02}" for at in range(30)}
     for strange in ("x", "00000000-0000-7000-8000-000000000000"):
         assert signed_in.get(address, {"after": strange}).status_code == 404
@@ -74,7 +74,7 @@ def test_questions_that_share_a_position_are_listed_once_each_with_their_answers
     listed, after = [], ""
     while True:
         page = signed_in.get(address, {"after": after} if after else {}).context["page"]
-        listed += page.object_list
+        listed += page.rows
         after = page.next
         if not after:
             break

@@ -7,7 +7,7 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from annotations.models import QuestionSet, QuestionSetVersion
-from annotations.web.rest.problems import bad_parameter
+from annotations.web.query import number
 
 VERSION = OpenApiParameter(
     "version",
@@ -21,12 +21,10 @@ def version_shown(request: Request, question_set: QuestionSet) -> QuestionSetVer
 
     Raises Http404 for a number that the set does not have.
     """
-    text = request.query_params.get("version")
-    if text is None:
+    asked = number(request.query_params, "version", 1, 2**31 - 1, "write a whole number above 0")
+    if asked is None:
         return question_set.latest_version()
-    if not (text.isascii() and text.isdecimal() and 0 < len(text) <= 10 and 0 < int(text) < 2**31):
-        raise bad_parameter("version", "write a whole number above 0")
-    found = question_set.versions.filter(number=int(text)).first()
+    found = question_set.versions.filter(number=asked).first()
     if found is None:
         raise Http404
     return found

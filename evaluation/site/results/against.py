@@ -5,14 +5,14 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
-from django.shortcuts import get_object_or_404
 
+from annotations.web.query import public_id
+from annotations.web.scope import visible_or_404
 from evaluation.charts import Chart
 from evaluation.charts.against import against_chart
 from evaluation.models import Run
 from evaluation.reports.against import AgainstReport, against_report, other_runs
 from evaluation.reports.alarms import alarm_counts
-from evaluation.site.results.comparisons import public_id
 from evaluation.site.results.links import status_link, worker_link
 from evaluation.site.results.page import Context, results_page
 
@@ -43,7 +43,7 @@ def against(request: HttpRequest, run: Run) -> Context:
 
 def chosen(request: HttpRequest, run: Run) -> Run | None:
     """Return the run that the address names, None if it names none; 404 for one out of sight."""
-    wanted = public_id(request.GET.get("with", ""))
+    wanted = public_id(request.GET, "with", blank=True)
     return None if wanted is None else _found(request, run, wanted)
 
 
@@ -66,9 +66,9 @@ def picture(report: AgainstReport, run: Run) -> Chart | None:
 
 def _found(request: HttpRequest, run: Run, wanted: UUID) -> Run:
     """A run of the same set that the user may see, and not this one."""
-    runs = Run.objects.visible_to(request.user).select_related("version__question_set")
-    of_set = runs.filter(version__question_set=run.version.question_set_id).exclude(pk=run.pk)
-    return get_object_or_404(of_set, public_id=wanted)
+    runs = Run.objects.select_related("version__question_set").exclude(pk=run.pk)
+    of_set = runs.filter(version__question_set=run.version.question_set_id)
+    return visible_or_404(request, of_set, wanted)
 
 
 def _is_done(run: Run) -> bool:

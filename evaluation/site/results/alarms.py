@@ -6,6 +6,7 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from annotations.models import rights
+from annotations.web.query import number
 from evaluation.models import Run
 from evaluation.reports.alarms import alarm_evidence, alarms_report
 from evaluation.site.results.page import Context, results_page, way_here
@@ -25,11 +26,9 @@ def alarm(request: HttpRequest, run: Run, place: int) -> Context:
 
     `after` (of workers) and `texts` (a page) come from the address.
     """
-    page = request.GET.get("texts", "1")
-    if not (page.isascii() and page.isdigit() and len(page) < 6 and int(page)):
-        raise Http404("there is no such page of texts")
+    page = number(request.GET, "texts", 1, 99_999) or 1
     after = request.GET.get("after", "")
-    evidence = alarm_evidence(run, place, after, int(page))
+    evidence = alarm_evidence(run, place, after, page)
     if evidence is None or evidence.page > evidence.n_pages:
         raise Http404("the run has no such alarm")
     may = rights(request.user, run.version.question_set).edit

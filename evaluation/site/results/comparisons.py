@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, QueryDict
 
+from annotations.web.query import public_id
 from evaluation.charts import Chart
 from evaluation.charts.comparisons import comparisons_chart, pair_chart
 from evaluation.models import Run
@@ -39,7 +40,7 @@ def comparisons(request: HttpRequest, run: Run) -> Context:
 
 def found(run: Run, asked: QueryDict) -> ComparisonsReport:
     """Return the pairs with the model that the address names, or all; 404 for an unknown one."""
-    report = comparisons_report(run, public_id(asked.get("model", "")))
+    report = comparisons_report(run, public_id(asked, "model", blank=True))
     if report is None:
         raise Http404("the run has no such model")
     return report
@@ -47,7 +48,7 @@ def found(run: Run, asked: QueryDict) -> ComparisonsReport:
 
 def chosen_pair(run: Run, asked: QueryDict, report: ComparisonsReport) -> PairReport | None:
     """Return the two models the address names, else the first pair; 404 for unknown ones."""
-    first, second = public_id(asked.get("first", "")), public_id(asked.get("second", ""))
+    first, second = public_id(asked, "first", blank=True), public_id(asked, "second", blank=True)
     if first is None and second is None:
         if not report.pairs:
             return None
@@ -90,13 +91,3 @@ def pair_picture(run: Run, pair: PairReport | None) -> Chart | None:
         return question_link(run, question)
 
     return pair_chart(pair, link)
-
-
-def public_id(text: str) -> UUID | None:
-    """Return an id out of an address, None for an empty one; 404 for what is none."""
-    if not text:
-        return None
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Http404("that is no id") from None

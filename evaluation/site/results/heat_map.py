@@ -7,6 +7,7 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, QueryDict
 from django.urls import reverse
 
+from annotations.web.query import number
 from evaluation.charts import Chart
 from evaluation.charts.heat_map import block_chart, overview_chart
 from evaluation.models import Run
@@ -47,7 +48,10 @@ def heat_map(request: HttpRequest, run: Run) -> Context:
 
 def asked_block(run: Run, asked: QueryDict) -> HeatBlock:
     """Return the block that an address names; 404 for one that is not there."""
-    block = heat_block(run, _number(asked.get("workers", "")), _number(asked.get("questions", "")))
+    worker, question = (
+        number(asked, name, 0, MOST, blank=True) or 0 for name in ("workers", "questions")
+    )
+    block = heat_block(run, worker, question)
     if (block.first_worker and not block.workers) or (block.first_question and not block.questions):
         raise Http404("there is no such block")
     return block
@@ -73,14 +77,6 @@ def overview_picture(run: Run) -> Chart | None:
         return f"{here}?workers={worker}&questions={question}#block"
 
     return overview_chart(overview, run.parameters.get("similarity", "cosine"), link)
-
-
-def _number(text: str) -> int:
-    if not text:
-        return 0
-    if not (text.isascii() and text.isdigit()) or len(text) > 8 or int(text) > MOST:
-        raise Http404("that is no number of a row")
-    return int(text)
 
 
 def _before(first: int, step: int) -> int | None:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from annotations.web.pages import Breadcrumbs
 from annotations.web.scope import visible_or_404
 from evaluation.models import Run
-from evaluation.reports import BadCursorError, about
+from evaluation.reports import about
 from evaluation.site.results.links import question_set_link, results_link, status_link
 
 Context = dict[str, Any]
@@ -40,17 +40,13 @@ def results_page(template: str) -> Callable[[Callable[..., Context]], View]:
             found = run_or_404(request, run)
             if found.state != Run.State.DONE:
                 return _without_results(request, found)
-            try:
-                own = shown(request, found, **ids)
-            except BadCursorError as error:
-                raise Http404("no such page of the list") from error
             context = {
                 "breadcrumbs": way_here(found),
                 "notice": found.version.question_set.notice,
                 "about": about(found),
                 "status_link": status_link(found),
             }
-            return TemplateResponse(request, template, context | own)
+            return TemplateResponse(request, template, context | shown(request, found, **ids))
 
         return view
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self, get_args
 from uuid import UUID
 
 from django.http import Http404, HttpRequest
 
+from annotations.web.query import choice
 from evaluation.charts import Chart, answers_chart, map_chart
 from evaluation.charts.answer_map import captions
 from evaluation.charts.answers import MOST
@@ -93,12 +94,8 @@ class MapCard:
 
 def asked_axes(request: HttpRequest) -> Axes:
     """Return which axes `axes` in the address names; 404 for others."""
-    asked = request.GET.get("axes", "run")
-    if asked == "run":
-        return "run"
-    if asked == "question":
-        return "question"
-    raise Http404("there are no such axes")
+    axes: Any = choice(request.GET, "axes", get_args(Axes), "run")
+    return axes
 
 
 def map_of(run: Run, report: AnswerMap, at: int | None = None) -> Chart:

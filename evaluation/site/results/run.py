@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 
+from annotations.web.query import choice
 from evaluation.charts import Chart, convergence_chart, grades_chart, questions_chart, ranks_chart
 from evaluation.charts.grades import MOST as MOST_WORKERS
 from evaluation.charts.questions import MOST as MOST_QUESTIONS
@@ -14,7 +16,7 @@ from evaluation.charts.scales import three_digits
 from evaluation.models import Run
 from evaluation.reports import inputs_are_the_same, question_rows, run_report, worker_rows
 from evaluation.reports.alarms import alarms_report
-from evaluation.reports.questions import ORDERS, By
+from evaluation.reports.questions import ORDERS
 from evaluation.reports.remedies import remedies_report
 from evaluation.site.results.links import question_link, worker_link
 from evaluation.site.results.page import Context, results_page, way_here
@@ -35,7 +37,7 @@ def results(request: HttpRequest, run: Run) -> Context:
     asked = request.GET
     report = run_report(run)
     search = asked.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
-    by = _order(asked.get("by", "position"))
+    by: Any = choice(asked, "by", ORDERS, "position")
     best = worker_rows(run, size=WORKERS_DRAWN).rows if report.n_graded else []
     link = _of_worker(run)
     return {
@@ -60,13 +62,6 @@ def results(request: HttpRequest, run: Run) -> Context:
         },
         "same_inputs": _same_inputs(run) if asked.get("check") == "inputs" else None,
     }
-
-
-def _order(asked: str) -> By:
-    for known in ORDERS:
-        if asked == known:
-            return known
-    raise Http404("questions have no such order")
 
 
 def grades(run: Run, n_workers: int) -> Chart:
