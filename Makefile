@@ -6,6 +6,9 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 PORT   ?= 8000
 SERVE  ?= 1
 STAMPS := $(VENV)/.stamps
+# A process a core, but four at most: each may hold PyTorch and a model (1 GB). Who is done takes
+# tests from the others.
+BESIDE := -n logical --maxprocesses 4 --dist worksteal
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
@@ -40,7 +43,7 @@ up: $(STAMPS)/run  ## the site and a worker, on the database of DATABASE_URL or 
 	@$(BIN)/python manage.py up --port $(PORT)
 
 test: $(STAMPS)/test  ## the tests, a few minutes (what needs missing data or services is skipped, with the reason)
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" $(BESIDE)
 
 slow: $(STAMPS)/test  ## the long tests: killed workers on every broker, the demo, evidence on real data
 	$(BIN)/python -m pytest -m slow

@@ -1,6 +1,8 @@
 """What all tests share."""
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -9,9 +11,27 @@ from django.conf import settings
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def pytest_configure() -> None:
-    """Give the tests a key of their own: they leave no local state in the checkout."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the tests a key and a home of their own: they leave no local state in the checkout.
+
+    Processes beside each other have a home each, and compute on one core each: with all cores for
+    each of them they would only wait for each other.
+    """
+    if config.getoption("numprocesses", None):
+        # Inherited by the processes, before they load what reads it.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
     settings.SECRET_KEY = "a key that only the tests use, and nobody else"
+    settings.HOME = Path(tempfile.mkdtemp(prefix="crowdgrade-tests-"))
+    database = settings.DATABASES["default"]
+    if "sqlite" in database["ENGINE"]:
+        # Said aloud, for pytest-django knows Django's own engine only, and would make a file of
+        # every process, in a folder `test_`.
+        database.setdefault("TEST", {})["NAME"] = ":memory:"
+
+
+def pytest_unconfigure() -> None:
+    """Take the home away."""
+    shutil.rmtree(settings.HOME, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
