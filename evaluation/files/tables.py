@@ -11,7 +11,7 @@ from annotations.exchange import OutputFolder
 from evaluation.files.graded import FileGrading
 from evaluation.files.npz import write_exemplars
 from evaluation.files.summary import alarm_cells, summary
-from evaluation.flow.alarms import COLUMNS, Alarm
+from evaluation.flow.alarms import COLUMNS, Alarm, joined
 from evaluation.flow.grade_changes import GradeChange, GradeChanges
 from evaluation.flow.grading import Grading
 from evaluation.flow.parameters import AqerParameters
@@ -103,8 +103,3 @@ def alarm_row(alarm: Alarm) -> tuple[Any, ...]:
     """Return an alarm's row of alarms.csv."""
     lists = {"workers": joined(alarm.workers), "questions": joined(alarm.questions)}
     return tuple({**alarm_cells(alarm), **lists}.values())
-
-
-def joined(ids: Sequence[object]) -> str:
-    """Return ids in one cell, parted by semicolons; within an id they get a backslash before."""
-    return ";".join(str(one).replace("\\", "\\\\").replace(";", "\\;") for one in ids)

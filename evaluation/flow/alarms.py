@@ -6,7 +6,7 @@ none, with the reason among the checks.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -130,6 +130,11 @@ class GradedAnswers:
     vectors: Vectors
     models: ModelColumns | None = None
     rows: Sequence[int] | None = None
+
+
+def joined(ids: Iterable[object]) -> str:
+    """Return ids in one cell, parted by semicolons; within an id they get a backslash before."""
+    return ";".join(str(one).replace("\\", "\\\\").replace(";", "\\;") for one in ids)
 
 
 def alarms_of(

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
 
 from annotations.models import Response
+from evaluation.flow.alarms import COLUMNS, joined
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 from evaluation.reports.against import AgainstReport
@@ -48,14 +49,13 @@ def workers_table(run: Run) -> Table:
 
 
 def alarms_table(run: Run) -> Table:
-    """Return the alarms, worst first, as in alarms.csv; lists are separated by ";"."""
-    header = ("kind", "severity", "statistic", "threshold", "workers", "questions", "message")
+    """Return the alarms, worst first, as in alarms.csv."""
     return Table(
-        header,
+        COLUMNS,
         (
             (
                 *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
-                *(";".join(workers), ";".join(questions), said(alarm.message)),
+                *(joined(workers), joined(questions), said(alarm.message)),
             )
             for alarm, workers, questions in all_alarms(run)
         ),

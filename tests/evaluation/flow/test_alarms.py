@@ -5,8 +5,7 @@ import pytest
 
 from annotations.exchange import AnswerStatus
 from evaluation.backends.embedding.lexical import LexicalEmbedder
-from evaluation.files.tables import joined
-from evaluation.flow.alarms import GradedAnswers, alarms_of
+from evaluation.flow.alarms import GradedAnswers, alarms_of, joined
 from evaluation.flow.grade import ModelColumns, grade
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.alarms import Group

@@ -186,6 +186,15 @@ def test_all_alarms_can_be_taken_away(site, run):
     assert not row["message"].startswith("=")
 
 
+def test_an_id_with_a_semicolon_stays_one_in_the_file_of_alarms(site, run):
+    made = alarm(run, workers=["w001", "w002"])
+    made.workers.filter(external_id="w001").update(external_id="a;b\\c")
+    response = site.get(f"{at('results-run', run)}tables/alarms.csv")
+    text = b"".join(response.streaming_content).decode().removeprefix("\ufeff")
+    [row] = csv.DictReader(io.StringIO(text))
+    assert row["workers"] == "a\\;b\\\\c;w002"
+
+
 def test_what_could_not_be_checked_says_why(site, run):
     looked(run)
     said = get(site, "results-alarms", run)
