@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from annotations.exchange import ColumnNames
 from evaluation.files.grading import GradingRequest, grade_file
-from evaluation.files.report import report
 from evaluation.flow.parameters import REMEDIES, AqerParameters
+from evaluation.management.grading_report import report_of_files
 from evaluation.management.option_arguments import add_option_arguments, chosen
 from evaluation.words.console import (
     BAD_INPUT,
@@ -74,7 +74,7 @@ class Command(BaseCommand):
         )
         with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
             grading = grade_file(request, bars.show)
-        tell(self.stdout, report(grading, request.output))
+        tell(self.stdout, report_of_files(grading, request.output))
 
 
 def add_aqer_arguments(parser: argparse.ArgumentParser) -> None:

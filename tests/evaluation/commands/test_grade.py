@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 from evaluation.background.watching import watch
 from evaluation.background.work import work_one_turn
-from evaluation.management.run_tables import report
+from evaluation.management.grading_report import report_of_run
 from evaluation.models import Run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -30,7 +30,7 @@ def test_watching_ends_with_the_run_and_its_tables_name_every_worker(tides):
     shown = []
     watch(run, lambda *progress: shown.append(progress), pause=lambda _: work_one_turn())
     assert run.state == Run.State.DONE
-    table = report(run)
+    table = report_of_run(run)
     names = {"Amara", "Uma", "Zuri"}
     assert {name for name in names if f"  {name} " in table} == names
     # Quinn pasted Amara's answers (annotations/demo/README.md).

@@ -16,6 +16,7 @@ from evaluation.flow.alarms import joined
 from evaluation.flow.parameters import AqerParameters
 from evaluation.imports import import_model_answers
 from evaluation.models import Run
+from evaluation.words.terminal import all_said, said
 
 pytestmark = pytest.mark.django_db
 
@@ -114,7 +115,7 @@ def stored(run):
                 *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
                 joined(alarm.workers.order_by("pk").values_list("external_id", flat=True)),
                 joined(alarm.questions.order_by("pk").values_list("external_id", flat=True)),
-                alarm.message,
+                said(alarm.message),
             ]
             for alarm in alarms
         ],
@@ -190,7 +191,7 @@ def assert_same_summary(made, run):
     for name in ("iterations", "converged", "embedding", "alarm_checks", "ceiling", "versions"):
         assert made[name] == kept[name], name
     assert made["trace"] == pytest.approx(kept["trace"], rel=1e-12)
-    assert [*made["warnings"]] == run.warnings
+    assert made["warnings"] == all_said(run.warnings)
     pairs = run.llm_comparisons.order_by("pk").select_related("model_a", "model_b")
     for comparison, row in zip(made["model_comparisons"], pairs, strict=True):
         assert comparison["model_a"] == row.model_a.name

@@ -23,7 +23,7 @@ from crowdgrade.supervisor import (
     supervise,
 )
 from evaluation.background.watching import show_progress
-from evaluation.management.run_tables import report
+from evaluation.management.grading_report import report_of_run
 from evaluation.models import Run
 from evaluation.words.console import Bars
 
@@ -92,7 +92,7 @@ class Command(BaseCommand):
         self._printed = True
         if self._watched.state == Run.State.DONE:
             self.stdout.write(f"\n{content.LABEL}\n{content.MODEL_LABEL}.\n")
-            self.stdout.write(report(self._watched))
+            self.stdout.write(report_of_run(self._watched))
         else:
             self.stdout.write(f"The grading {self._watched.state}: {self._watched.error}")
         if self._serve:

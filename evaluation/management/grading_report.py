@@ -1,0 +1,187 @@
+"""What a terminal shows of a grading: tables in short, alarms, and every warning.
+
+Told once, from plain rows, for files (`report_of_files`) and for a run (`report_of_run`).
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.files.graded import FileGrading
+from evaluation.flow.alarms import Alarm
+from evaluation.flow.aqer_summary import summary_of
+from evaluation.flow.grade_changes import GradeChanges
+from evaluation.flow.results import ModelRow, WorkerRow
+from evaluation.methods.aqer.scale import Ceiling
+from evaluation.models import Run
+from evaluation.reports.stored_rows import (
+    stored_alarms,
+    stored_changes,
+    stored_models,
+    stored_workers,
+)
+from evaluation.words.console import printable, text_table
+from evaluation.words.terminal import all_said, said
+
+# Workers shown, and workers or questions named for an alarm; files and pages have all of them.
+SHOWN = 40
+# Characters of a line, and of an id in the middle of one.
+WIDE = 100
+LONGEST_ID = 40
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A grading in rows, with names for ids.
+
+    Attributes
+    ----------
+    n_answers, n_workers, n_questions, n_iterations : how much was graded, in how many steps.
+    changes : None without remedies.
+    rest : says where the rows of a table are that the terminal leaves out.
+    """
+
+    n_answers: int
+    n_workers: int
+    n_questions: int
+    n_iterations: int
+    workers: Iterable[WorkerRow]
+    models: Iterable[ModelRow]
+    changes: GradeChanges | None
+    ceiling: Ceiling
+    alarms: Iterable[Alarm]
+    warnings: Iterable[str]
+    rest: Callable[[str], str]
+
+
+def report_of_files(graded: FileGrading, output: Path) -> str:
+    """Return the text that ``evaluate aqer`` prints at the end."""
+    grading = graded.grading
+    aqer, results = grading.graded.aqer, grading.results()
+    text = _text(
+        Graded(
+            n_answers=len(grading.given.answered),
+            n_workers=len(aqer.workers_),
+            n_questions=len(aqer.questions_),
+            n_iterations=aqer.n_iter_,
+            workers=results.workers(),
+            models=results.model_scores(),
+            changes=grading.changes(),
+            ceiling=aqer.ceiling_,
+            alarms=grading.alarms.found,
+            warnings=graded.warnings,
+            rest=lambda table: f"in {table}.csv",
+        )
+    )
+    return f"{text}\n\nTables: {output}"
+
+
+def report_of_run(run: Run) -> str:
+    """Return the text that ``grade`` prints at the end."""
+    summary = summary_of(run)
+    return _text(
+        Graded(
+            n_answers=summary.counts.answers,
+            n_workers=summary.counts.workers,
+            n_questions=summary.counts.questions,
+            n_iterations=summary.iterations,
+            workers=stored_workers(run),
+            models=stored_models(run),
+            changes=stored_changes(run),
+            ceiling=summary.ceiling,
+            alarms=stored_alarms(run),
+            warnings=all_said(run.warnings),
+            rest=lambda _: "on the page of the run",
+        )
+    )
+
+
+def _text(graded: Graded) -> str:
+    parts = [
+        f"{graded.n_answers} answers of {graded.n_workers} workers to "
+        f"{graded.n_questions} questions, {graded.n_iterations} iterations",
+        _workers(graded),
+        _models(graded.models),
+        _changes(graded),
+        _ceiling(graded.ceiling),
+        alarms_text(graded.alarms, graded.rest("alarms")),
+        "\n".join(f"Warning: {warning}" for warning in graded.warnings),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _workers(graded: Graded) -> str:
+    """Return the workers by rank, best first, at most 40."""
+    rows = sorted(
+        graded.workers, key=lambda row: (row.rank is None, row.rank or 0, -(row.grade or 0.0))
+    )
+    header = ("rank", "worker", "grade", "low", "high", "raw", "answers", "support")
+    shown = [
+        (r.rank, r.worker, r.grade, r.grade_low, r.grade_high, r.raw, r.n_answers, r.support)
+        for r in rows[:SHOWN]
+    ]
+    table, more = text_table(header, shown), len(rows) - SHOWN
+    return table if more <= 0 else f"{table}\n... and {more} more workers {graded.rest('workers')}"
+
+
+def _models(models: Iterable[ModelRow]) -> str:
+    """Return the models, highest score first; "" without any."""
+    rows = sorted(models, key=lambda row: (row.score is None, -(row.score or 0.0)))
+    header = ("rank", "model", "score", "low", "high", "percentile", "n", "answered")
+    shown = [
+        (r.rank, r.model, r.score, r.score_low, r.score_high, r.percentile, r.n, r.n_answered)
+        for r in rows
+    ]
+    return text_table(header, shown) if shown else ""
+
+
+def _changes(graded: Graded) -> str:
+    """Return how far the ranking is that of the plain run, and who moved most."""
+    changes = graded.changes
+    if changes is None:
+        return ""
+    if changes.spearman is None:
+        return "Compared with the plain run: no correlation (fewer than 2 workers, or no spread)"
+    text = f"Compared with the plain run: Spearman {changes.spearman:.3f} over {changes.n} workers"
+    movers = changes.movers()
+    if not movers:
+        return f"{text}; nobody's rank changed"
+    header = ("worker", "plain rank", "rank", "change", "plain grade", "grade")
+    rows = [
+        (m.worker, m.plain_rank, m.rank, f"{m.change:+d}", m.plain_grade, m.grade) for m in movers
+    ]
+    where = graded.rest("remedies")
+    return f"{text}. Largest movers (all {where}):\n{text_table(header, rows)}"
+
+
+def _ceiling(ceiling: Ceiling) -> str:
+    if ceiling.score is None:
+        return ""
+    text = f"Human ceiling: {ceiling.score:.3f}"
+    if ceiling.low is None:
+        return text
+    return f"{text} (95% interval {ceiling.low:.3f} to {ceiling.high:.3f})"
+
+
+def alarms_text(alarms: Iterable[Alarm], where: str) -> str:
+    """Return every alarm, in the order given; `where` has the ids that are left out here."""
+    lines = []
+    for alarm in alarms:
+        lines.append(f"{alarm.severity.upper()} {alarm.kind}: {said(alarm.message)}")
+        for what, ids in (("Workers", alarm.workers), ("Questions", alarm.questions)):
+            if ids:
+                lines.append(f"  {what}: {_named(ids, where)}")
+    return "\n".join(textwrap.fill(line, WIDE, subsequent_indent="  ") for line in lines)
+
+
+def _named(ids: Sequence[object], where: str) -> str:
+    more = f" and {len(ids) - SHOWN} more {where}" if len(ids) > SHOWN else ""
+    return ", ".join(_short(str(one)) for one in ids[:SHOWN]) + more
+
+
+def _short(text: str) -> str:
+    text = printable(text).replace("\n", " ")
+    return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 3]}..."

@@ -1,0 +1,61 @@
+"""Results of a run as the rows of a grading, with the names that people gave for ids."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from evaluation.flow.alarms import Alarm
+from evaluation.flow.aqer_summary import summary_of
+from evaluation.flow.grade_changes import GradeChange, GradeChanges
+from evaluation.flow.results import TOO_FEW, ModelRow, WorkerRow
+from evaluation.models import LLMScore, Run, WorkerGrade
+from evaluation.words.message import Message
+
+
+def stored_workers(run: Run) -> list[WorkerRow]:
+    """Return a row for every worker, in the order of their first answer."""
+    columns = WorkerRow._fields[1:]
+    rows = WorkerGrade.objects.filter(run=run).order_by("pk")
+    return [
+        WorkerRow(name, *values)._replace(support="ok" if supported else TOO_FEW)
+        for name, supported, *values in rows.values_list("worker__external_id", "support", *columns)
+    ]
+
+
+def stored_models(run: Run) -> list[ModelRow]:
+    """Return a row for every model."""
+    rows = LLMScore.objects.filter(run=run).order_by("pk")
+    return [ModelRow(*row) for row in rows.values_list("model__name", *ModelRow._fields[1:])]
+
+
+def stored_alarms(run: Run) -> list[Alarm]:
+    """Return the alarms, without the answers that show them."""
+    return [
+        Alarm(
+            kind=alarm.kind,
+            severity=alarm.severity,
+            statistic=alarm.statistic,
+            threshold=alarm.threshold,
+            workers=tuple(worker.external_id for worker in alarm.workers.all()),
+            questions=tuple(question.external_id for question in alarm.questions.all()),
+            message=Message.of(alarm.message),
+        )
+        for alarm in run.alarms.prefetch_related("workers", "questions")
+    ]
+
+
+def stored_changes(run: Run) -> GradeChanges | None:
+    """Return what remedies changed, of the workers only those who moved most; None without any."""
+    remedies = summary_of(run).remedies
+    if remedies is None:
+        return None
+    found = remedies.compared_with_plain
+    rows = run.worker_grades.filter(worker__public_id__in=[row.worker for row in found.movers])
+    names = {
+        str(public): name
+        for public, name in rows.values_list("worker__public_id", "worker__external_id")
+    }
+    movers = (
+        GradeChange(**{**asdict(row), "worker": names.get(row.worker, "")}) for row in found.movers
+    )
+    return GradeChanges(tuple(movers), found.spearman, found.n, found.reason)
