@@ -47,8 +47,7 @@ class OptionSerializer(StrictSerializer):
         return values
 
     def _reason(self, wrong: Problem) -> Any:
-        said = API.sentence(self.options_of, wrong)
-        return serializers.ErrorDetail(f"{said[:1].upper()}{said[1:]}", wrong.code)
+        return serializers.ErrorDetail(API.sentence(self.options_of, wrong), wrong.code)
 
     def _is_operator(self) -> bool:
         user = self.context["request"].user

@@ -112,11 +112,14 @@ class Text(Option):
     test: Callable[[str], Problem | None] | None = None
 
     def _check(self, value: Any) -> Problem | None:
-        if not isinstance(value, str) or not value.strip():
+        if not isinstance(value, str) or not value.strip() or "\0" in value:
             return self._invalid(value, "text")
         if len(value) > self.max_length:
             return problem("max_length", self.name, given=len(value), most=self.max_length)
         return self.test(value) if self.test else None
+
+    def _read(self, text: str) -> str:
+        return text.strip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,6 +307,7 @@ class JsonObject(Option):
     """A JSON object, such as the parameters that a server takes."""
 
     most_bytes: int = 10_000
+    empty_is_default: bool = True
     metavar: str = "JSON"
 
     def _check(self, value: Any) -> Problem | None:
@@ -311,7 +315,7 @@ class JsonObject(Option):
             return self._invalid(value, "object")
         try:
             size = len(json.dumps(value, allow_nan=False).encode())
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RecursionError):
             return self._invalid(value, "object")
         if size > self.most_bytes:
             return problem("max_length", self.name, given=size, most=self.most_bytes)

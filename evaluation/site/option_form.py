@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import singledispatch
@@ -153,26 +154,31 @@ def form_for(of: type[Parameters]) -> type[OptionForm]:
     return type(f"{of.__name__}Form", (OptionForm,), {**fields, "options_of": of})
 
 
-class IdsField(forms.CharField):
-    """Ids between white space, shown one on each line."""
+class ReadField(forms.CharField):
+    """A text of several lines that the option reads: ids, one on each line, or a JSON object."""
 
     widget = forms.Textarea(attrs={"rows": 3})
 
-    def __init__(self, option: Ids) -> None:
+    def __init__(self, option: Option) -> None:
         super().__init__(required=False)
         self.option = option
 
     def to_python(self, value: Any) -> Any:
-        """Return the ids, each once."""
+        """Return what the text says."""
+        text = super().to_python(value)
+        if not text:
+            return self.option.default
         try:
-            return self.option.read(str(value or ""))
+            return self.option.read(text)
         except OptionError as error:
             wrong = error.problems[0]
             raise ValidationError(FORM.sentence(Parameters, wrong), wrong.code) from error
 
     def prepare_value(self, value: Any) -> Any:
-        """Return ids as they are shown."""
-        return "\n".join(value) if isinstance(value, list | tuple) else value
+        """Return the value as it is shown."""
+        if isinstance(value, list | tuple):
+            return "\n".join(value)
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
 
 
 @singledispatch
@@ -218,14 +224,10 @@ def _(option: Choice) -> forms.Field:
     return forms.ChoiceField(required=not option.optional, choices=choices)
 
 
-@field_of.register
-def _(option: Ids) -> forms.Field:
-    return IdsField(option)
-
-
-@field_of.register
-def _(_option: JsonObject) -> forms.Field:
-    return forms.JSONField(required=False, empty_value={}, widget=forms.Textarea(attrs={"rows": 3}))
+@field_of.register(Ids)
+@field_of.register(JsonObject)
+def _(option: Option) -> forms.Field:
+    return ReadField(option)
 
 
 def _is_required(option: Option) -> bool:
