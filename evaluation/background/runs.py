@@ -11,10 +11,10 @@ from django.db.models.functions import Now
 
 from annotations.models import QuestionSet, QuestionSetVersion, Response
 from evaluation.background.doorbell import ring_on_commit
-from evaluation.kinds import Options, kind_named
+from evaluation.kinds import kind_named
 from evaluation.models import Run
 from evaluation.models.runs import UNFINISHED
-from evaluation.options import OptionError
+from evaluation.options import OptionError, Parameters
 
 
 def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
@@ -41,7 +41,9 @@ def version_to_grade(question_set: QuestionSet, number: str | None) -> QuestionS
 
 
 @transaction.atomic
-def queue(version: QuestionSetVersion, owner_id: int, options: Options, kind: str = "aqer") -> Run:
+def queue(
+    version: QuestionSetVersion, owner_id: int, options: Parameters, kind: str = "aqer"
+) -> Run:
     """Start a run: it waits in the database, and the bell rings once that is committed.
 
     Raises `OptionError` where the options contradict each other, and ValueError where they are of

@@ -8,12 +8,11 @@ elsewhere. platform/docs/kinds.md tells how one is added.
 """
 
 from evaluation.flow.stored import RunSummary
-from evaluation.kinds.kind import Kind, Options, Page
+from evaluation.kinds.kind import Kind, Page
 from evaluation.kinds.registry import UnknownKindError, all_kinds, kind_named, kind_of
 
 __all__ = [
     "Kind",
-    "Options",
     "Page",
     "RunSummary",
     "UnknownKindError",

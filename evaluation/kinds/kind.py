@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from evaluation.flow.stored import RunSummary
-from evaluation.options import Problem
+from evaluation.options import Parameters
 
 if TYPE_CHECKING:
     from evaluation.models import Run
     from evaluation.reports.spreadsheet import Table
     from evaluation.steps.checkpoints import Turn
-
-
-class Options(Protocol):
-    """How a run is done: a frozen dataclass whose fields have defaults."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values, ready for JSON."""
-
-    def problems(self) -> list[Problem]:
-        """Return what contradicts itself; an empty list if nothing does."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +40,7 @@ class Kind:
     ----------
     name : stored with each run, in addresses and on the command line; at most 20 characters.
     title, words : what people call it, and what it does, in a sentence.
-    options : how a run is done.
+    options : how a run may be done; forms, requests, commands and signatures follow from them.
     run : goes on with a claimed run until it is done, or ends with `OutOfTimeError` where the turn
         is over; what it put aside by then is its checkpoint. Raises `RunInputError` for what the
         requester can mend. Its end is `Turn.end`.
@@ -64,7 +54,7 @@ class Kind:
     name: str
     title: str
     words: str
-    options: type[Options]
+    options: type[Parameters]
     run: Callable[[Turn], None]
     summary: type[RunSummary]
     tables: Mapping[str, Callable[[Run], Table]] = field(default_factory=dict)
@@ -72,15 +62,15 @@ class Kind:
     pages: tuple[Page, ...] = ()
     needs_answers: bool = True
 
-    def options_of(self, stored: Mapping[str, Any]) -> Options:
+    def options_of(self, stored: Mapping[str, Any]) -> Parameters:
         """Return the options of a run; what an older run did not store has its default.
 
         Raises ValueError for names that the kind does not know.
         """
-        known = {entry.name for entry in fields(self.options)}  # type: ignore[arg-type]
-        if unknown := stored.keys() - known:
-            raise ValueError(f"unknown parameters: {', '.join(sorted(unknown))}")
-        return self.options(**stored)
+        try:
+            return self.options.of_dict(stored)
+        except KeyError as error:
+            raise ValueError(f"unknown parameters: {', '.join(error.args)}") from None
 
     def summary_of(self, run: Run) -> RunSummary:
         """Return what a run says of itself."""

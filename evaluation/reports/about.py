@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
+from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
+from evaluation.options import Setting
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class RunAbout:
     Attributes
     ----------
     notice : what must stand wherever answers of the set are shown; "" if nothing.
+    settings : every option, with its value in words.
     """
 
     run: UUID
@@ -29,7 +31,7 @@ class RunAbout:
     created_at: datetime
     finished_at: datetime | None
     signature: str
-    parameters: dict[str, Any]
+    settings: list[Setting]
 
     @property
     def is_done(self) -> bool:
@@ -51,5 +53,5 @@ def about(run: Run) -> RunAbout:
         created_at=run.created_at,
         finished_at=run.finished_at,
         signature=run.signature,
-        parameters=dict(run.parameters),
+        settings=AqerParameters.settings(run.parameters),
     )

@@ -247,7 +247,7 @@ def _data(before: Run, after: Run) -> DataChanges:
 
 def _parameters(before: Run, after: Run) -> list[Change]:
     """What a run does not name has its default."""
-    one, other = (AqerParameters().as_dict() | dict(run.parameters) for run in (before, after))
+    one, other = (AqerParameters.completed(run.parameters) for run in (before, after))
     return _changes(one, other, list(dict.fromkeys([*one, *other])))
 
 

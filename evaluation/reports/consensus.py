@@ -161,7 +161,7 @@ def consensus_report(run: Run) -> ConsensusReport:
             method="AQER",
             signature=run.signature,
             input_hash=run.input_hash,
-            parameters=AqerParameters().as_dict() | run.parameters,
+            parameters=AqerParameters.completed(run.parameters),
             embedding=asdict(summary.embedding),
             ceiling=asdict(summary.ceiling),
             camps=None if summary.question_camps is None else asdict(summary.question_camps),

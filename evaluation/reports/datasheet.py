@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from evaluation.flow.parameters import AqerParameters
+
 UNKNOWN = "not stated"
 
 
@@ -104,7 +106,7 @@ class Datasheet:
                 "Signature": f"`{self.signature}`",
                 "Run": f"{self.run}, {_day(self.graded_at)}",
                 "Input": f"SHA-256 {self.input_hash}",
-                "Parameters": _pairs(self.parameters),
+                "Settings": _settings(self.parameters),
                 "Embedding": _pairs(self.embedding),
                 "Human ceiling": UNKNOWN if ceiling is None else f"{ceiling:.3f}",
                 "Two camps of answers": _camps(self.camps),
@@ -129,6 +131,13 @@ def _camps(found: dict[str, Any] | None) -> str:
         f"answers or more (separation above {found['threshold']}); {undivided:,} undivided; "
         f"{found['too_few']:,} with fewer answers, not looked at"
     )
+
+
+def _settings(parameters: dict[str, Any]) -> str:
+    """What differs from the defaults, in words; the JSON form has every parameter."""
+    differing = AqerParameters.differences(parameters)
+    told = "; ".join(f"{one.label}: {_line(one.value)}" for one in differing)
+    return f"{told}; all else by default" if told else "all by default"
 
 
 def _pairs(values: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
+from evaluation.options import Setting
 from evaluation.reports.comparisons import ComparisonsReport, comparisons_report
 from evaluation.reports.models import ModelsReport, models_report
 from evaluation.reports.planner import PlannerReport, planner_report
@@ -42,15 +43,15 @@ class SummaryReport:
 
     Attributes
     ----------
-    method : how the numbers were made, in sentences. parameters : all of them, with the defaults
-        that the run did not name. limits : what they cannot tell.
+    method : how the numbers were made, in sentences. settings : every option, in words.
+    limits : what they cannot tell.
     workers, questions : the first 200 and the first 100; `run.n_workers` and the counts tell of
         how many. pairs : None without models.
     """
 
     run: RunReport
     method: list[str]
-    parameters: dict[str, Any]
+    settings: list[Setting]
     limits: tuple[str, ...]
     workers: list[WorkerRow]
     questions: list[QuestionRow]
@@ -75,7 +76,7 @@ def summary_report(run: Run) -> SummaryReport:
     return SummaryReport(
         run=report,
         method=method_in_words(run, report),
-        parameters=AqerParameters().as_dict() | dict(run.parameters),
+        settings=AqerParameters.settings(run.parameters),
         limits=LIMITS,
         workers=worker_rows(run, size=WORKERS_SHOWN).rows,
         questions=question_rows(run, by="dispersion", size=QUESTIONS_SHOWN).rows,
@@ -87,7 +88,7 @@ def summary_report(run: Run) -> SummaryReport:
 
 def method_in_words(run: Run, report: RunReport) -> list[str]:
     """Return how a run made its numbers, a sentence each, with its own parameters."""
-    known: dict[str, Any] = AqerParameters().as_dict() | dict(run.parameters)
+    known = AqerParameters.completed(run.parameters)
     embedding = report.embedding
     compared = (
         "the cosine of the two vectors"

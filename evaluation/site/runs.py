@@ -19,9 +19,9 @@ from annotations.web.texts import with_code
 from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.progress import duration, progress_of
-from evaluation.flow.parameters import AqerParameters
 from evaluation.kinds import UnknownKindError, kind_of
 from evaluation.models import Run
+from evaluation.options import Parameters, Setting
 from evaluation.reports.lists import in_short
 
 RUNS_PER_PAGE = 25
@@ -72,10 +72,19 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "how_to_start": with_code(HOW_TO_START),
         "took": took,
         "results": results_address(shown),
-        "parameters": {**AqerParameters().as_dict(), **shown.parameters}.items(),
+        "settings": settings_of(shown),
         "counts": counts_of(shown).items(),
     }
     return TemplateResponse(request, "admin/runs/run.html", context)
+
+
+def settings_of(run: Run) -> list[Setting]:
+    """Return how a run is done, every option of its kind; as stored where the kind is unknown."""
+    try:
+        options = kind_of(run).options
+    except UnknownKindError:
+        options = Parameters
+    return options.settings(run.parameters)
 
 
 def counts_of(run: Run) -> Mapping[str, int]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management.base import CommandError
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluation.options import API, FORM, TERMINAL, OptionError, problem
@@ -61,6 +61,7 @@ OUT = st.one_of(
 )
 
 
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.fixed_dictionaries({}, optional=VALID))
 def test_valid_values_are_the_same_object_through_every_door(values):
     expected = EveryOption(**values)
@@ -71,6 +72,7 @@ def test_valid_values_are_the_same_object_through_every_door(values):
     assert EveryOption.of_dict(expected.as_dict()) == expected
 
 
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(OUT)
 def test_a_value_out_of_bounds_is_refused_by_every_door_with_one_code(out):
     name, value, code = out
@@ -80,6 +82,7 @@ def test_a_value_out_of_bounds_is_refused_by_every_door_with_one_code(out):
         assert refused.value.codes == {name: code}, door
 
 
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(OUT)
 def test_what_the_doors_refuse_is_a_problem_of_the_parameters_too(out):
     name, value, code = out

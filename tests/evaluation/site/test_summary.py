@@ -18,7 +18,7 @@ def test_the_summary_holds_method_signature_tables_warnings_and_limits(site, ran
     Run.objects.filter(pk=run.pk).update(warnings=["Beware of <floods>"])
     text = body(site.get(page("results-summary", run)))
     assert run.signature in text
-    assert "max_iterations" in text  # a parameter the run did not name
+    assert "Most iterations" in text  # a setting the run did not name
     assert "Beware of &lt;floods&gt;" in text
     assert "AQER (Yahav" in text
     for name in ("w001", "w004", "r6", "model 1"):
