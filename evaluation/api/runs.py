@@ -29,7 +29,7 @@ from annotations.web.rest.paging import page_body, page_of
 from annotations.web.rest.problems import ApiProblem, bad_field
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import editable, maker, visible, visible_or_404
-from evaluation.api.parameters import ParametersSerializer
+from evaluation.api.option_serializer import serializer_for
 from evaluation.api.said import SaidField
 from evaluation.background import runs as lifecycle
 from evaluation.background.progress import progress_of
@@ -45,6 +45,12 @@ WATCH = {
     }
 }
 LOCATION = {"Location": {"schema": {"type": "string", "format": "uri"}}}
+
+ParametersSerializer = serializer_for(
+    AqerParameters,
+    "ParametersSerializer",
+    "How answers become vectors and how workers are graded; what is left out has its default.",
+)
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
@@ -104,7 +110,7 @@ class RunSerializer(RunRowSerializer):
     @extend_schema_field(ParametersSerializer)
     def get_parameters(self, run: Run) -> dict[str, Any]:
         """All parameters, also those that were left to their defaults."""
-        return {**AqerParameters().as_dict(), **run.parameters}
+        return AqerParameters.completed(run.parameters)
 
     @extend_schema_field(ProgressSerializer)
     def get_progress(self, run: Run) -> dict[str, Any]:

@@ -16,9 +16,11 @@ from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
-from evaluation.site.grade_form import GradeForm
+from evaluation.site.option_form import form_for
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.steps.load import parameters_of
+
+GradeForm = form_for(AqerParameters)
 
 
 def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:

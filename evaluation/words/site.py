@@ -5,7 +5,7 @@ from __future__ import annotations
 from evaluation.words.catalogue import Catalogue
 from evaluation.words.warnings import english_only
 
-# As in `GradeForm`.
+# As `AqerParameters` declares them; a test compares.
 LABELS = {
     "anchors": "Use experts' grades",
     "camps": "Several right answers",

@@ -15,7 +15,7 @@ from evaluation.background.progress import duration
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import BackgroundWorker, Run
 from evaluation.site.attention import attention
-from evaluation.site.grade_form import GradeForm
+from evaluation.site.grading import GradeForm
 from evaluation.words.message import Message
 
 DEFAULTS = {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.site.grade_form import GradeForm
+from evaluation.site.grading import GradeForm
 from evaluation.words import api, site, terminal
 from evaluation.words.alarms import ALARMS
 from evaluation.words.blanks import Blanks
