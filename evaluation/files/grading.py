@@ -33,6 +33,8 @@ from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.signatures import file_hash
 from evaluation.flow.vectors import EmbedTexts
 from evaluation.methods.aqer.electorate import RemedyError
+from evaluation.words.message import Message
+from evaluation.words.terminal import said
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     try:
         grading = grade_answers(given, embed_texts, progress)
     except RemedyError as error:
-        raise InputError.single(answers.name, str(error)) from error
+        raise InputError.single(answers.name, said(Message(error.code, error.values))) from error
     return FileGrading(grading, answers, models, hashes)
 
 

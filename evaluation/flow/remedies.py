@@ -228,7 +228,7 @@ class _Flow:
         code_of = {name: code for code, name in enumerate(self.names.tolist())}
         found = {code_of[name] for name in self.outside.excluded if name in code_of}
         if len(found) == len(self.names):
-            raise RemedyError("all workers are excluded: nobody is left to grade by")
+            raise RemedyError("nobody_left")
         return np.array(sorted(found), dtype=np.int64)
 
     def groups(self, excluded: Integers) -> list[NamedGroup]:

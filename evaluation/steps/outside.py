@@ -15,6 +15,8 @@ from evaluation.flow.aqer_summary import summary_of
 from evaluation.methods.aqer.electorate import RemedyError
 from evaluation.models import HumanJudgement, Run
 from evaluation.steps.checkpoints import RunInputError
+from evaluation.words.message import Message
+from evaluation.words.site import said
 
 # Ids that an error spells out.
 NAMED = 20
@@ -74,6 +76,6 @@ def suggested_anchors(run: Run) -> list[Response]:
 
 
 def as_run_input_error(error: RemedyError) -> RunInputError:
-    """Return the error of a run for that of a remedy."""
-    text = str(error)
+    """Return the error of a run for that of a remedy; a run stores it as its page shows it."""
+    text = said(Message(error.code, error.values))
     return RunInputError(f"{text[:1].upper()}{text[1:]}.")

@@ -16,7 +16,17 @@ ROUNDING = 1e-12
 
 
 class RemedyError(ValueError):
-    """A remedy has no meaning for this crowd; the message says why and what to do."""
+    """A remedy has no meaning for this crowd.
+
+    Attributes
+    ----------
+    code, values : why, for `evaluation.words.remedies`.
+    """
+
+    def __init__(self, code: str, **values: float) -> None:
+        self.code, self.values = code, values
+        told = ", ".join(f"{name} {value:g}" for name, value in values.items())
+        super().__init__(f"{code}: {told}" if told else code)
 
 
 @dataclass(frozen=True)
@@ -43,10 +53,8 @@ class Electorate:
         """Return the same with a cap. Raises RemedyError where the weights could not sum to 1."""
         voters = n_workers if self.factor is None else int(np.count_nonzero(self.factor))
         if cap * voters < 1.0 - ROUNDING:
-            raise RemedyError(
-                f"a weight cap of {cap:g} is below 1/{voters}: the weights of {voters} voters "
-                f"could not sum to 1; give at least {np.ceil(1e4 / voters) / 1e4:g}"
-            )
+            lowest = float(np.ceil(1e4 / voters) / 1e4)
+            raise RemedyError("cap_too_low", cap=cap, voters=voters, lowest=lowest)
         return replace(self, cap=cap)
 
     def present(self, copies: Floats | None) -> Booleans | None:

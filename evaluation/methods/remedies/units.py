@@ -106,10 +106,7 @@ def units_of(
     heads = [int(group[0]) for group in groups]
     outside = len(owners) - len(heads)
     if groups and outside < FEWEST_OUTSIDE:
-        raise RemedyError(
-            f"only {outside} workers are outside the groups of copies, and 3 are needed to grade "
-            "by: grade without --collapse-copies, or exclude the workers you do not trust"
-        )
+        raise RemedyError("few_outside_groups", outside=outside, fewest=FEWEST_OUTSIDE)
     unit_of_owner = np.full(n_workers + 1, NOBODY)  # its last place is that of the excluded
     unit_of_owner[owners.astype(np.int64)] = np.arange(len(owners))
     return Units(unit_of_owner[owner], tuple(groups), rows, unit.astype(np.int64))

@@ -144,7 +144,7 @@ def test_a_cap_at_one_by_the_number_of_workers_makes_all_votes_equal():
 
 def test_a_cap_that_cannot_be_kept_is_refused():
     x, workers, questions = crowd(6, workers=5, questions=6, answered=1.0)
-    with pytest.raises(RemedyError, match=r"0\.1 is below 1/5.*at least 0\.2"):
+    with pytest.raises(RemedyError, match=r"^cap_too_low: cap 0\.1, voters 5, lowest 0\.2$"):
         AQER(weight_cap=0.1).fit(x, workers, questions)
 
 
