@@ -11,6 +11,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from evaluation.evidence import tables
+from evaluation.files.asked import COLUMNS
 from tests.evaluation.commands.crowd import header_of, make_crowd, summary_of
 from tests.evaluation.commands.running import evaluate
 
@@ -109,7 +110,7 @@ def test_every_command_and_switch_that_is_named_exists(path):
     # database, or of the benchmark.
     alone = {match for span in code_spans(text) for match in re.findall(r"^(--[a-z][\w-]*)", span)}
     doors = [name for name in known if name.startswith(("import_", "export_"))]
-    commands = ["evaluate", "reproduce", "benchmark", *doors]
+    commands = ["evaluate", "ask", "reproduce", "benchmark", *doors]
     assert alone <= set().union(*map(flags_of, commands))
 
 
@@ -149,6 +150,18 @@ def test_data_formats_names_every_column_that_is_written(tmp_path):
             assert named(path.name) == header_of(path), path.name
     assert named("summary.json") == list(summary_of(output))
     assert named("Studies") == list(tables.HEADER)
+
+
+def test_data_formats_names_every_column_and_error_of_an_asking():
+    asked_part = text_of(DOCS / "data-formats.md").split("## Asked")[1].split("## Written")[0]
+    table = asked_part.split("### model_answers.csv")[1].split("###")[0]
+    first_cells = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    assert [n for cell in first_cells for n in re.findall(r"`([\w:-]+)`", cell)] == list(COLUMNS)
+    known = {"batch", "cancelled", "refused_prompt"}  # never in a row
+    for module in ("server.py", "chat/completion.py", "chat/replies.py"):
+        source = text_of(ROOT / "evaluation" / "backends" / module)
+        codes = set(re.findall(r'Fault(?:Error)?\(\s*"(\w+)"', source))
+        assert {code for code in codes - known if f"`{code}`" not in table} == set()
 
 
 @pytest.mark.parametrize("switches", [(), ("--difficulty",), ("--bootstrap=0",)], ids=" ".join)

@@ -254,28 +254,14 @@ class OpenAIServer:
                     "check that the address is an OpenAI-compatible one",
                     **about,
                 ) from None
-        said = content.decode(errors="replace")
-        excerpt = " ".join(said.split())[:200]
-        problem = f"the server answered {status}" + (f" ({excerpt})" if excerpt else "")
-        words = said[:5000].casefold()
-        if status == 429 and any(word in words for word in NO_MONEY):
-            raise FaultError("no_quota", problem, "see to the account", **about)
-        if status in AGAIN or status >= 500:
-            wait = retry_after(headers.get("Retry-After"))
-            code = "rate_limited" if status == 429 else "server_error"
-            if wait is not None and wait > self.patience.longest_wait:
-                raise FaultError(
-                    code,
-                    f"the server answered {status} and asks to wait {wait:.0f} s",
-                    "start again after that time",
-                    wait=wait,
-                    **about,
-                )
-            raise FaultError(code, problem, again=True, wait=wait, **about)
-        redirect = "a redirect is not followed: give the final address"
-        advice = redirect if 300 <= status < 400 else ADVICE.get(status, "see what it says")
-        advice = advice.format(key=self.api_key_env, path=self.path)
-        raise FaultError(_code(status, words), problem, advice, **about)
+        raise fault_of(
+            status,
+            content,
+            headers,
+            path=self.path,
+            api_key_env=self.api_key_env,
+            longest_wait=self.patience.longest_wait,
+        )
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
         reason = state.outcome.exception() if state.outcome else None
@@ -298,6 +284,36 @@ class OpenAIServer:
         """Return the error that says who asked, what happened and what to do."""
         text = f"{self.what} {self.name!r}: {problem}: {remedy}"
         return self.error_class(text, code, name=self.name, problem=problem)
+
+
+def fault_of(
+    status: int,
+    content: bytes,
+    headers: httpx.Headers | None = None,
+    *,
+    path: str = "chat/completions",
+    api_key_env: str = "OPENAI_API_KEY",
+    longest_wait: float = math.inf,
+) -> FaultError:
+    """Return what an answer of another status than 200 means."""
+    about: dict[str, Any] = {"status": status, "content": content, "headers": headers}
+    said = content.decode(errors="replace")
+    excerpt = " ".join(said[:2000].split())[:200]
+    problem = f"the server answered {status}" + (f" ({excerpt})" if excerpt else "")
+    words = said[:5000].casefold()
+    if status == 429 and any(word in words for word in NO_MONEY):
+        return FaultError("no_quota", problem, "see to the account", **about)
+    if status in AGAIN or status >= 500:
+        wait = retry_after(headers.get("Retry-After")) if headers is not None else None
+        code = "rate_limited" if status == 429 else "server_error"
+        if wait is not None and wait > longest_wait:
+            problem = f"the server answered {status} and asks to wait {wait:.0f} s"
+            return FaultError(code, problem, "start again after that time", wait=wait, **about)
+        return FaultError(code, problem, again=True, wait=wait, **about)
+    redirect = "a redirect is not followed: give the final address"
+    advice = redirect if 300 <= status < 400 else ADVICE.get(status, "see what it says")
+    advice = advice.format(key=api_key_env, path=path)
+    return FaultError(_code(status, words), problem, advice, **about)
 
 
 def _may_pass(error: BaseException) -> bool:

@@ -2,6 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.evaluation.backends.chat.fake import FakeChat
+from tests.evaluation.commands.asking import write_questions
 from tests.evaluation.commands.crowd import Crowd, make_crowd
 
 
@@ -14,3 +16,15 @@ def crowd(tmp_path: Path) -> Crowd:
 @pytest.fixture
 def output(tmp_path: Path) -> Path:
     return tmp_path / "out"
+
+
+@pytest.fixture
+def chat():
+    server = FakeChat()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def questions(tmp_path):
+    return write_questions(tmp_path / "questions.jsonl", 4)

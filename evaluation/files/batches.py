@@ -1,0 +1,135 @@
+"""Batch files of providers: requests and responses in JSON Lines, asked at their leisure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from annotations.exchange import AnswerStatus, InputError
+from evaluation.backends.chat.completion import reply_of, reply_without
+from evaluation.backends.chat.contract import ChatModel, Fault, Reply
+from evaluation.backends.chat.openai import PATH
+from evaluation.backends.server import FaultError, fault_of
+from evaluation.flow.asking.asker import End, Outcome
+from evaluation.flow.asking.budget import Budget
+from evaluation.flow.asking.plan import Planned, together
+from evaluation.flow.asking.store import Kept, Store
+
+
+def write_batch(path: Path, model: ChatModel, waiting: Sequence[Planned]) -> int:
+    """Write a line for each request: custom_id, method, url, body; how many there are.
+
+    The custom_id is the key of the reply. Raises InputError: the model is not behind an
+    OpenAI-compatible address, or the file cannot be written or is there already.
+    """
+    if model.kind != "openai":
+        raise InputError.single(
+            "--write-batch", f"{model.spec} is asked here", "Batches are for openai:MODEL@URL."
+        )
+    groups = list(together(waiting))
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            for group in groups:
+                line = {
+                    "custom_id": group[0].key,
+                    "method": "POST",
+                    "url": f"/v1/{PATH}",
+                    "body": model.body(group[0].request),
+                }
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise InputError.single(
+            str(path), f"it cannot be written: {error.strerror}", "Choose another file."
+        ) from error
+    return len(groups)
+
+
+def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Budget) -> Outcome:
+    """Keep the responses that the file holds; what it lacks stays to be asked.
+
+    Raises InputError: it is no file of responses, or none of them is to these requests.
+    """
+    found = _responses(path)
+    outcome = Outcome(n_planned=len(planned))
+    unknown = [one for one in planned if not store.has(one)]
+    outcome.n_stored = len(planned) - len(unknown)
+    n_known = 0
+    try:
+        for group in together(unknown):
+            reply = found.get(group[0].key)
+            if store.known(group[0].key):
+                outcome.n_stored += len(group)
+            elif reply is not None:
+                n_known += 1
+                _keep(group.pop(0), reply, store, budget, outcome)
+                outcome.statuses[reply.status] += len(group)
+            for one in group:
+                if store.known(one.key):
+                    store.copy(one)
+                elif reply is not None:
+                    store.keep(one, Kept(reply))
+    except OSError as error:
+        outcome.end = End.STORE
+        outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
+    if found and not n_known and not any(one.key in found for one in planned):
+        raise InputError.single(
+            str(path),
+            "none of its responses is to these questions, asked this way",
+            "Give the options that the batch was written with.",
+        )
+    return outcome
+
+
+def _keep(one: Planned, reply: Reply, store: Store, budget: Budget, outcome: Outcome) -> None:
+    budget.reserve(0.0)
+    cost = budget.settle(0.0, one.request, reply)
+    store.keep(one, Kept(reply, 1, 0.0, cost))
+    outcome.cost += cost
+    outcome.n_asked += 1
+    outcome.statuses[reply.status] += 1
+    if reply.fault is not None:
+        outcome.faults[reply.fault.code] += 1
+
+
+def _responses(path: Path) -> dict[str, Reply]:
+    found: dict[str, Reply] = {}
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    key, reply = _response(path, number, line)
+                    known = found.get(key)
+                    if known is None or known.status is AnswerStatus.ERROR:
+                        found[key] = reply
+    except (OSError, UnicodeError) as error:
+        cause = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise InputError.single(str(path), f"it cannot be read: {cause}", "Check it.") from error
+    if not found:
+        raise InputError.single(str(path), "there is no response in it", "Check its download.")
+    return found
+
+
+def _response(path: Path, number: int, line: str) -> tuple[str, Reply]:
+    try:
+        said: Any = json.loads(line)
+        key, response, error = said["custom_id"], said.get("response"), said.get("error")
+        if response is None:
+            code = str((error or {}).get("code") or "batch")
+            message = str((error or {}).get("message") or "the provider gave no response")
+            return key, Reply.failed(Fault(code, message), said)
+        status, body = int(response["status_code"]), response["body"]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError.single(
+            str(path),
+            "this is no response of a batch",
+            "Give the file of results as the provider made it.",
+            line=number,
+        ) from error
+    if status == httpx.codes.OK:
+        return key, reply_of(body)
+    fault: FaultError = fault_of(status, json.dumps(body).encode())
+    return key, reply_without(fault)

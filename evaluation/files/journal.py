@@ -1,0 +1,363 @@
+"""The journal of an asking: requests.jsonl, a line for every reply.
+
+Lines are only ever appended, each with one write, so that what `keep` has returned from survives
+the end of the process however it comes; a moment later it is on the disk, too. A torn last line
+is cut off when the journal is opened again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import hashlib
+import json
+import os
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import AnswerStatus, InputError
+from evaluation.backends.chat.contract import ChatModel
+from evaluation.flow.asking.plan import Planned
+from evaluation.flow.asking.prompts import Prompt
+from evaluation.flow.asking.store import Kept
+
+NAME = "requests.jsonl"
+SYNC_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A model, a prompt and its parameters: what a name in the tables stands for.
+
+    `wanted` is the name that was asked for, `name` the one it has; they differ where another
+    configuration of the same folder had the name already.
+    """
+
+    name: str
+    wanted: str
+    backend: str
+    address: str
+    model: str
+    strategy: str
+    system: str
+    template: str
+    prompt_hash: str
+    parameters: dict[str, Any]
+    seed: int | None
+
+    @classmethod
+    def of(
+        cls,
+        model: ChatModel,
+        prompt: Prompt,
+        parameters: dict[str, Any],
+        seed: int | None,
+        wanted: str,
+    ) -> Configuration:
+        """Return the configuration under the name that is wanted."""
+        return cls(
+            wanted,
+            wanted,
+            model.kind,
+            model.address,
+            model.model,
+            prompt.strategy,
+            prompt.system,
+            prompt.template,
+            prompt.hash,
+            parameters,
+            seed,
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """All that tells one configuration from another, by name."""
+        told = {
+            name: getattr(self, name)
+            for name in ("backend", "address", "model", "strategy", "system", "template", "seed")
+        }
+        return {**told, **self.parameters}
+
+    @property
+    def id(self) -> str:
+        """A short hash of `facts` and the name."""
+        both = json.dumps([self.wanted, self.facts()], sort_keys=True)
+        return hashlib.sha256(both.encode()).hexdigest()[:16]
+
+    def difference(self, other: Configuration) -> str:
+        """What this one has that the other has not, in few words: "temperature=1"."""
+        mine, theirs = self.facts(), other.facts()
+        words = []
+        for name in [*mine, *(name for name in theirs if name not in mine)]:
+            if mine.get(name) == theirs.get(name):
+                continue
+            value = mine.get(name)
+            if name in {"system", "template", "address"}:
+                value = hashlib.sha256(str(value).encode()).hexdigest()[:8]
+            words.append(f"{name}={value if isinstance(value, str) else json.dumps(value)}")
+        return ", ".join(words)[:150]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of model_answers.csv: the latest reply of an item and sample."""
+
+    configuration: str
+    question: str
+    sample: int
+    place: int
+    key: str
+    answer: str
+    status: AnswerStatus
+    finish_reason: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    seconds: float
+    attempts: int
+    cost: float
+    seed: int | None
+    error: str
+    message: str
+
+
+ROW = tuple(name for name in Row.__dataclass_fields__ if name != "status")
+
+
+@dataclass
+class Journal:
+    """A folder's journal, read on entry and locked against a second command until exit.
+
+    Raises InputError: the file is not one of ours, another command writes into it, or the folder
+    cannot be written to. With `read_only` nothing is made or locked.
+    """
+
+    folder: Path
+    read_only: bool = False
+    configurations: dict[str, Configuration] = field(default_factory=dict)
+    rows: dict[tuple[str, str, int], Row] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.path = self.folder / NAME
+        self._by_key: dict[str, Row] = {}
+        self._file: int | None = None
+        self._size = 0
+        self._synced = time.monotonic()
+        self._syncing: asyncio.Future[None] | None = None
+
+    def __enter__(self) -> Journal:
+        try:
+            if not self.read_only:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._read()
+        except BlockingIOError as error:
+            self._close()
+            raise InputError.single(
+                str(self.path), "another command is writing into it", "Wait until it has ended."
+            ) from error
+        except (OSError, ValueError) as error:
+            self._close()
+            cause = getattr(error, "strerror", None) or str(error)
+            raise InputError.single(
+                str(self.folder),
+                f"the folder cannot be used: {cause}",
+                "Check the place, or choose another.",
+            ) from error
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):  # a device, or a disk that has complained before
+                os.fsync(self._file)
+            os.close(self._file)
+            self._file = None
+
+    def _read(self) -> None:
+        try:
+            content = self.path.read_bytes() if self.path.is_file() else b""
+        except FileNotFoundError:
+            return
+        whole = content.rfind(b"\n") + 1
+        if self._file is not None and whole < len(content):
+            os.ftruncate(self._file, whole)
+        self._size = whole
+        for number, line in enumerate(content[:whole].splitlines(), 1):
+            try:
+                said = json.loads(line)
+                if "described" in said:
+                    described = Configuration(**said["described"])
+                    self.configurations[described.id] = described
+                cells = {name: said[name] for name in ROW}
+                self._take(Row(status=AnswerStatus(said["status"]), **cells))
+            except (ValueError, KeyError, TypeError) as error:
+                raise InputError.single(
+                    str(self.path),
+                    "this is no line of an asking",
+                    "Choose another folder, or remove the line.",
+                    line=number,
+                ) from error
+
+    def _take(self, row: Row) -> None:
+        self.rows[row.configuration, row.question, row.sample] = row
+        if row.status is not AnswerStatus.ERROR:
+            self._by_key.setdefault(row.key, row)
+
+    def named(self, wanted: Configuration) -> Configuration:
+        """Return the configuration with a name of its own in this folder.
+
+        The first one keeps the name that is wanted; a later one under the same name says behind
+        it how it differs, such as "small (temperature=1)".
+        """
+        known = self.configurations.get(wanted.id)
+        if known is not None:
+            return known
+        taken = {other.name: other for other in self.configurations.values()}
+        name = wanted.wanted
+        if name in taken:
+            name = f"{name} ({wanted.difference(taken[name])})"
+        number = 1
+        free = name
+        while free in taken:
+            number += 1
+            free = f"{name} #{number}"
+        return replace(wanted, name=free)
+
+    def store(self, model: ChatModel, configuration: Configuration) -> JournalStore:
+        """Return the store of the replies of one configuration."""
+        return JournalStore(self, model, configuration)
+
+    def reply_of(self, key: str) -> Row | None:
+        """Return a row whose reply has this key, of whatever configuration; no ERROR."""
+        return self._by_key.get(key)
+
+    def add(self, configuration: Configuration, row: Row, aside: dict[str, Any]) -> None:
+        """Append a row with what is kept beside it. Raises OSError; the file stays whole.
+
+        The first row of a configuration describes it, too.
+        """
+        said: dict[str, Any] = {"model": configuration.name, "status": row.status.value}
+        said |= {name: getattr(row, name) for name in ROW} | aside
+        if configuration.id not in self.configurations:
+            said["described"] = asdict(configuration)
+        self._append(said)
+        self.configurations[configuration.id] = configuration
+        self._take(row)
+
+    def spent(self, configuration: Configuration) -> float:
+        """Return what the replies of a configuration have cost."""
+        rows = self.rows.values()
+        return sum(row.cost for row in rows if row.configuration == configuration.id)
+
+    def _append(self, said: dict[str, Any]) -> None:
+        assert self._file is not None
+        try:
+            text = json.dumps(said, ensure_ascii=False, allow_nan=False)
+        except ValueError:  # NaN in a server's answer is no JSON
+            text = json.dumps({**said, "reply": repr(said.get("reply"))}, ensure_ascii=False)
+        # Half characters of a server's answer have no bytes in UTF-8.
+        line = text.encode("utf-8", "replace") + b"\n"
+        try:
+            written = 0
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError:
+            with suppress(OSError):  # no file but a device
+                os.ftruncate(self._file, self._size)
+            raise
+        self._size += len(line)
+        self._sync()
+
+    def _sync(self) -> None:
+        """From time to time see that all is on the disk, beside the asking."""
+        now = time.monotonic()
+        if now - self._synced < SYNC_SECONDS or (self._syncing and not self._syncing.done()):
+            return
+        self._synced = now
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        self._syncing = loop.run_in_executor(None, _synced, os.dup(self._file or 0))
+
+
+def _synced(file: int) -> None:
+    try:
+        os.fsync(file)
+    except OSError:
+        pass  # the next write says it louder
+    finally:
+        os.close(file)
+
+
+class JournalStore:
+    """The replies of one configuration, as `evaluation.flow.asking.store.Store`."""
+
+    def __init__(self, journal: Journal, model: ChatModel, configuration: Configuration) -> None:
+        self._journal, self._model = journal, model
+        self._configuration = configuration
+
+    def has(self, planned: Planned) -> bool:
+        """Whether this item has its reply (an ERROR is none)."""
+        request = planned.request
+        row = self._journal.rows.get((self._configuration.id, request.id, request.sample))
+        return row is not None and row.key == planned.key and row.status is not AnswerStatus.ERROR
+
+    def known(self, key: str) -> bool:
+        """Whether a reply of this key is kept, under whatever name."""
+        return self._journal.reply_of(key) is not None
+
+    def copy(self, planned: Planned) -> None:
+        """Give the item the kept reply of its key, which cost nothing again."""
+        known = self._journal.reply_of(planned.key)
+        assert known is not None
+        cells = {name: getattr(known, name) for name in Row.__dataclass_fields__}
+        cells |= self._of(planned) | {"cost": 0.0}
+        self._journal.add(self._configuration, Row(**cells), {"copied": True})
+
+    def keep(self, planned: Planned, kept: Kept) -> None:
+        """Append the reply with its raw request and answer."""
+        reply = kept.reply
+        row = Row(
+            **self._of(planned),
+            answer=reply.text,
+            status=reply.status,
+            finish_reason=reply.finish_reason,
+            prompt_tokens=reply.prompt_tokens,
+            completion_tokens=reply.completion_tokens,
+            seconds=round(kept.seconds, 4),
+            attempts=kept.attempts,
+            cost=kept.cost,
+            error=reply.fault.code if reply.fault else "",
+            message=reply.fault.message if reply.fault else "",
+        )
+        self._journal.add(
+            self._configuration,
+            row,
+            {
+                "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                "address": self._model.address,
+                "request": self._model.body(planned.request) if kept.attempts else None,
+                "reply": reply.raw,
+            },
+        )
+
+    def _of(self, planned: Planned) -> dict[str, Any]:
+        request = planned.request
+        return {
+            "configuration": self._configuration.id,
+            "question": request.id,
+            "sample": request.sample,
+            "place": planned.place,
+            "key": planned.key,
+            "seed": request.parameters.get("seed"),
+        }

@@ -1,0 +1,329 @@
+"""Asks a model whatever a store does not know yet: many at once, patiently, within bounds.
+
+`ask` tells the flow. A reply is stored before the next request of its turn goes out, so that at
+most `at_once` requests are repeated after the process was killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+import tenacity
+
+from annotations.exchange.records import AnswerStatus
+from evaluation.backends.chat.contract import ChatModel, Fault, Reply
+from evaluation.backends.server import Patience
+from evaluation.flow.asking.budget import Budget, Prices, prompt_tokens
+from evaluation.flow.asking.limits import Pace
+from evaluation.flow.asking.plan import Planned, together
+from evaluation.flow.asking.store import Kept, Store
+
+Progress = Callable[[int, int], None]
+"""Called with (requests done, requests in all)."""
+
+OF_THE_MODEL = frozenset(
+    {"unauthorized", "not_found", "no_quota", "key", "address_refused", "redirect"}
+)
+"""Faults that the next request would meet as well, if they are the model's and not the item's."""
+ENOUGH_IN_A_ROW = 5
+ENOUGH_FAILURES = 25
+"""Replies of any other transport error in a row, each after all its attempts."""
+BUSY_IN_A_ROW = 10
+"""Attempts turned away in a row after which everybody pauses, not only who was turned away."""
+
+
+class End(StrEnum):
+    """Why the asking ended."""
+
+    DONE = "done"
+    BUDGET = "budget"
+    INTERRUPTED = "interrupted"
+    TIME = "time"
+    GIVEN_UP = "given_up"
+    STORE = "store"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to ask.
+
+    Attributes
+    ----------
+    at_once : requests at the same time.
+    patience : attempts, timeout and waits.
+    requests_a_minute, tokens_a_minute : None for as fast as it goes.
+    seconds : after which no further request is begun; None for no end.
+    stop_at_error : whether the first ERROR ends the asking.
+    """
+
+    at_once: int = 8
+    patience: Patience = field(default_factory=Patience)
+    requests_a_minute: float | None = None
+    tokens_a_minute: float | None = None
+    seconds: float | None = None
+    stop_at_error: bool = False
+
+
+@dataclass
+class Outcome:
+    """What came of the asking: counts of this time, not of earlier ones.
+
+    `n_planned` == `n_stored` + sum of `statuses` + `n_left`; `statuses` counts items, `n_asked`
+    requests that got a reply or an ERROR, `n_attempts` what was sent for them.
+    """
+
+    n_planned: int = 0
+    n_stored: int = 0
+    n_asked: int = 0
+    n_attempts: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    cost: float = 0.0
+    seconds: float = 0.0
+    end: End = End.DONE
+    reason: str = ""
+
+    @property
+    def n_left(self) -> int:
+        """How many items were not asked."""
+        return self.n_planned - self.n_stored - self.statuses.total()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item has an answer, empty or refused, and none an error."""
+        return not self.n_left and not self.statuses[AnswerStatus.ERROR]
+
+
+async def ask(
+    model: ChatModel,
+    planned: Sequence[Planned],
+    store: Store,
+    settings: Settings,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
+    stop: asyncio.Event | None = None,
+) -> Outcome:
+    """Ask what the store does not know, and keep every reply in it.
+
+    Ends early, with what came kept, when the budget or the time is used up, `stop` is set, the
+    store cannot keep a reply, or the model was given up: then the rest are ERRORs, too. Raises
+    ChatError: the back-end cannot be had at all.
+    """
+    asker = _Asker(model, store, settings, budget or Budget(Prices()), progress)
+    asker.outcome.n_planned = len(planned)
+    begin = time.monotonic()
+    waiting = asker.unknown(planned)
+    try:
+        if waiting:
+            await asker.ask_all(waiting, stop or asyncio.Event())
+    finally:
+        asker.outcome.seconds = time.monotonic() - begin
+    return asker.outcome
+
+
+class _Asker:
+    def __init__(
+        self,
+        model: ChatModel,
+        store: Store,
+        settings: Settings,
+        budget: Budget,
+        progress: Progress | None,
+    ) -> None:
+        self.model, self.store, self.settings, self.budget = model, store, settings, budget
+        self.progress = progress
+        self.outcome = Outcome()
+        self.pace = Pace(settings.requests_a_minute, settings.tokens_a_minute)
+        self.at_once = min(settings.at_once, model.at_once or settings.at_once)
+        self._settled = asyncio.Event()
+        self._faults_in_a_row: list[Fault] = []
+        self._busy_in_a_row = 0
+        self._last_success = 0.0
+        self._ends_at = None if settings.seconds is None else time.monotonic() + settings.seconds
+        patience = settings.patience
+        first = patience.first_wait
+        self._backoff = tenacity.wait_exponential(
+            first, max=patience.longest_wait
+        ) + tenacity.wait_random(0, first)
+
+    def unknown(self, planned: Sequence[Planned]) -> list[list[Planned]]:
+        """What has to be asked, items of one key together; the others get what is stored."""
+        waiting = []
+        for group in together([one for one in planned if not self.store.has(one)]):
+            if not self.store.known(group[0].key):
+                waiting.append(group)
+                continue
+            try:
+                for one in group:
+                    self.store.copy(one)
+            except OSError as error:
+                self._cannot_store(error)
+                return []
+        self.outcome.n_stored = len(planned) - sum(map(len, waiting))
+        self._done()
+        return waiting
+
+    async def ask_all(self, waiting: list[list[Planned]], stop: asyncio.Event) -> None:
+        """Let `at_once` workers take from the list until it or a bound is reached."""
+        groups = iter(waiting)
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.model.close)
+            await self.model.open(self.at_once)
+            async with asyncio.TaskGroup() as tasks:
+                workers = [
+                    tasks.create_task(self._work(groups))
+                    for _ in range(min(self.at_once, len(waiting)))
+                ]
+                stopper = tasks.create_task(self._stopped(stop, workers))
+                await asyncio.wait(workers)
+                stopper.cancel()
+        if self.outcome.end is End.GIVEN_UP:
+            for group in groups:
+                fault = Fault("not_asked", f"not asked: {self.outcome.reason}")
+                self._keep(group, Kept(Reply.failed(fault), attempts=0))
+
+    async def _stopped(self, stop: asyncio.Event, workers: list[asyncio.Task[None]]) -> None:
+        await stop.wait()
+        self._end(End.INTERRUPTED, "interrupted")
+        for worker in workers:
+            worker.cancel()
+
+    async def _work(self, groups: object) -> None:
+        for group in groups:  # type: ignore[attr-defined]
+            if self._ended() or not await self._ask(group):
+                return
+
+    def _ended(self) -> bool:
+        if self._ends_at is not None and time.monotonic() >= self._ends_at:
+            self._end(End.TIME, "the time is used up")
+        return self.outcome.end is not End.DONE
+
+    async def _ask(self, group: list[Planned]) -> bool:
+        """Ask for one reply and keep it; False where the asking has ended instead."""
+        request = group[0].request
+        price = self.budget.most(request)
+        while not self.budget.fits(price):
+            if not self.budget.under_way:
+                self._end(End.BUDGET, "the budget does not reach for the next request")
+                return False
+            self._settled.clear()
+            await self._settled.wait()
+            if self._ended():
+                return False
+        self.budget.reserve(price)
+        began = time.monotonic()
+        reply: Reply | None = None
+        try:
+            reply, attempts, seconds = await self._persist(group[0])
+        finally:
+            failed = Reply.failed(Fault("cancelled", "cancelled"))
+            cost = self.budget.settle(price, request, reply or failed)
+            self._settled.set()
+        self.outcome.n_asked += 1
+        self.outcome.cost += cost
+        if not self._keep(group, Kept(reply, attempts, seconds, cost)):
+            return False
+        self._judge(reply.fault, began)
+        return not self._ended()
+
+    async def _persist(self, planned: Planned) -> tuple[Reply, int, float]:
+        """Ask until there is a reply, an error that will not pass, or no attempt left."""
+        tokens = prompt_tokens(planned.request)
+        attempts, seconds = 0, 0.0
+
+        async def once() -> Reply:
+            nonlocal attempts, seconds
+            await self.pace.turn(tokens)
+            attempts += 1
+            self.outcome.n_attempts += 1
+            began = time.monotonic()
+            reply = await self.model.reply(planned.request)
+            seconds = time.monotonic() - began
+            self._heed(reply, tokens, attempts)
+            return reply
+
+        again = tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_result(self._worth_another),
+            stop=tenacity.stop_after_attempt(self.settings.patience.attempts),
+            wait=self._wait,
+            retry_error_callback=lambda state: state.outcome and state.outcome.result(),
+        )
+        reply: Reply = await again(once)
+        if reply.fault is not None and reply.fault.again and attempts > 1:
+            message = f"{reply.fault.message}, {attempts} times in a row"
+            reply = replace(reply, fault=replace(reply.fault, message=message))
+        return reply, attempts, seconds
+
+    def _worth_another(self, reply: Reply) -> bool:
+        return reply.fault is not None and reply.fault.again and self.outcome.end is End.DONE
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        fault = state.outcome.result().fault if state.outcome else None
+        if fault is not None and fault.wait is not None:
+            # Not all at the same moment, and never before the server said.
+            return float(fault.wait + tenacity.wait_random(0, 0.05 + 0.1 * fault.wait)(state))
+        return float(self._backoff(state))
+
+    def _heed(self, reply: Reply, tokens: int, attempt: int) -> None:
+        """Learn from an attempt for all: that the server is down, busy, or nearly exhausted."""
+        self.pace.heed(reply.allowance, tokens)
+        fault = reply.fault
+        if fault is None or not fault.again:
+            self._busy_in_a_row = 0
+            self._last_success = time.monotonic()
+            return
+        self._busy_in_a_row += 1
+        if fault.code == "connection" or self._busy_in_a_row >= BUSY_IN_A_ROW:
+            self.pace.pause(self.settings.patience.wait(attempt, fault.wait))
+
+    def _judge(self, fault: Fault | None, began: float) -> None:
+        """Give the model up where a fault is not that of one item."""
+        if fault is None:
+            self._faults_in_a_row.clear()
+            return
+        faults = self._faults_in_a_row
+        faults.append(fault)
+        of_the_model = sum(one.code in OF_THE_MODEL for one in faults)
+        passing = sum(one.again for one in faults)
+        if (
+            self.settings.stop_at_error
+            or (fault.code == "connection" and self._last_success < began)
+            or of_the_model >= ENOUGH_IN_A_ROW
+            or passing >= max(ENOUGH_FAILURES, 2 * self.at_once)
+        ):
+            self._end(End.GIVEN_UP, fault.message)
+
+    def _keep(self, group: list[Planned], kept: Kept) -> bool:
+        try:
+            self.store.keep(group[0], kept)
+            for one in group[1:]:
+                self.store.copy(one) if kept.reply.fault is None else self.store.keep(one, kept)
+        except OSError as error:
+            self._cannot_store(error)
+            return False
+        self.outcome.statuses[kept.reply.status] += len(group)
+        if kept.reply.fault is not None:
+            self.outcome.faults[kept.reply.fault.code] += len(group)
+        self._done()
+        return True
+
+    def _cannot_store(self, error: OSError) -> None:
+        self._end(End.STORE, "")
+        self.outcome.end = End.STORE  # whatever else ended it a moment ago
+        self.outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
+
+    def _end(self, why: End, reason: str) -> None:
+        if self.outcome.end is End.DONE:
+            self.outcome.end, self.outcome.reason = why, reason
+            self._settled.set()
+
+    def _done(self) -> None:
+        if self.progress is not None:
+            outcome = self.outcome
+            self.progress(outcome.n_stored + outcome.statuses.total(), outcome.n_planned)

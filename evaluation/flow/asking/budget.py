@@ -1,0 +1,96 @@
+"""Tokens and money: what a request may cost at most, and what is left."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from evaluation.backends.chat.contract import ChatRequest, Reply
+
+PER = 1_000_000
+"""Prices are for so many tokens, as providers state them."""
+
+BYTES_A_TOKEN = 4
+TOKENS_A_MESSAGE = 4
+UNLIMITED_REPLY = 1024
+"""Tokens that are reckoned for a reply without max_tokens."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Money for a million tokens read and a million written, in any currency."""
+
+    prompt: float = 0.0
+    completion: float = 0.0
+
+    def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
+        """Return the price of so many tokens."""
+        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / PER
+
+
+def prompt_tokens(request: ChatRequest) -> int:
+    """Return the tokens of a request, reckoned: a token for every 4 bytes of UTF-8."""
+    texts = (message["content"] for message in request.messages)
+    return sum(TOKENS_A_MESSAGE + tokens_of(text) for text in texts)
+
+
+def tokens_of(text: str) -> int:
+    """Return the tokens of a text, reckoned as `prompt_tokens` does."""
+    return math.ceil(len(text.encode(errors="replace")) / BYTES_A_TOKEN)
+
+
+def most_completion_tokens(request: ChatRequest) -> int:
+    """Return how many tokens the reply may have."""
+    for name in ("max_tokens", "max_completion_tokens"):
+        limit = request.parameters.get(name)
+        if isinstance(limit, int) and limit > 0:
+            return limit
+    return UNLIMITED_REPLY
+
+
+def tokens_used(request: ChatRequest, reply: Reply) -> tuple[int, int]:
+    """Return the tokens read and written: as the server counted them, else reckoned."""
+    read, written = reply.prompt_tokens, reply.completion_tokens
+    return (
+        prompt_tokens(request) if read is None else read,
+        tokens_of(reply.text) if written is None else written,
+    )
+
+
+class Budget:
+    """What may be spent. Each request is reserved for at its highest price before it is sent.
+
+    So the limit is kept even with many requests at once, as far as tokens are reckoned right.
+    `limit` None: no limit. `spent` may begin above 0 where earlier asking counts.
+    """
+
+    def __init__(self, prices: Prices, limit: float | None = None, spent: float = 0.0) -> None:
+        self.prices = prices
+        self.limit = limit
+        self.spent = spent
+        self.reserved = 0.0
+        self.under_way = 0
+
+    def most(self, request: ChatRequest) -> float:
+        """Return the highest price of a request."""
+        return self.prices.cost(prompt_tokens(request), most_completion_tokens(request))
+
+    def fits(self, price: float) -> bool:
+        """Whether a request of this price may be sent now."""
+        # A sum of floats that should be the limit may be a hair above it.
+        return self.limit is None or self.spent + self.reserved + price <= self.limit * (1 + 1e-9)
+
+    def reserve(self, price: float) -> None:
+        """Keep the price of a request that is sent now."""
+        self.reserved += price
+        self.under_way += 1
+
+    def settle(self, price: float, request: ChatRequest, reply: Reply) -> float:
+        """Give a reservation back and return what the reply cost: nothing if none came."""
+        self.under_way -= 1
+        # Sums of floats leave a trace behind, and would count it against the limit.
+        self.reserved = self.reserved - price if self.under_way else 0.0
+        came = reply.fault is None or reply.completion_tokens is not None
+        cost = self.prices.cost(*tokens_used(request, reply)) if came else 0.0
+        self.spent += cost
+        return cost

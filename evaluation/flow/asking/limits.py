@@ -1,0 +1,53 @@
+"""The pace: requests and tokens a minute, and pauses that hold for everybody."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from evaluation.backends.chat.contract import Allowance
+
+MINUTE = 60.0
+LONGEST_PAUSE = 300.0
+"""Seconds; a server that asks for a longer pause is tried again after it all the same."""
+
+
+class Pace:
+    """Says when the next request may go out.
+
+    Requests and tokens are spread evenly over the minute, without bursts. What the server tells
+    of its limits (x-ratelimit headers, Retry-After) and a server that is down hold up everybody.
+    """
+
+    def __init__(
+        self, requests_a_minute: float | None = None, tokens_a_minute: float | None = None
+    ) -> None:
+        self._request = MINUTE / requests_a_minute if requests_a_minute else 0.0
+        self._token = MINUTE / tokens_a_minute if tokens_a_minute else 0.0
+        self._next = 0.0
+        self._open_at = 0.0
+
+    def pause(self, seconds: float) -> None:
+        """Let nobody send for so many seconds from now."""
+        until = time.monotonic() + min(seconds, LONGEST_PAUSE)
+        self._open_at = max(self._open_at, until)
+
+    def heed(self, allowance: Allowance | None, tokens: int) -> None:
+        """Pause where the server will take no further request, or none of so many tokens."""
+        if allowance is None:
+            return
+        if allowance.requests is not None and allowance.requests <= 0:
+            self.pause(allowance.requests_reset or 0.0)
+        if allowance.tokens is not None and allowance.tokens < tokens:
+            self.pause(allowance.tokens_reset or 0.0)
+
+    async def turn(self, tokens: int) -> None:
+        """Return when a request of so many tokens may go out."""
+        if self._request or self._token:
+            now = time.monotonic()
+            mine = max(self._next, now)
+            self._next = mine + max(self._request, tokens * self._token)
+            if mine > now:
+                await asyncio.sleep(mine - now)
+        while (wait := self._open_at - time.monotonic()) > 0:
+            await asyncio.sleep(wait)

@@ -1,0 +1,86 @@
+"""Items become requests: a fresh conversation for each sample, with a seed and a key of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.backends.chat.contract import ChatModel, ChatRequest, Message
+
+MOST_SEEDS = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something to ask about: its id, the conversation, and how often it is asked."""
+
+    id: str
+    messages: tuple[Message, ...]
+    samples: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A request, the key under which its reply is stored, and the place of its item, from 0."""
+
+    key: str
+    request: ChatRequest
+    place: int
+
+
+def plan(
+    model: ChatModel,
+    items: Sequence[Item],
+    parameters: Mapping[str, Any],
+    seed: int | None = 0,
+) -> list[Planned]:
+    """Return all requests: the first sample of every item, then the second ...
+
+    A parameter that is None is left out. With `seed` None no seed is sent; else sample 0 has it
+    and each further one a seed derived from it.
+    """
+    given = {name: value for name, value in parameters.items() if value is not None}
+    planned = []
+    for sample in range(max((item.samples for item in items), default=0)):
+        seeds = {} if seed is None else {"seed": seed_of(seed, sample)}
+        sent = {**given, **seeds}
+        for place, item in enumerate(items):
+            if sample < item.samples:
+                request = ChatRequest(item.id, item.messages, sent, sample)
+                planned.append(Planned(key_of(model, request), request, place))
+    return planned
+
+
+def seed_of(seed: int, sample: int) -> int:
+    """Return the seed of a sample, 0 to 2^31 - 1 for all but the first, which has `seed`."""
+    if not sample:
+        return seed
+    digest = hashlib.sha256(f"{seed}:{sample}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") % MOST_SEEDS
+
+
+def key_of(model: ChatModel, request: ChatRequest) -> str:
+    """Return SHA-256, in hexadecimal, of all that a reply may depend on.
+
+    Back-end, address, model, messages, every parameter (the seed is one) and the sample; where
+    replies go by it, the item's id as well.
+    """
+    parts: list[Any] = [model.kind, model.address, model.model]
+    parts += [[dict(message) for message in request.messages], dict(request.parameters)]
+    parts += [request.sample, *([request.id] if model.by_id else [])]
+    return hashlib.sha256(_canonical(parts).encode()).hexdigest()
+
+
+def together(planned: Sequence[Planned]) -> Iterator[list[Planned]]:
+    """Yield what has one key together: items of the same wording are asked once."""
+    groups: dict[str, list[Planned]] = {}
+    for one in planned:
+        groups.setdefault(one.key, []).append(one)
+    yield from groups.values()
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,90 @@
+"""What a model is told: a system text and a template, stored with the hash that names them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Formatter
+
+from evaluation.backends.chat.contract import Message
+
+SYSTEM = "You answer questions in one or two short sentences."
+CLOSED = "closed"
+PASSAGE = "passage"
+TEMPLATES = {
+    CLOSED: "Question: {question}{choices}\nAnswer in one or two short sentences.",
+    PASSAGE: (
+        "Read this text.\n\n{passage}\n\nQuestion: {question}{choices}\n"
+        "Answer in one or two short sentences."
+    ),
+}
+FIELDS = {
+    CLOSED: ("question", "choices", "category", "language"),
+    PASSAGE: ("question", "choices", "category", "language", "passage", "title"),
+}
+NEEDED = {CLOSED: ("question",), PASSAGE: ("question", "passage")}
+
+
+class TemplateError(ValueError):
+    """A template cannot be used; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A strategy's template with its system text ("" for none).
+
+    A template is text with names in braces, `{question}`; a brace itself is written twice. Raises
+    TemplateError: a name that the strategy does not have or a needed one that is missing, braces
+    that do not match.
+    """
+
+    strategy: str
+    template: str
+    system: str = SYSTEM
+
+    def __post_init__(self) -> None:
+        known, used = FIELDS[self.strategy], [name for _, name in _parts(self.template)]
+        for name in used:
+            if name is None or name in known:
+                continue
+            elsewhere = name in FIELDS[PASSAGE]
+            raise TemplateError(
+                f"the field {{{name}}} "
+                + (f"needs --strategy {PASSAGE}" if elsewhere else "is unknown")
+                + f": the template may use {', '.join(f'{{{field}}}' for field in known)}"
+            )
+        for name in NEEDED[self.strategy]:
+            if name not in used:
+                raise TemplateError(
+                    f"the field {{{name}}} is missing, which --strategy {self.strategy} needs"
+                )
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the system text and the template: the version of the prompt."""
+        both = json.dumps([self.system, self.template], ensure_ascii=False)
+        return hashlib.sha256(both.encode()).hexdigest()
+
+    def messages(self, fields: Mapping[str, str]) -> tuple[Message, ...]:
+        """Return the conversation about one item; a field that is not given is empty."""
+        content = "".join(
+            text + (fields.get(name, "") if name else "") for text, name in _parts(self.template)
+        )
+        user = {"role": "user", "content": content}
+        return ({"role": "system", "content": self.system}, user) if self.system else (user,)
+
+
+def _parts(template: str) -> list[tuple[str, str | None]]:
+    """Literal texts, each with the name of the field after it."""
+    try:
+        parts = list(Formatter().parse(template))
+    except ValueError as error:
+        raise TemplateError(
+            f"the braces of the template do not match ({error}): write {{{{ for a brace"
+        ) from error
+    for _, name, form, conversion in parts:
+        if form or conversion:
+            raise TemplateError(f"the field {{{name}}} may hold its name only")
+    return [(text, name) for text, name, _, _ in parts]

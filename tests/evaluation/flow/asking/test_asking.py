@@ -1,0 +1,238 @@
+"""Plan, prompts, limits, budget and the asker, with scripted replies and no file."""
+
+import asyncio
+import time
+
+import pytest
+
+from annotations.exchange import AnswerStatus
+from evaluation.backends.chat.contract import Allowance, ChatModel, ChatRequest, Fault, Reply
+from evaluation.backends.server import Patience
+from evaluation.flow.asking.asker import End, Settings, ask
+from evaluation.flow.asking.budget import Budget, Prices
+from evaluation.flow.asking.limits import Pace
+from evaluation.flow.asking.plan import Item, key_of, plan, seed_of
+from evaluation.flow.asking.prompts import PASSAGE, Prompt
+from evaluation.flow.asking.store import MemoryStore
+
+QUICK = Patience(attempts=3, timeout=5.0, first_wait=0.001, longest_wait=0.01)
+
+
+class Model(ChatModel):
+    """Replies by a function of the id and how often this id was asked, from 1."""
+
+    kind, address, model, name = "test", "here", "m", "m"
+
+    def __init__(self, reply=None):
+        self.asked = []
+        self.at = self.most = 0
+        self._reply = reply or (lambda name, attempt: text(name))
+
+    async def reply(self, request):
+        self.asked.append(request.id)
+        self.at += 1
+        self.most = max(self.most, self.at)
+        await asyncio.sleep(0.001)
+        self.at -= 1
+        return self._reply(request.id, self.asked.count(request.id))
+
+
+def text(said, **more):
+    return Reply(said, AnswerStatus.TEXT, prompt_tokens=10, completion_tokens=5, **more)
+
+
+def fault(code, again=False, wait=None):
+    return Reply.failed(Fault(code, f"it was {code}", again, wait))
+
+
+def items(count, samples=1):
+    return [
+        Item(f"q{n}", ({"role": "user", "content": f"What is {n}?"},), samples)
+        for n in range(count)
+    ]
+
+
+def asked(model, the_items, settings=None, budget=None, store=None, stop=None, seed=0):
+    store = store or MemoryStore()
+    planned = plan(model, the_items, {"temperature": 0}, seed)
+    settings = settings or Settings(patience=QUICK)
+    return store, asyncio.run(ask(model, planned, store, settings, budget, stop=stop))
+
+
+def test_items_of_any_planner_are_asked_sample_by_sample():
+    store, outcome = asked(Model(), [*items(2, samples=2), Item("p", (), 1)])
+    assert sorted(store.kept) == [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)]
+    assert (outcome.end, outcome.complete, outcome.n_asked) == (End.DONE, True, 5)
+
+
+def test_items_of_one_wording_are_asked_once():
+    same = ({"role": "user", "content": "Why?"},)
+    model = Model()
+    store, outcome = asked(model, [Item("a", same), Item("b", same)])
+    assert len(model.asked) == 1
+    assert store.kept[0, 0] is store.kept[1, 0]
+    assert outcome.statuses == {"text": 2}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"messages": ({"role": "user", "content": "What?"},)},
+        {"parameters": {"temperature": 1}},
+        {"parameters": {"temperature": 0, "seed": 1}},
+        {"sample": 1},
+    ],
+)
+def test_a_key_holds_everything_that_a_reply_depends_on(other):
+    first = {"messages": ({"role": "user", "content": "Why?"},), "parameters": {"temperature": 0}}
+    model = Model()
+    one = key_of(model, ChatRequest("a", **first))
+    assert one == key_of(model, ChatRequest("b", **first))
+    assert one != key_of(model, ChatRequest("a", **{**first, **other}))
+    for part in ("kind", "address", "model"):
+        another = Model()
+        setattr(another, part, "another")
+        assert one != key_of(another, ChatRequest("a", **first))
+
+
+def test_the_first_sample_has_the_seed_itself_and_seeds_of_neighbours_do_not_meet():
+    seeds = [seed_of(seed, sample) for seed in range(50) for sample in range(20)]
+    assert [seed_of(7, 0), len(set(seeds))] == [7, 1000]
+    assert all(0 <= seed < 2**31 for seed in seeds)
+    (planned,) = plan(Model(), items(1), {"top_p": None, "x": 1}, None)
+    assert planned.request.parameters == {"x": 1}
+
+
+def test_what_may_pass_is_asked_again_and_what_will_not_is_not():
+    replies = {"q0": [fault("cut", again=True)] * 2 + [text("at last")], "q1": [fault("bad")] * 9}
+    model = Model(lambda name, attempt: replies[name][attempt - 1])
+    store, outcome = asked(model, items(2))
+    assert (store.kept[0, 0].reply.text, store.kept[0, 0].attempts) == ("at last", 3)
+    assert (store.kept[1, 0].reply.fault.code, store.kept[1, 0].attempts) == ("bad", 1)
+    assert outcome.n_attempts == 4
+
+
+def test_attempts_have_an_end_that_is_told():
+    store, _ = asked(Model(lambda *_: fault("cut", again=True)), items(1))
+    assert store.kept[0, 0].reply.fault.message == "it was cut, 3 times in a row"
+
+
+def test_a_wait_that_the_server_names_is_kept():
+    model = Model(lambda _, attempt: fault("busy", True, 0.2) if attempt == 1 else text("a"))
+    begin = time.monotonic()
+    asked(model, items(1))
+    assert 0.2 <= time.monotonic() - begin < 2
+
+
+def test_a_model_that_refuses_the_key_is_given_up_and_every_item_has_its_error():
+    model = Model(lambda *_: fault("unauthorized"))
+    store, outcome = asked(model, items(50), Settings(at_once=2, patience=QUICK))
+    assert 5 <= len(model.asked) <= 7
+    assert (len(store.kept), outcome.end) == (50, End.GIVEN_UP)
+    assert outcome.statuses == {"error": 50}
+    assert outcome.faults["not_asked"] == 50 - len(model.asked)
+
+
+def test_faults_of_single_items_do_not_give_the_model_up():
+    model = Model(lambda name, _: fault("not_found") if int(name[1:]) % 3 else text("a"))
+    _, outcome = asked(model, items(60), Settings(at_once=1, patience=QUICK))
+    assert outcome.statuses == {"error": 40, "text": 20}
+    assert outcome.end is End.DONE
+
+
+def test_a_server_that_comes_back_is_asked_on():
+    down_until = time.monotonic() + 0.15
+
+    def reply(name, attempt):
+        return fault("connection", True) if time.monotonic() < down_until else text(name)
+
+    patience = Patience(attempts=6, first_wait=0.02, longest_wait=1.0)
+    model = Model(reply)
+    _, outcome = asked(model, items(30), Settings(at_once=5, patience=patience))
+    assert (outcome.statuses, outcome.end) == ({"text": 30}, End.DONE)
+    assert len(model.asked) <= 30 + 5 * 4  # all pause together: .02, .04, .08, .16
+
+
+def test_a_server_that_stays_down_is_given_up_after_the_attempts_of_one_request():
+    model = Model(lambda *_: fault("connection", True))
+    _, outcome = asked(model, items(100), Settings(at_once=4, patience=QUICK))
+    assert outcome.statuses == {"error": 100}
+    assert len(model.asked) <= 4 * 3
+
+
+def test_the_budget_is_kept_with_many_at_once():
+    # A reply costs 10 + 5 = 15 millionths; reserved are 4 + ceil(10 / 4) + 1024 = 1031.
+    budget = Budget(Prices(1, 1), 5000e-6)
+    store, outcome = asked(Model(), items(500), Settings(at_once=8, patience=QUICK), budget)
+    assert outcome.end is End.BUDGET
+    assert budget.spent == pytest.approx(len(store.kept) * 15e-6)
+    # The last one began when 5000 - 1031 = 3969 were spent at most: 264 replies of 15 and one.
+    assert len(store.kept) == 265
+    assert outcome.n_left == 500 - 265
+
+
+def test_time_and_a_stop_end_it_with_what_came_kept():
+    store, outcome = asked(Model(), items(5000), Settings(at_once=1, patience=QUICK, seconds=0.1))
+    assert outcome.end is End.TIME
+    assert len(store.kept) == outcome.n_asked == outcome.statuses["text"] < 5000
+
+    async def stopped():
+        stop = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.05, stop.set)
+        model, store = Model(), MemoryStore()
+        planned = plan(model, items(5000), {})
+        return await ask(model, planned, store, Settings(patience=QUICK), stop=stop)
+
+    assert asyncio.run(stopped()).end is End.INTERRUPTED
+
+
+def test_a_store_that_is_full_ends_it():
+    class Full(MemoryStore):
+        def keep(self, planned, kept):
+            if len(self.kept) == 3:
+                raise OSError(28, "No space left on device")
+            super().keep(planned, kept)
+
+    store, outcome = asked(Model(), items(50), store=Full())
+    assert (len(store.kept), outcome.end) == (3, End.STORE)
+    assert "No space left" in outcome.reason
+
+
+def test_a_back_end_says_how_many_at_once_make_sense():
+    model = Model()
+    model.at_once = 2
+    asked(model, items(20), Settings(at_once=10, patience=QUICK))
+    assert model.most == 2
+
+
+def test_what_the_server_has_left_is_heeded_by_all():
+    spent = Allowance(requests=0, requests_reset=0.3)
+    model = Model(lambda name, _: text("a", allowance=spent if name == "q0" else None))
+    begin = time.monotonic()
+    asked(model, items(3), Settings(at_once=1, patience=QUICK))
+    assert time.monotonic() - begin >= 0.3
+
+    pace = Pace()
+    pace.heed(Allowance(tokens=99, tokens_reset=0.2), tokens=100)
+    begin = time.monotonic()
+    asyncio.run(pace.turn(1))
+    assert time.monotonic() - begin >= 0.19
+
+
+def test_tokens_a_minute_are_spread_out():
+    pace = Pace(tokens_a_minute=60_000)  # 1,000 a second
+
+    async def three():
+        for _ in range(3):
+            await pace.turn(100)
+
+    begin = time.monotonic()
+    asyncio.run(three())
+    assert 0.2 <= time.monotonic() - begin < 2  # the first at once, then .1 s each
+
+
+def test_a_text_in_braces_is_no_field_and_the_hash_names_the_wording():
+    prompt = Prompt(PASSAGE, "{{x}} {passage} {question}", "")
+    (message,) = prompt.messages({"question": "{passage}", "passage": "{y}"})
+    assert message == {"role": "user", "content": "{x} {y} {passage}"}
+    assert prompt.hash != Prompt(PASSAGE, "{{x}} {passage} {question}", "s").hash
