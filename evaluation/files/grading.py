@@ -15,20 +15,20 @@ from annotations.exchange import (
     AnswerFile,
     ColumnNames,
     InputError,
+    ModelAnswerFile,
     OutputFolder,
     read_anchors,
     read_answers,
     read_model_answers,
 )
 from evaluation.backends import parse_spec
-from evaluation.files.columns import answers_of, model_answers_of
 from evaluation.files.graded import FileGrading
 from evaluation.files.remedies import anchors_of, excluded_workers, refuse_to_replace_grades
 from evaluation.files.tables import ANCHORS, files_of, write_tables
 from evaluation.files.vectors import read_vectors
 from evaluation.flow.embed import Embedded, Progress
 from evaluation.flow.grading import grade_answers
-from evaluation.flow.inputs import GradingInput, choose
+from evaluation.flow.inputs import Answers, GradingInput, ModelAnswers, choose
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.signatures import file_hash
 from evaluation.flow.vectors import EmbedTexts
@@ -95,8 +95,8 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     models = None
     if request.models is not None:
         models = read_model_answers(request.models, request.columns)
-    spoken = None if models is None else model_answers_of(models)
-    given = choose(request.parameters, answers_of(answers), spoken)
+    spoken = None if models is None else _model_answers_of(models)
+    given = choose(request.parameters, _answers_of(answers), spoken)
     given = replace(given, n_repeated=answers.n_repeated)
     _refuse_nothing(answers, given)
     hashes = {"answers": answers.sha256}
@@ -124,6 +124,29 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     except RemedyError as error:
         raise InputError.single(answers.name, said(Message(error.code, error.values))) from error
     return FileGrading(grading, answers, models, hashes)
+
+
+def _answers_of(file: AnswerFile) -> Answers:
+    """Return the workers' answers; a key is the number of the row in its file."""
+    return Answers.of(
+        (record.row, record.worker, record.question, record.text, record.is_rejected)
+        for record in file.records
+    )
+
+
+def _model_answers_of(file: ModelAnswerFile) -> ModelAnswers:
+    """Return the models' answers; one of an ordinary file is the first sample of its asking."""
+    return ModelAnswers.of(
+        (
+            record.row,
+            record.model,
+            record.question,
+            record.text,
+            record.status,
+            record.asking.sample if record.asking else 0,
+        )
+        for record in file.records
+    )
 
 
 def _refuse_nothing(answers: AnswerFile, given: GradingInput) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from annotations.exchange import AnswerStatus
 from evaluation.backends import BackendError
 from evaluation.backends.embedding.lexical import LexicalEmbedder
+from evaluation.flow.aqer_summary import Looked
 from evaluation.flow.embed import Progress
 from evaluation.flow.grade import ModelColumns
 from evaluation.flow.parameters import AqerParameters
@@ -48,7 +49,7 @@ COLUMNS = ("kind", "severity", "statistic", "threshold", "workers", "questions",
 
 
 @dataclass(frozen=True)
-class Exhibit:
+class SideBySide:
     """Answers to one question to put side by side.
 
     Attributes
@@ -83,22 +84,11 @@ class Alarm:
     workers: tuple[Any, ...]
     questions: tuple[Any, ...]
     message: Message
-    exhibits: tuple[Exhibit, ...] = ()
+    exhibits: tuple[SideBySide, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the columns of alarms.csv; the message is still to be said."""
         return {column: getattr(self, column) for column in COLUMNS}
-
-
-@dataclass(frozen=True)
-class Check:
-    """A statistic that was looked at, whether it rings or not; None with its reason."""
-
-    check: str
-    statistic: float | None
-    threshold: float
-    rings: bool
-    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -109,7 +99,7 @@ class Alarms:
     """
 
     found: tuple[Alarm, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[Looked, ...]
     camps: dict[Any, CampedAnswers] = field(default_factory=dict)
 
     def checks_as_dicts(self) -> list[dict[str, Any]]:
@@ -258,7 +248,7 @@ def _alarm(place: _Places, finding: Finding, model_names: Mapping[Any, str]) -> 
         exhibits = _beside_model(place, finding)
     else:
         exhibits = [
-            Exhibit(
+            SideBySide(
                 place.questions[question],
                 place.row_of[left, question],
                 None if right < 0 else place.row_of[right, question],
@@ -291,10 +281,10 @@ def _message(finding: Finding, model_names: Mapping[Any, str]) -> Message:
     return Message(f"{finding.kind}.{finding.case}", values)
 
 
-def _beside_model(place: _Places, finding: Finding) -> list[Exhibit]:
+def _beside_model(place: _Places, finding: Finding) -> list[SideBySide]:
     rows = place.model_rows[finding.figures["model"]]
     found = [
-        Exhibit(place.questions[question], place.row_of[worker, question], None, row)
+        SideBySide(place.questions[question], place.row_of[worker, question], None, row)
         for question, row in rows.items()
         for worker in finding.workers.tolist()
         if (worker, question) in place.row_of
@@ -320,23 +310,23 @@ def _camps(place: _Places, found: QuestionCamps) -> dict[Any, CampedAnswers]:
     return camps
 
 
-def _checks(seen: Survey) -> list[Check]:
+def _checks(seen: Survey) -> list[Looked]:
     found = [
-        Check(
+        Looked(
             "two_camps",
             seen.camps.statistic,
             seen.camps.threshold,
             seen.camps.rings,
             seen.camps.reason,
         ),
-        Check(
+        Looked(
             "two_camps_of_questions",
             seen.questions.statistic,
             seen.questions.threshold,
             seen.questions.rings,
             seen.questions.reason,
         ),
-        Check(
+        Looked(
             "copies",
             seen.kinship.statistic,
             seen.kinship.threshold,
@@ -350,11 +340,11 @@ def _checks(seen: Survey) -> list[Check]:
         ("concentrated_weight", seen.concentration),
         ("unstable_ranking", seen.stability),
     ):
-        found.append(Check(name, check.statistic, check.threshold, check.rings, check.reason))
+        found.append(Looked(name, check.statistic, check.threshold, check.rings, check.reason))
     if seen.starts is not None:
         starts = seen.starts
         found.append(
-            Check(
+            Looked(
                 "agreement_of_starts",
                 starts.statistic,
                 starts.threshold,

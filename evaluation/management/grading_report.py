@@ -34,7 +34,7 @@ LONGEST_ID = 40
 
 
 @dataclass(frozen=True)
-class Graded:
+class Told:
     """A grading in rows, with names for ids.
 
     Attributes
@@ -62,7 +62,7 @@ def report_of_files(graded: FileGrading, output: Path) -> str:
     grading = graded.grading
     aqer, results = grading.graded.aqer, grading.results()
     text = _text(
-        Graded(
+        Told(
             n_answers=len(grading.given.answered),
             n_workers=len(aqer.workers_),
             n_questions=len(aqer.questions_),
@@ -83,7 +83,7 @@ def report_of_run(run: Run) -> str:
     """Return the text that ``grade`` prints at the end."""
     summary = summary_of(run)
     return _text(
-        Graded(
+        Told(
             n_answers=summary.counts.answers,
             n_workers=summary.counts.workers,
             n_questions=summary.counts.questions,
@@ -99,24 +99,24 @@ def report_of_run(run: Run) -> str:
     )
 
 
-def _text(graded: Graded) -> str:
+def _text(told: Told) -> str:
     parts = [
-        f"{graded.n_answers} answers of {graded.n_workers} workers to "
-        f"{graded.n_questions} questions, {graded.n_iterations} iterations",
-        _workers(graded),
-        _models(graded.models),
-        _changes(graded),
-        _ceiling(graded.ceiling),
-        alarms_text(graded.alarms, graded.rest("alarms")),
-        "\n".join(f"Warning: {warning}" for warning in graded.warnings),
+        f"{told.n_answers} answers of {told.n_workers} workers to "
+        f"{told.n_questions} questions, {told.n_iterations} iterations",
+        _workers(told),
+        _models(told.models),
+        _changes(told),
+        _ceiling(told.ceiling),
+        alarms_text(told.alarms, told.rest("alarms")),
+        "\n".join(f"Warning: {warning}" for warning in told.warnings),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _workers(graded: Graded) -> str:
+def _workers(told: Told) -> str:
     """Return the workers by rank, best first, at most 40."""
     rows = sorted(
-        graded.workers, key=lambda row: (row.rank is None, row.rank or 0, -(row.grade or 0.0))
+        told.workers, key=lambda row: (row.rank is None, row.rank or 0, -(row.grade or 0.0))
     )
     header = ("rank", "worker", "grade", "low", "high", "raw", "answers", "support")
     shown = [
@@ -124,7 +124,7 @@ def _workers(graded: Graded) -> str:
         for r in rows[:SHOWN]
     ]
     table, more = text_table(header, shown), len(rows) - SHOWN
-    return table if more <= 0 else f"{table}\n... and {more} more workers {graded.rest('workers')}"
+    return table if more <= 0 else f"{table}\n... and {more} more workers {told.rest('workers')}"
 
 
 def _models(models: Iterable[ModelRow]) -> str:
@@ -138,9 +138,9 @@ def _models(models: Iterable[ModelRow]) -> str:
     return text_table(header, shown) if shown else ""
 
 
-def _changes(graded: Graded) -> str:
+def _changes(told: Told) -> str:
     """Return how far the ranking is that of the plain run, and who moved most."""
-    changes = graded.changes
+    changes = told.changes
     if changes is None:
         return ""
     if changes.spearman is None:
@@ -153,7 +153,7 @@ def _changes(graded: Graded) -> str:
     rows = [
         (m.worker, m.plain_rank, m.rank, f"{m.change:+d}", m.plain_grade, m.grade) for m in movers
     ]
-    where = graded.rest("remedies")
+    where = told.rest("remedies")
     return f"{text}. Largest movers (all {where}):\n{text_table(header, rows)}"
 
 

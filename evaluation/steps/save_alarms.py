@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import models
 
-from evaluation.flow.alarms import Exhibit
+from evaluation.flow.alarms import SideBySide
 from evaluation.flow.grading import Grading
 from evaluation.models import Alarm
 
@@ -44,7 +44,7 @@ def save_alarms(run: int, grading: Grading) -> None:
     )
 
 
-def _evidence(grading: Grading, exhibit: Exhibit) -> dict[str, Any]:
+def _evidence(grading: Grading, exhibit: SideBySide) -> dict[str, Any]:
     keys, models, row = grading.given.answered.keys, grading.given.models, exhibit.model_row
     return {
         "question": exhibit.question,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import extra_of, same_text
-from annotations.exchange.reading.tables import Table
+from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 GATHERED = 2000
@@ -36,7 +36,7 @@ CREATE UNIQUE INDEX pair ON answer (worker, question);
 class AnswerSource(Protocol):
     """A file of answers as `AnswerRows` reads it; `notes` are known when it has been read."""
 
-    table: Table
+    table: OpenTable
     problems: Problems
     n_rows: int
 

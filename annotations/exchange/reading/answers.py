@@ -18,7 +18,7 @@ from annotations.exchange.facts import (
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.source import Readable, source_of
-from annotations.exchange.reading.tables import Table, open_table
+from annotations.exchange.reading.tables import OpenTable, open_table
 from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
 
 LONGEST_ANSWER = 100_000
@@ -213,7 +213,7 @@ def extra_of(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str
 
 
 def _facts(
-    table: Table, n_rows: int, n_empty: int, n_repeated: int
+    table: OpenTable, n_rows: int, n_empty: int, n_repeated: int
 ) -> tuple[str, str, str | None, int, int, int, tuple[str, ...], list[str]]:
     return (
         table.name,

@@ -28,7 +28,7 @@ INSTEAD = {
 
 
 @dataclass(slots=True)
-class Table:
+class OpenTable:
     """A file's rows, to be gone through once.
 
     `kept_aside` (names of the columns nobody asked for) and `warnings` are complete when the rows
@@ -45,7 +45,7 @@ class Table:
     warnings: list[str]
 
 
-def open_table(given: Readable, columns: Sequence[Column], problems: Problems) -> Table:
+def open_table(given: Readable, columns: Sequence[Column], problems: Problems) -> OpenTable:
     """The file as a table; its format goes by the ending of its name, in any case.
 
     Bad rows are noted in `problems` while the rows are read. Raises `InputError`, here or at the
@@ -68,7 +68,7 @@ def open_table(given: Readable, columns: Sequence[Column], problems: Problems) -
             raise empty_file(origin.name)
         remarks: list[str] = []
         rows = read_workbook(origin, columns, problems, kept_aside, marks, remarks)
-        return Table(origin.name, origin.digest(), None, rows, kept_aside, marks, remarks)
+        return OpenTable(origin.name, origin.digest(), None, rows, kept_aside, marks, remarks)
 
     source = open_text(origin)
     if kind in (".jsonl", ".ndjson"):
@@ -76,7 +76,7 @@ def open_table(given: Readable, columns: Sequence[Column], problems: Problems) -
     else:
         delimiter = "\t" if kind == ".tsv" else None
         rows = read_delimited(source, columns, problems, kept_aside, marks, delimiter)
-    return Table(
+    return OpenTable(
         origin.name,
         source.sha256,
         source.encoding,

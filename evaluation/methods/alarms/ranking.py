@@ -34,7 +34,7 @@ AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True)
-class Check:
+class RankingStatistic:
     """A number that rings below its threshold.
 
     Attributes
@@ -54,7 +54,7 @@ class Check:
         return self.statistic is not None and self.statistic < self.threshold
 
 
-def leverage(aqer: AQER) -> Check:
+def leverage(aqer: AQER) -> RankingStatistic:
     """Return the least Spearman correlation of the others' raw scores when one worker is left out.
 
     Over supported workers, with the run's own rules from equal weights. In a crowd of more than 60
@@ -63,16 +63,16 @@ def leverage(aqer: AQER) -> Check:
     ranked = aqer.supported_ & ~np.isnan(aqer.raw_)
     m = len(aqer.workers_)
     if aqer.converged_ is None or np.count_nonzero(ranked) <= FEWEST_RANKED:
-        return Check(None, LEVERAGE, "too_few_ranked_workers")
+        return RankingStatistic(None, LEVERAGE, "too_few_ranked_workers")
     if len(np.unique(aqer.raw_[ranked].round(DIGITS))) < FEWEST_RANKED:
-        return Check(None, LEVERAGE, "no_spread")
+        return RankingStatistic(None, LEVERAGE, "no_spread")
     tried = np.arange(m)
     if m > ALL_TRIED:
         weights = np.nan_to_num(aqer.weights_)
         heaviest = np.argsort(-weights, kind="stable")[:MOST_TRIED]
         tried = heaviest[weights[heaviest] >= OUTWEIGHS / m]
         if not len(tried):
-            return Check(None, LEVERAGE, "nobody_outweighs_others")
+            return RankingStatistic(None, LEVERAGE, "nobody_outweighs_others")
     least, worker = np.inf, None
     step = max(1, AT_ONCE // len(aqer.mean_vote_.cells))
     for begin in range(0, len(tried), step):
@@ -87,11 +87,11 @@ def leverage(aqer: AQER) -> Check:
             if found is not None and found < least:
                 least, worker = found, code
     if worker is None:
-        return Check(None, LEVERAGE, "no_spread")
-    return Check(float(least), LEVERAGE, worker=worker)
+        return RankingStatistic(None, LEVERAGE, "no_spread")
+    return RankingStatistic(float(least), LEVERAGE, worker=worker)
 
 
-def start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> Check:
+def start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingStatistic:
     """Return Spearman's correlation of raw scores started from the one camp and from the other.
 
     Below .5 the answers alone cannot say who is right.
@@ -101,10 +101,10 @@ def start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> Check:
         start[camp, at] = 1.0 / len(camp)
     raw = aqer.restarted(start)
     found = spearman(raw[:, 0], raw[:, 1])
-    return Check(found, OPEN, None if found is not None else "no_spread")
+    return RankingStatistic(found, OPEN, None if found is not None else "no_spread")
 
 
-def stability(agreement: ArrayLike) -> Check:
+def stability(agreement: ArrayLike) -> RankingStatistic:
     """Return the median Spearman correlation of bootstrap draws with the run.
 
     `agreement` is `AQER.draw_agreement_`, (n_draws,), NaN where a draw has none.
@@ -112,25 +112,25 @@ def stability(agreement: ArrayLike) -> Check:
     known = np.asarray(agreement, dtype=float)
     known = known[~np.isnan(known)]
     if not len(known):
-        return Check(None, STABLE, "no_draws")
-    return Check(float(np.median(known)), STABLE)
+        return RankingStatistic(None, STABLE, "no_draws")
+    return RankingStatistic(float(np.median(known)), STABLE)
 
 
-def disagreement(raw: Floats, other: Floats, among: Booleans) -> Check:
+def disagreement(raw: Floats, other: Floats, among: Booleans) -> RankingStatistic:
     """Return Spearman's correlation of two graders' raw scores (M,) over some workers."""
     both = among & ~np.isnan(raw) & ~np.isnan(other)
     if np.count_nonzero(both) < FEWEST_RANKED:
-        return Check(None, DISAGREEMENT, "too_few_ranked_workers")
+        return RankingStatistic(None, DISAGREEMENT, "too_few_ranked_workers")
     found = spearman(raw, other, both)
-    return Check(found, DISAGREEMENT, None if found is not None else "no_spread")
+    return RankingStatistic(found, DISAGREEMENT, None if found is not None else "no_spread")
 
 
-def concentration(weights: Floats) -> Check:
+def concentration(weights: Floats) -> RankingStatistic:
     """Return the effective number of voters, 1 / sum of squared weights, as a share of the workers.
 
     Above 0, at most 1. `weights` is (M,), NaN where nobody is graded.
     """
     if not len(weights) or np.isnan(weights).all():
-        return Check(None, CONCENTRATION, "no_weights")
+        return RankingStatistic(None, CONCENTRATION, "no_weights")
     squares = float(np.nansum(weights**2))
-    return Check(1.0 / squares / len(weights), CONCENTRATION)
+    return RankingStatistic(1.0 / squares / len(weights), CONCENTRATION)

@@ -13,7 +13,7 @@ from evaluation.methods.alarms.copies import Kinship, kinship
 from evaluation.methods.alarms.model_likeness import ModelLikeness, model_cosines, model_likeness
 from evaluation.methods.alarms.pairs import Pairs
 from evaluation.methods.alarms.questions import QuestionCamps, question_camps
-from evaluation.methods.alarms.ranking import Check
+from evaluation.methods.alarms.ranking import RankingStatistic
 from evaluation.methods.aqer.estimator import AQER
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.grams import Vectors
@@ -48,11 +48,11 @@ class Survey:
     camps: Camps
     kinship: Kinship
     questions: QuestionCamps
-    starts: Check | None
-    leverage: Check
-    stability: Check
-    concentration: Check
-    disagreement: Check
+    starts: RankingStatistic | None
+    leverage: RankingStatistic
+    stability: RankingStatistic
+    concentration: RankingStatistic
+    disagreement: RankingStatistic
     models: tuple[ModelLikeness, ...]
     heaviest: Integers
     unsupported: Integers
@@ -81,7 +81,7 @@ def survey(
     vote = aqer.mean_vote_
     pairs = Pairs.of(vote, aqer.seed)
     found = camps(pairs, aqer.seed)
-    disagreement = Check(None, ranking.DISAGREEMENT, other_reason)
+    disagreement = RankingStatistic(None, ranking.DISAGREEMENT, other_reason)
     if other_raw is not None:
         disagreement = ranking.disagreement(aqer.raw_, other_raw, aqer.supported_)
     likeness = []
