@@ -10,8 +10,9 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 
-from annotations.exchange.writing.formats import FORMATS
+from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
 from annotations.models import QuestionSet, QuestionSetVersion
+from annotations.web.downloads import download
 from annotations.web.query import choice, flag
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.problems import ApiProblem, bad_parameter
@@ -23,12 +24,6 @@ from evaluation.models import Run
 
 Action = TypeVar("Action", bound=Callable[..., Any])
 
-MEDIA_TYPES = {
-    "csv": "text/csv; charset=utf-8",
-    "tsv": "text/tab-separated-values; charset=utf-8",
-    "jsonl": "application/x-ndjson",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-}
 FORMAT = OpenApiParameter("format", str, enum=list(FORMATS), default="jsonl")
 RUN = OpenApiParameter(
     "run",
@@ -49,7 +44,7 @@ def described(summary: str, *parameters: OpenApiParameter) -> Callable[[Action],
         parameters=[FORMAT, VERSION, *parameters],
         responses={
             (200, kind.partition(";")[0]): {"type": "string", "format": "binary"}
-            for kind in MEDIA_TYPES.values()
+            for kind in map(CONTENT_TYPES.__getitem__, FORMATS)
         },
     )
     return decorator
@@ -120,9 +115,5 @@ class ExportViewSet(ApiViewSet):
     def _file(self, made: Export) -> StreamingHttpResponse:
         kind = choice(self.request.query_params, "format", FORMATS, "jsonl")
         # Named by words of ours only.
-        name = f"crowdgrade-{made.what}-{made.version.public_id.hex[-8:]}.{kind}"
-        return StreamingHttpResponse(
-            made.chunks(kind),
-            content_type=MEDIA_TYPES[kind],
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-        )
+        name = f"crowdgrade-{made.what}-{made.version.public_id.hex[-8:]}"
+        return download(made.chunks(kind), name, kind)

@@ -9,6 +9,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotations.web.downloads import download
 from annotations.web.query import choice
 from annotations.web.rest.paging import cursor_of, limit_of, page_body
 from annotations.web.rest.serializers import serializer_of
@@ -180,12 +181,8 @@ class ResultViewSet(DoneRunViewSet):
     def consensus(self, request: Request, run_id: Any) -> StreamingHttpResponse:
         """Return what the crowd answers to each question, with support and dispersion."""
         run = self.done(request, run_id)
-        name = f"crowdgrade-consensus-{run.public_id.hex[-8:]}.zip"
-        return StreamingHttpResponse(
-            zip_chunks(consensus_report(run)),
-            content_type="application/zip",
-            headers={"Content-Disposition": f'attachment; filename="{name}"'},
-        )
+        name = f"crowdgrade-consensus-{run.public_id.hex[-8:]}"
+        return download(zip_chunks(consensus_report(run)), name, "zip")
 
 
 def _page(request: Request, page: Page[Any], row: Any) -> Response:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_GET
 
-from annotations.exchange.writing.formats import CONTENT_TYPES
 from annotations.models import QuestionSet, QuestionSetVersion, rights
+from annotations.web.downloads import download
 from annotations.web.pages import breadcrumbs
 from annotations.web.scope import visible, visible_or_404
 from evaluation import exports
@@ -161,22 +161,13 @@ def _file(
     name = f"crowdgrade-{slug}-{question_set.public_id.hex[-8:]}-v{version.number}"
     if what.needs_run:
         assert run is not None
-        return _sent(zip_chunks(consensus_report(run)), f"{name}.zip", "application/zip")
+        return download(zip_chunks(consensus_report(run)), name, "zip")
     options: dict[str, Any] = {"run": run} if "run" in what.options else {}
     if "pseudonyms" in what.options:
         options["pseudonyms"] = form.cleaned_data["pseudonyms"]
     kind = form.cleaned_data["format"]
     table = TABLES[slug](version, user=request.user, **options)
-    return _sent(table.chunks(kind), f"{name}.{kind}", CONTENT_TYPES[kind])
-
-
-def _sent(chunks: Iterator[bytes], name: str, kind: str) -> StreamingHttpResponse:
-    # The name is made of our own words only; an attachment is never run as a page.
-    return StreamingHttpResponse(
-        chunks,
-        content_type=kind,
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    return download(table.chunks(kind), name, kind)
 
 
 def _runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, str]]:

@@ -95,8 +95,9 @@ FORMATS: dict[str, Callable[[Sequence[str], Rows], Iterator[bytes]]] = {
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "tsv": "text/tab-separated-values; charset=utf-8",
-    "jsonl": "application/jsonl; charset=utf-8",
+    "jsonl": "application/x-ndjson",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "zip": "application/zip",
 }
 
 

@@ -20,12 +20,13 @@ from annotations.exchange.importing import ImportReport
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.jsonlines import strictly_parsed
 from annotations.exchange.reading.source import Readable, Source, rows_source
+from annotations.exchange.writing.formats import CONTENT_TYPES
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.problems import ApiProblem, Fault, bad_field, bad_rows
 from annotations.web.size_limit import LARGEST
 
 CHUNK = 1 << 20
-LINES = "application/x-ndjson"
+LINES = CONTENT_TYPES["jsonl"]
 Load = Callable[..., ImportReport]
 
 

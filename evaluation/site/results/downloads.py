@@ -15,6 +15,7 @@ from django.http import (
 )
 
 from annotations.exchange.writing.formats import csv_chunks
+from annotations.web.downloads import attached, download
 from annotations.web.query import number
 from evaluation.charts import Chart, convergence_chart, placement_chart
 from evaluation.charts.answer_map import captions
@@ -157,19 +158,13 @@ def _picture(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:
     return HttpResponse(
         chart.standalone(captions),
         content_type="image/svg+xml",
-        headers=_as_file(run, chart.name, "svg"),
+        headers=attached(f"{_name(run, chart.name)}.svg"),
     )
 
 
 def _table(run: Run, name: str, table: Table) -> StreamingHttpResponse:
-    return StreamingHttpResponse(
-        csv_chunks(table.header, table.rows),
-        content_type="text/csv; charset=utf-8",
-        headers=_as_file(run, name, "csv"),
-    )
+    return download(csv_chunks(table.header, table.rows), _name(run, name), "csv")
 
 
-def _as_file(run: Run, name: str, kind: str) -> dict[str, str]:
-    """Name the file after our own words only; an attachment is never run as a page."""
-    file = f"crowdgrade-{name}-{run.public_id.hex[-8:]}.{kind}"
-    return {"Content-Disposition": f'attachment; filename="{file}"'}
+def _name(run: Run, name: str) -> str:
+    return f"crowdgrade-{name}-{run.public_id.hex[-8:]}"

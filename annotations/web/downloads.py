@@ -1,0 +1,24 @@
+"""Files that a door sends: their names, and that they are kept and never shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.http import StreamingHttpResponse
+
+from annotations.exchange.writing.formats import CONTENT_TYPES
+
+
+def download(chunks: Iterator[bytes], name: str, kind: str) -> StreamingHttpResponse:
+    """Return a file NAME.KIND that is sent in pieces as it is made; KIND says what it is."""
+    return StreamingHttpResponse(
+        chunks, content_type=CONTENT_TYPES[kind], headers=attached(f"{name}.{kind}")
+    )
+
+
+def attached(name: str) -> dict[str, str]:
+    """Return the headers of a file that is never run as a page.
+
+    Made of our own words only, a name needs no quoting.
+    """
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
