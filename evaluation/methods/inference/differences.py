@@ -1,6 +1,6 @@
 """Paired differences in blocks: clustered means, their error, bootstrap draws and sign flips.
 
-The engine below `statistics` (one pair of score vectors) and `comparison` (every pair of models).
+The engine below `paired` (one pair of score vectors) and `comparison` (every pair of models).
 A row is one comparison; its columns are clusters, each with the total of its differences and, for
 all rows alike, its size. One matrix of draws or signs serves all rows: a matrix product instead
 of a loop over scipy.stats.bootstrap and permutation_test, with which the tests compare it.

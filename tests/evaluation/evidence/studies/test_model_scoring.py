@@ -17,7 +17,7 @@ from evaluation.evidence.studies.questions import COUNTS, reproduce_questions
 from evaluation.evidence.studies.worker_grading import Dealt, deal
 from evaluation.methods import AQER
 from tests.evaluation.commands.crowd import header_of, summary_of, table
-from tests.evaluation.evidence.test_evidence import corpus as graded_answers
+from tests.evaluation.evidence.test_tables import corpus as graded_answers
 
 FEW = ("aqer", "leave_one_out", "f1", "reference_answer")
 
