@@ -5,8 +5,8 @@ import pytest
 
 from evaluation.methods import AQER
 from evaluation.methods.simulation import (
-    Group,
     SimulatedCrowd,
+    WorkerGroup,
     actual_correlation,
     biased,
     correlated_weak,
@@ -34,7 +34,9 @@ def correlation_of_answers(crowd, a, b):
 
 class TestCrowd:
     def test_everybody_answers_everything_grouped_by_question(self):
-        crowd = simulate([Group(2, 0.5), Group(1, 1.0)], n_questions=4, dimension=5, seed=0)
+        crowd = simulate(
+            [WorkerGroup(2, 0.5), WorkerGroup(1, 1.0)], n_questions=4, dimension=5, seed=0
+        )
         assert crowd.vectors.shape == (12, 5)
         assert crowd.workers.tolist() == [0, 1, 2] * 4
         assert crowd.questions.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
@@ -53,7 +55,7 @@ class TestCrowd:
         assert set(np.bincount(crowd.workers, minlength=12).tolist()) == {16, 17}
 
     def test_noise_and_bias_are_what_the_group_says(self):
-        crowd = simulate([Group(1, 2.0, bias=0.5)], n_questions=20, dimension=5000, seed=0)
+        crowd = simulate([WorkerGroup(1, 2.0, bias=0.5)], n_questions=20, dimension=5000, seed=0)
         error = crowd.vectors - crowd.truth[crowd.questions]
         # 100,000 numbers: the mean is known to 2 / sqrt(100,000) = 0.006, the spread to 0.0045.
         assert error.mean() == pytest.approx(0.5, abs=0.025)
@@ -77,10 +79,10 @@ class TestCrowd:
         "arguments",
         [
             ([], 3, 3, 0),
-            ([Group(2, 1.0)], 0, 3, 0),
-            ([Group(2, 1.0)], 3, 0, 0),
-            ([Group(2, 1.0)], 3, 3, 0, 3),
-            ([Group(2, 1.0)], 3, 3, 0, 0),
+            ([WorkerGroup(2, 1.0)], 0, 3, 0),
+            ([WorkerGroup(2, 1.0)], 3, 0, 0),
+            ([WorkerGroup(2, 1.0)], 3, 3, 0, 3),
+            ([WorkerGroup(2, 1.0)], 3, 3, 0, 0),
         ],
     )
     def test_a_crowd_that_cannot_be_is_refused(self, arguments):
@@ -90,7 +92,7 @@ class TestCrowd:
     @pytest.mark.parametrize("bad", [{"rho": 1.1}, {"rho": -0.1}, {"noise": -1.0}, {"size": -1}])
     def test_a_group_that_cannot_be_is_refused(self, bad):
         with pytest.raises(ValueError, match="must"):
-            Group(**{"size": 1, "noise": 1.0, **bad})
+            WorkerGroup(**{"size": 1, "noise": 1.0, **bad})
 
 
 class TestQuality:
@@ -127,7 +129,7 @@ class TestQuality:
 class TestCorrelation:
     @pytest.mark.parametrize(("rho", "noise"), [(0.0, 3.0), (0.3, 3.0), (0.7, 3.0), (0.5, 1.0)])
     def test_answers_that_rest_on_one_correlate_higher_than_rho_says(self, rho, noise):
-        crowd = simulate([Group(4, noise, rho=rho)], n_questions=20, dimension=4000, seed=3)
+        crowd = simulate([WorkerGroup(4, noise, rho=rho)], n_questions=20, dimension=4000, seed=3)
         # Two answers correlate with what they share by c each, so by c^2 with each other.
         expected = actual_correlation(rho, noise) ** 2
         assert correlation_of_answers(crowd, 0, 3) == pytest.approx(expected, abs=0.02)
@@ -137,7 +139,7 @@ class TestCorrelation:
         assert actual_correlation(0.7, 3.0) == pytest.approx(0.9517, abs=1e-4)
 
     def test_full_correlation_is_one_answer(self):
-        crowd = simulate([Group(2, 1.0, rho=1.0)], n_questions=2, dimension=9, seed=0)
+        crowd = simulate([WorkerGroup(2, 1.0, rho=1.0)], n_questions=2, dimension=9, seed=0)
         assert crowd.vectors[0] == pytest.approx(crowd.vectors[1])
 
 
