@@ -90,7 +90,7 @@ class RunSerializer(RunRowSerializer):
     embedder = None  # type: ignore[assignment]
     parameters = serializers.SerializerMethodField()
     progress = serializers.SerializerMethodField()
-    error = serializers.CharField(help_text="Why it failed.")
+    error = SaidField(help_text="Why it failed.")
     warnings = serializers.ListField(child=SaidField())
     results = serializers.SerializerMethodField(
         help_text="Address of the results; null while there are none."

@@ -26,7 +26,8 @@ class Run(Record):
     `attempt`, and writes results only in transactions that begin by updating the row of its own
     attempt. `input_hash` is that of all texts that went in. `done` of `total` counts the steps of
     `stage`; `total` is None until it is known. `reasons` says why a result is null; `warnings`
-    are codes with values (`Message`), in older runs sentences. `kind` names one of
+    are codes with values (`Message`), in older runs sentences; `error` is
+    a sentence or such a code as text. `kind` names one of
     `evaluation.kinds`, which says what `parameters` and `summary` hold; the database takes any
     name, and a run of a kind that the site does not know fails with the reason.
     """

@@ -120,7 +120,7 @@ def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
             yield Item("warn", name, "It has answers but was never graded.", grade, "Grade")
         return
     if state == Run.State.FAILED:
-        reason = str(row["run_error"])
+        reason = said(row["run_error"])
         text = f"The last run failed: {reason[:200]}"
         yield Item("bad", name, text, of_run, "Look at the run")
     elif state in UNFINISHED and not listens:

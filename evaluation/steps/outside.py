@@ -16,7 +16,6 @@ from evaluation.methods.aqer.electorate import RemedyError
 from evaluation.models import HumanJudgement, Run
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.words.message import Message
-from evaluation.words.site import said
 
 # Ids that an error spells out.
 NAMED = 20
@@ -76,6 +75,5 @@ def suggested_anchors(run: Run) -> list[Response]:
 
 
 def as_run_input_error(error: RemedyError) -> RunInputError:
-    """Return the error of a run for that of a remedy; a run stores it as its page shows it."""
-    text = said(Message(error.code, error.values))
-    return RunInputError(f"{text[:1].upper()}{text[1:]}.")
+    """Return the error of a run for that of a remedy; each door says it."""
+    return RunInputError(Message(f"run.{error.code}", error.values).as_text())

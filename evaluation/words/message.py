@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 # A sentence of somebody else: of a file that was read, or of a run older than codes.
 SENTENCE = "sentence"
+# So begins a message that is stored as text.
+TEXT = '{"code": '
 # By these words of theirs the warnings of older runs are known.
 OF_OLDER_RUNS = {
     "Empty answers, which count as unanswered": "empty_answers",
@@ -30,9 +33,11 @@ class Message:
 
     @classmethod
     def of(cls, stored: Message | Mapping[str, Any] | str) -> Message:
-        """Return what `as_dict` gave; runs older than codes have stored a sentence."""
+        """Return what `as_dict` or `as_text` gave; runs older than codes have stored a sentence."""
         if isinstance(stored, Message):
             return stored
+        if isinstance(stored, str) and stored.startswith(TEXT):
+            return cls.of(json.loads(stored))
         if isinstance(stored, str):
             known = (code for words, code in OF_OLDER_RUNS.items() if words in stored)
             return cls(next(known, SENTENCE), {SENTENCE: stored})
@@ -41,3 +46,7 @@ class Message:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         return {"code": self.code, "values": dict(self.values)}
+
+    def as_text(self) -> str:
+        """Return the same as a line of JSON, for where sentences are stored as well."""
+        return json.dumps(self.as_dict())

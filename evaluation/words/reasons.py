@@ -36,6 +36,10 @@ WHY_EMPTY: Mapping[str, str] = {
     "fewer_than_6_answers": "camps are looked for from 6 answers on",
     "undivided": "the answers do not fall into two camps",
     "error": "the answer could not be fetched",
+    "excluded": "the worker is excluded",
+    "no_grade": "the worker has no grade",
+    "no_rank": "the worker has no rank",
+    "fewer_than_2_workers": "fewer than 2 workers have both",
 }
 """Of a cell of a table, and of an answer that is not there."""
 
@@ -47,6 +51,11 @@ WHY_UNCHECKED: Mapping[str, str] = {
     "no_other_grader": "there was no second grading",
     "no_words": "the answers have no words",
     "no_draws": "no questions were drawn anew",
+    "no_pair_shares_10_questions": "no two workers answered 10 questions in common",
+    "too_few_ranked_workers": "too few workers are ranked",
+    "nobody_outweighs_others": "no vote weighs much more than the others",
+    "no_spread": "the scores are all the same, or nearly so",
+    "no_weights": "nobody is graded",
 }
 """Of a statistic of the alarms."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from evaluation.words.sentences import Sentence
 
-REMEDIES: Mapping[str, Sentence] = {
+REMEDIES: Mapping[str, str] = {
     "cap_too_low": "a weight cap of {cap:g} is below 1/{voters}: the weights of {voters} voters "
     "could not sum to 1; give at least {lowest:g}",
     "few_outside_groups": "only {outside} workers are outside the groups of copies, and {fewest} "
@@ -14,3 +15,18 @@ REMEDIES: Mapping[str, Sentence] = {
     "do not trust",
     "nobody_left": "all workers are excluded: nobody is left to grade by",
 }
+"""A part of a sentence, by the code of a `RemedyError`."""
+
+
+def _sentence(words: str) -> Callable[[Mapping[str, Any]], str]:
+    def sentence(of: Mapping[str, Any]) -> str:
+        said = words.format_map(of)
+        return f"{said[:1].upper()}{said[1:]}."
+
+    return sentence
+
+
+FAILED: Mapping[str, Sentence] = {
+    f"run.{code}": _sentence(words) for code, words in REMEDIES.items()
+}
+"""The same as a sentence, where it ended a run."""

@@ -17,6 +17,7 @@ from evaluation.management.grading_report import report_of_run
 from evaluation.management.option_arguments import add_option_arguments, chosen
 from evaluation.models import Run
 from evaluation.words.console import BAD_INPUT, Bars, refused_as_bad_input, tell
+from evaluation.words.terminal import said
 
 COMPARED = "Each is off unless asked for, and compared with the plain run."
 
@@ -59,5 +60,5 @@ class Command(SetCommand):
             tell(self.stdout, "the run goes on; its page shows how far it is")
             return
         if run.state != Run.State.DONE:
-            raise CommandError(f"the run {run.state}: {run.error or 'no results'}")
+            raise CommandError(f"the run {run.state}: {said(run.error) or 'no results'}")
         tell(self.stdout, report_of_run(run))

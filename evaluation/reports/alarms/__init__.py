@@ -2,7 +2,6 @@
 
 - `report`: alarms worst first, of a run, of one worker or of one question in it.
 - `evidence`: one alarm with texts side by side.
-- `wording`: titles, and a statistic against its threshold, in words.
 """
 
 from evaluation.reports.alarms.evidence import AlarmEvidence, Exhibit, Shown, alarm_evidence

@@ -13,12 +13,7 @@ from django.db.models.functions import Coalesce, RowNumber
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import Alarm, Run
 from evaluation.reports.about import RunAbout, about
-from evaluation.reports.alarms.wording import (
-    SEVERITIES,
-    case_of,
-    measured,
-    title_of,
-)
+from evaluation.words.alarms import SEVERITIES, case_of, measured, title_of
 from evaluation.words.message import Message
 from evaluation.words.reasons import why_not_checked
 

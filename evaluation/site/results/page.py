@@ -16,6 +16,7 @@ from annotations.web.scope import visible_or_404
 from evaluation.models import Run
 from evaluation.reports import about
 from evaluation.site.results.links import question_set_link, results_link, status_link
+from evaluation.words.site import said
 
 Context = dict[str, Any]
 View = Callable[..., HttpResponseBase]
@@ -83,7 +84,7 @@ def _without_results(request: HttpRequest, run: Run) -> HttpResponseBase:
     context = {
         "title": f"Results of {run.version.question_set.name}",
         "about": about(run),
-        "error": run.error,
+        "error": said(run.error),
         "status_link": status_link(run),
         "breadcrumbs": way_here(run)[:1],
     }

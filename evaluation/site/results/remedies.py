@@ -10,7 +10,7 @@ from django.urls import reverse
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import Alarm, Run
 from evaluation.reports.alarms import AlarmEntry
-from evaluation.reports.alarms.wording import OF_QUESTIONS
+from evaluation.words.alarms import OF_QUESTIONS
 
 # Ids that an address can hold; nobody should be left out by the hundred anyway.
 MOST_EXCLUDED = 40

@@ -12,6 +12,7 @@ from evaluation.methods.simulation import correlated_weak, simulate
 from evaluation.models import HumanJudgement, Run, WorkerGrade
 from evaluation.steps import grading as run_grading
 from evaluation.steps.outside import judgements_of, suggested_anchors
+from evaluation.words.site import said
 
 pytestmark = pytest.mark.django_db
 
@@ -132,7 +133,7 @@ def test_an_unknown_worker_to_exclude_ends_the_run_with_the_id(version):
 def test_a_remedy_without_meaning_ends_the_run_with_the_reason(version):
     run = graded(version, weight_cap=0.05)
     assert run.state == "failed"
-    assert "below 1/12" in run.error
+    assert "A weight cap of 0.05 is below 1/12" in said(run.error)
 
 
 def test_an_expert_judges_an_answer_once_and_from_0_to_5(version):

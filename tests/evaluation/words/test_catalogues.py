@@ -1,6 +1,7 @@
 """Every code that can be produced has words at every door, and options have each door's names."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from evaluation.words.alarms import ALARMS
 from evaluation.words.blanks import Blanks
 from evaluation.words.catalogue import COMMON
 from evaluation.words.message import Message
+from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
+from evaluation.words.remedies import REMEDIES
 from evaluation.words.warnings import WARNINGS
 
 ROOMS = Path(__file__).resolve().parents[3] / "evaluation"
@@ -52,6 +55,66 @@ def test_every_alarm_has_words_and_no_words_are_left_over():
         if isinstance(kind, ast.Constant):
             made.add(f"{kind.value}.{case.value}")
     assert made == ALARMS.keys()
+
+
+def literals(*places):
+    """The texts of some modules that look like the code of a reason."""
+    for place in places:
+        found = ROOMS / place
+        for path in found.rglob("*.py") if found.is_dir() else [found]:
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Constant) and REASON.fullmatch(str(node.value)):
+                    yield node.value
+
+
+REASON = re.compile(
+    r"(no|fewer_than|too_few|nobody|graded_by|missing|only|estimate|equal|one)(_[a-z0-9]+)+"
+    r"|disconnected|excluded|undivided|withdrawn|not_computed|error|too_few"
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "made"),
+    [
+        (
+            WHY_EMPTY,
+            literals(
+                *("methods/aqer", "methods/inference/intervals.py", "flow/results.py"),
+                *("methods/inference/comparison.py", "methods/remedies/partial_crowd.py"),
+                *("files/tables.py", "flow/grade_changes.py", "reports/camps.py"),
+                "reports/consensus.py",
+            ),
+        ),
+        (WHY_UNCHECKED, [*literals("methods/alarms"), "no_words", "graded_by_words_already"]),
+        (
+            WHY_NOT_CHOSEN,
+            literals("methods/remedies/anchors.py", "methods/remedies/candidates.py"),
+        ),
+        (WHY_NOT_CHOSEN, literals("methods/alarms/camps.py")),
+    ],
+    ids=["empty", "unchecked", "not chosen", "no camps"],
+)
+def test_every_reason_has_words(words, made):
+    found = set(made) - {"no_convergence", "too_few"} | ({"too_few"} & words.keys())
+    assert found
+    assert found <= words.keys()
+
+
+def test_every_refusal_of_a_remedy_has_words():
+    made = {arguments[0].value for arguments in calls("RemedyError", "methods", "flow")}
+    assert made == REMEDIES.keys()
+
+
+def test_a_refusal_is_stored_as_text_and_said_at_each_door():
+    message = Message("run.few_outside_groups", {"outside": 2, "fewest": 3})
+    stored = message.as_text()
+    assert Message.of(stored) == message
+    assert terminal.said(stored) == (
+        "Only 2 workers are outside the groups of copies, and 3 are needed to grade by: grade "
+        "without --collapse-copies, or exclude the workers you do not trust."
+    )
+    assert "grade without “Collapse copies”, or" in site.said(stored)
+    assert "grade without collapse_copies, or" in api.said(stored)
 
 
 @pytest.mark.parametrize("code", COMMON)
