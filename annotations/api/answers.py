@@ -18,9 +18,9 @@ from annotations.web.paging import OLDEST
 from annotations.web.query import public_id
 from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, options_of
 from annotations.web.rest.examples import ANSWER_ROWS, REPORT_OF_ANSWERS
-from annotations.web.rest.excerpts import Excerpt, with_excerpt
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.paging import page_body, page_of
+from annotations.web.rest.serializers import Excerpt, with_excerpt
 from annotations.web.rest.uploads import bulk_schema
 from annotations.web.rest.versions import VERSION, version_shown
 from annotations.web.scope import answered_set, editable, visible, visible_or_404

@@ -15,7 +15,7 @@ from annotations.exchange.reading.questions import read_passages
 from annotations.models import Passage, QuestionSetVersion
 from annotations.web.rest.base import StrictModelSerializer
 from annotations.web.rest.examples import PASSAGE_ROWS, REPORT_OF_PASSAGES
-from annotations.web.rest.excerpts import Excerpt, with_excerpt
+from annotations.web.rest.serializers import Excerpt, with_excerpt
 from annotations.web.rest.uploads import bulk_schema
 from annotations.web.rest.versions import VERSION
 

@@ -16,8 +16,8 @@ from annotations.exchange.reading.questions import read_questions
 from annotations.models import Question, QuestionSetVersion
 from annotations.web.rest.base import StrictModelSerializer
 from annotations.web.rest.examples import QUESTION_ROWS, REPORT_OF_QUESTIONS
-from annotations.web.rest.excerpts import Excerpt, with_excerpt
 from annotations.web.rest.problems import bad_field
+from annotations.web.rest.serializers import Excerpt, with_excerpt
 from annotations.web.rest.uploads import bulk_schema
 from annotations.web.rest.versions import VERSION
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.http import StreamingHttpResponse
+from django.utils.http import content_disposition_header
 
 from annotations.exchange.writing.formats import CONTENT_TYPES
 
@@ -17,8 +18,5 @@ def download(chunks: Iterator[bytes], name: str, kind: str) -> StreamingHttpResp
 
 
 def attached(name: str) -> dict[str, str]:
-    """Return the headers of a file that is never run as a page.
-
-    Made of our own words only, a name needs no quoting.
-    """
-    return {"Content-Disposition": f'attachment; filename="{name}"'}
+    """Return the headers of a file that is never run as a page."""
+    return {"Content-Disposition": content_disposition_header(True, name) or ""}

@@ -1,11 +1,33 @@
-"""Sentences of ours on a page."""
+"""Texts on pages and in lists: cut, so that no list loads a book, and with code marked."""
 
 from __future__ import annotations
 
 import re
 
+from django.db.models import F, TextField
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Substr
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
+
+# Characters that are shown of an answer, and of a text in a list.
+ANSWER_SHOWN = 1500
+EXCERPT_SHOWN = 240
+
+
+def beginning(path: str, length: int = EXCERPT_SHOWN) -> Combinable:
+    """Return the expression for the first characters of a text, one more than are shown."""
+    return Substr(F(path), 1, length + 1, output_field=TextField())
+
+
+def shortened(text: str | None, length: int = EXCERPT_SHOWN) -> str:
+    """Return the first characters of a text, with an ellipsis if there is more; "" for None.
+
+    Django's `Truncator` would write people's texts anew (in composed characters) before it cuts.
+    """
+    if not text:
+        return ""
+    return f"{text[:length].rstrip()}…" if len(text) > length else text
 
 
 def with_code(text: str) -> SafeString:

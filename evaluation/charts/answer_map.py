@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
+from annotations.web.texts import shortened
 from evaluation.charts.chart import Chart
 from evaluation.charts.scales import three_digits
 from evaluation.charts.svg import Drawing, fitting, width_of
@@ -234,5 +235,5 @@ def _shade(grade: float | None) -> str:
 
 
 def _tip(name: str, lines: list[str], text: str) -> str:
-    cut = f"{text[:TIP].rstrip()}…" if len(text) > TIP else text
+    cut = shortened(text, TIP)
     return "\n".join([f"{name}: {', '.join(lines)}", cut])

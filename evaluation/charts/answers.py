@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from annotations.web.texts import shortened
 from evaluation.charts.chart import Chart
 from evaluation.charts.rows import Layout, draw_axis
 from evaluation.charts.scales import around, three_digits
@@ -78,5 +79,5 @@ def _lanes(places: Sequence[float]) -> list[int]:
 
 
 def _tip(name: str, score: float | None, text: str) -> str:
-    cut = f"{text[:TIP].rstrip()}…" if len(text) > TIP else text
+    cut = shortened(text, TIP)
     return f"{name}: {three_digits(score)}\n{cut}"

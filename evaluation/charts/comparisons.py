@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import UUID
 
+from annotations.web.texts import shortened
 from evaluation.charts.chart import Chart
 from evaluation.charts.rows import Layout, Row, draw_axis, draw_rows
 from evaluation.charts.scales import around, interval, three_digits
@@ -132,15 +133,10 @@ def _tip(pair: ModelPair) -> str:
 
 
 def _question_tip(question: QuestionDifference, first: str, second: str) -> str:
-    return "\n".join(
-        [
-            f"{question.name}: {_cut(question.text)}",
-            f"{first}, {three_digits(question.first_score)}: {_cut(question.first_text)}",
-            f"{second}, {three_digits(question.second_score)}: {_cut(question.second_text)}",
-            f"nearest to the consensus: {_cut(question.nearest)}",
-        ]
+    lines = (
+        (question.name, question.text),
+        (f"{first}, {three_digits(question.first_score)}", question.first_text),
+        (f"{second}, {three_digits(question.second_score)}", question.second_text),
+        ("nearest to the consensus", question.nearest),
     )
-
-
-def _cut(text: str) -> str:
-    return f"{text[:TIP].rstrip()}…" if len(text) > TIP else text
+    return "\n".join(f"{who}: {shortened(text, TIP)}" for who, text in lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
+from annotations.web.texts import shortened
 from evaluation.charts.chart import Chart
 from evaluation.charts.rows import Layout, Row, draw_axis, draw_rows
 from evaluation.charts.scales import around, three_digits
@@ -55,5 +56,5 @@ def worker_chart(
 
 
 def _tip(answer: WorkerAnswer) -> str:
-    text = answer.text if len(answer.text) <= TIP else f"{answer.text[:TIP].rstrip()}…"
+    text = shortened(answer.text, TIP)
     return f"{answer.question_name}: {three_digits(answer.score_leave_one_out)}\n{text}"

@@ -11,12 +11,12 @@ from uuid import UUID
 from django.db.models import Exists, F, OuterRef
 
 from annotations.models import Response
+from annotations.web.texts import EXCERPT_SHOWN, beginning, shortened
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.statistics.correlation import spearman
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
-from evaluation.reports.texts import EXCERPT_SHOWN, beginning, shortened
 
 MOVERS_SHOWN = 20
 EXEMPLARS_SHOWN = 12

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from django.db.models import F, QuerySet
 
+from annotations.web.texts import ANSWER_SHOWN, beginning, shortened
 from evaluation.flow.aqer_summary import MapAbout, summary_of
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
-from evaluation.reports.texts import ANSWER_SHOWN, beginning, shortened
 
 Axes = Literal["question", "run"]
 Place = tuple[float, float]

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
+from annotations.web.texts import ANSWER_SHOWN, beginning, shortened
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMScore, Run
 from evaluation.reports.about import RunAbout, about
-from evaluation.reports.texts import ANSWER_SHOWN, beginning, shortened
 from evaluation.reports.values import Estimate
 from evaluation.words.reasons import in_words
 

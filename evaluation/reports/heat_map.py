@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.db.models import F, QuerySet
 
+from annotations.web.texts import beginning, shortened
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, RunData, WorkerGrade
-from evaluation.reports.texts import beginning, shortened
 
 NAME = "heat-map"
 # A block's workers and questions.

@@ -10,10 +10,10 @@ from django.db.models import F
 
 from annotations.models import Question
 from annotations.web.paging import PAGE, Keyset, Page
+from annotations.web.texts import ANSWER_SHOWN, beginning, shortened
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.camps import Camp, camps_of, why_no_camps
-from evaluation.reports.texts import ANSWER_SHOWN, beginning, shortened
 from evaluation.words.reasons import in_words
 
 ORDER = Keyset("score", ("-score", "response__public_id"), empty_last=True)

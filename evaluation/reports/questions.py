@@ -9,8 +9,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from annotations.web.paging import PAGE, Keyset, Page
+from annotations.web.texts import beginning, shortened
 from evaluation.models import ExemplaryAnswer, Run
-from evaluation.reports.texts import beginning, shortened
 
 By = Literal["position", "dispersion", "difficulty"]
 ORDERS: dict[By, Keyset] = {

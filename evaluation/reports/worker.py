@@ -10,10 +10,10 @@ from django.db.models import F, FilteredRelation, Q
 
 from annotations.models import Response
 from annotations.web.paging import PAGE, Keyset, Page
+from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, beginning, shortened
 from evaluation.methods.aqer.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
 from evaluation.models import ExemplaryAnswer, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
-from evaluation.reports.texts import ANSWER_SHOWN, EXCERPT_SHOWN, beginning, shortened
 from evaluation.reports.workers import WorkerRow, worker_row
 
 Status = Literal["scored", "empty", "rejected", "not_in_run"]

@@ -5,6 +5,6 @@
 - `bulk`: many rows at once, through the stages of `annotations.exchange.importing`; `uploads` is
   their description.
 - `problems`: everything that can go wrong, by its name (RFC 9457).
-- `serializers`: made out of frozen dataclasses; `excerpts`: texts cut in the database.
+- `serializers`: made out of frozen dataclasses; texts cut in the database.
 - `versions`: which version of a set is meant; `examples`: those of the schema.
 """

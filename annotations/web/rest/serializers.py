@@ -1,4 +1,4 @@
-"""Serializers made out of frozen dataclasses: the API sends what pages and files show."""
+"""Serializers made out of frozen dataclasses, and texts cut: the API sends what pages show."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import dataclasses
 import types
 from datetime import datetime
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
+from django.db.models import Model, QuerySet
 from rest_framework import serializers
+
+from annotations.web.texts import EXCERPT_SHOWN, beginning, shortened
+
+M = TypeVar("M", bound=Model)
 
 # Other rooms add the types that only they know.
 PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
@@ -75,3 +80,21 @@ def _field(hint: Any, **options: Any) -> Any:
     if hint is Any:
         return serializers.JSONField(**options)
     raise TypeError(f"{hint} has no form in JSON")
+
+
+class Excerpt(serializers.CharField):
+    """The first 240 characters of the text, with an ellipsis if there is more."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        shown = f"The first {EXCERPT_SHOWN} characters of the text; … if there is more."
+        super().__init__(read_only=True, help_text=shown, **kwargs)
+
+    def to_representation(self, value: Any) -> str:
+        """Return the cut text."""
+        return shortened(value)
+
+
+def with_excerpt(rows: QuerySet[M, M]) -> QuerySet[M, M]:
+    """Add what `Excerpt` shows."""
+    annotated: QuerySet[Any, Any] = rows.annotate(excerpt=beginning("text"))
+    return annotated

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from annotations.models import Question, Response
 from annotations.web.paging import PAGE, Page
+from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, beginning, shortened
 from evaluation.models import Alarm, LLMResponse, Run, WorkerGrade
 from evaluation.reports.alarms.report import AlarmEntry, entry_of
-from evaluation.reports.texts import ANSWER_SHOWN, EXCERPT_SHOWN, beginning, shortened
 from evaluation.reports.workers import WorkerRow, worker_rows
 
 # Pairs of answers on one page.
