@@ -128,7 +128,7 @@ class Whole(Option):
 
     Attributes
     ----------
-    or_zero : 0 will do as well, for none. why : why not less than `lowest`.
+    or_zero : 0 will do as well, for none. why : why then nothing between 0 and `lowest` will do.
     """
 
     lowest: int = 0
@@ -166,12 +166,13 @@ class Real(Option):
             return self._invalid(value, "number")
         if not math.isfinite(value):
             return self._invalid(value, "finite")
+        highest = self.highest
         if self.above is not None and value <= self.above:
-            return problem("min_value", self.name, given=value, above=self.above)
+            return problem("min_value", self.name, given=value, above=self.above, highest=highest)
         if self.lowest is not None and value < self.lowest:
             return problem("min_value", self.name, given=value, lowest=self.lowest, why="")
-        if self.highest is not None and value > self.highest:
-            return problem("max_value", self.name, given=value, highest=self.highest)
+        if highest is not None and value > highest:
+            return problem("max_value", self.name, given=value, above=self.above, highest=highest)
         return None
 
     def _read(self, text: str) -> float:

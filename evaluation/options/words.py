@@ -108,10 +108,15 @@ class _Mention:
 def _about_value(problem: Problem) -> str | None:
     """Return the sentence of a problem of one value; None for one between options."""
     values: Mapping[str, Any] = problem.values
+    if values.get("above") is not None and problem.code in ("min_value", "max_value"):
+        bounds = "above {above:g}" + (
+            "" if values["highest"] is None else " and at most {highest:g}"
+        )
+        return f"{{given:g}} must be {bounds}"
     if problem.code == "min_value":
-        if "above" in values:
-            return "{given} must be above {above:g}"
-        return "{given} is less than {lowest}" + (": {why}" if values["why"] else "")
+        if values["why"]:
+            return "{why}: 0, or {lowest} and more"
+        return "{given} is less than {lowest}"
     if problem.code == "invalid":
         return INVALID[values["what"]]
     return OF_VALUES.get(problem.code)

@@ -296,7 +296,7 @@ def test_a_bad_file_is_refused_with_line_and_reason(crowd, output, tmp_path, opt
         (["--weight-cap=.1"], "a weight cap of 0.1 is below 1/5"),
         (["--weight-cap=0"], "must be above 0"),
         (["--group-vote=.5"], "--group-vote is only used with --collapse-copies"),
-        (["--suggest-anchors=1"], "1 is less than 2"),
+        (["--suggest-anchors=1"], "one grade cannot be compared: 0, or 2 and more"),
         (["--camps", "--suggest-anchors=4"], "choose one of the two"),
         (["--spelling"], "precomputed vectors are made"),
         (["--unit-length", "--aggregation=majority"], "--unit-length is for --aggregation mean"),
