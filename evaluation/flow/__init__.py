@@ -11,7 +11,7 @@ the same columns, and both write what comes back. In between, in this order:
      of zeros for models' answers without a text;
    - grades (`grade`): AQER, started from entailment where asked for, with or without remedies
      (`remedies`), and the models against its exemplary answers;
-   - looks for alarms (`alarms`) in the crowd as it was before remedies (`alarm_crowd`).
+   - looks for alarms (`alarms`) in the crowd as it was before remedies.
 3. `maps.map_answers` places the answers of a grading on its map, for those who draw one.
 
 One `Grading` comes back. Its `results()` are the rows of every table, its `warnings` what to know

@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from evaluation.flow.alarm_crowd import crowd_for_alarms
-from evaluation.flow.alarms import Alarms, GradedAnswers, alarms_of
+from evaluation.flow.alarms import Alarms, GradedAnswers, alarms_of, crowd_for_alarms
 from evaluation.flow.embed import Embedded, Progress, embed, entailment_scores
 from evaluation.flow.grade import Graded, ModelColumns, grade
 from evaluation.flow.grade_changes import GradeChanges, standings_of

@@ -25,6 +25,8 @@ class _Columns:
     def kept(self, wanted: Iterable[bool]) -> Self:
         """Return the rows that are wanted, in their order."""
         wanted = list(wanted)
+        if all(wanted):
+            return self
         return type(self)(*(list(compress(column, wanted)) for column in vars(self).values()))
 
 

@@ -1,6 +1,6 @@
 """What a terminal shows of a grading: tables in short, alarms, and every warning.
 
-Told once, from plain rows, for files (`report_of_files`) and for a run (`report_of_run`).
+Told once, from plain rows, for files (`report_of_files`) and for runs (`run_report`).
 """
 
 from __future__ import annotations
@@ -12,19 +12,11 @@ from pathlib import Path
 
 from evaluation.files.graded import FileGrading
 from evaluation.flow.alarms import Alarm
-from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.grade_changes import GradeChanges
 from evaluation.flow.results import ModelRow, WorkerRow
 from evaluation.methods.aqer.scale import Ceiling
-from evaluation.models import Run
-from evaluation.reports.stored_rows import (
-    stored_alarms,
-    stored_changes,
-    stored_models,
-    stored_workers,
-)
 from evaluation.words.console import printable, text_table
-from evaluation.words.terminal import all_said, said
+from evaluation.words.terminal import said
 
 # Workers shown, and workers or questions named for an alarm; files and pages have all of them.
 SHOWN = 40
@@ -61,7 +53,7 @@ def report_of_files(graded: FileGrading, output: Path) -> str:
     """Return the text that ``evaluate aqer`` prints at the end."""
     grading = graded.grading
     aqer, results = grading.graded.aqer, grading.results()
-    text = _text(
+    text = text_of(
         Told(
             n_answers=len(grading.given.answered),
             n_workers=len(aqer.workers_),
@@ -79,27 +71,8 @@ def report_of_files(graded: FileGrading, output: Path) -> str:
     return f"{text}\n\nTables: {output}"
 
 
-def report_of_run(run: Run) -> str:
-    """Return the text that ``grade`` prints at the end."""
-    summary = summary_of(run)
-    return _text(
-        Told(
-            n_answers=summary.counts.answers,
-            n_workers=summary.counts.workers,
-            n_questions=summary.counts.questions,
-            n_iterations=summary.iterations,
-            workers=stored_workers(run),
-            models=stored_models(run),
-            changes=stored_changes(run),
-            ceiling=summary.ceiling,
-            alarms=stored_alarms(run),
-            warnings=all_said(run.warnings),
-            rest=lambda _: "on the page of the run",
-        )
-    )
-
-
-def _text(told: Told) -> str:
+def text_of(told: Told) -> str:
+    """Return what a terminal shows."""
     parts = [
         f"{told.n_answers} answers of {told.n_workers} workers to "
         f"{told.n_questions} questions, {told.n_iterations} iterations",

@@ -1,4 +1,4 @@
-"""Vectors out of the database, where they are; the others are computed and kept, part by part."""
+"""The vectors of a run: kept ones out of the database, the missing ones made part by part."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.backends import Embedder, EmbedderInfo, get_embedder, parse_spec
+from evaluation.flow.embed import Embedded, embed, truncation_warning
+from evaluation.flow.parameters import AqerParameters
 from evaluation.models import EmbedderVersion, Embedding, text_hash
 from evaluation.steps.checkpoints import Turn
+from evaluation.texts.languages import language_warning
 
 # Texts embedded in one part: what a worker that dies may lose.
 PART = 128
@@ -21,6 +24,35 @@ QUERIED = 500
 KEPT_KINDS = ("minilm", "sentence-transformers", "openai")
 
 T = TypeVar("T")
+
+
+def embed_texts(
+    parameters: AqerParameters, turn: Turn, answers: Sequence[str], of_models: Sequence[str] | None
+) -> Embedded:
+    """Return the vectors of workers' and models' answers, none of which is empty.
+
+    Raises `BackendError`, and ends the turn between two parts when its time is up.
+    """
+    found = _embedded(parameters, turn, answers, of_models)
+    turn.report("grading", 0, 1)  # which comes next, and tells how far it is only by its draws
+    return found
+
+
+def _embedded(
+    parameters: AqerParameters, turn: Turn, answers: Sequence[str], of_models: Sequence[str] | None
+) -> Embedded:
+    if not is_kept(parameters.embedder):
+        return embed(parameters, answers, of_models, turn.report)
+    texts = [*answers, *(of_models or ())]
+    vectors, info, cut = cached_vectors(parameters.embedder, parameters.precision, texts, turn)
+    n = len(answers)
+    found = [truncation_warning(cut, info), language_warning(texts, info)]
+    return Embedded(
+        vectors[:n],
+        None if of_models is None else vectors[n:],
+        info,
+        [warning for warning in found if warning],
+    )
 
 
 def is_kept(spec: str) -> bool:

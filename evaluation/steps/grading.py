@@ -13,12 +13,12 @@ from annotations.query_plans import refresh_statistics
 from evaluation.flow.grading import grade_answers
 from evaluation.flow.maps import map_answers
 from evaluation.methods.aqer.electorate import RemedyError
+from evaluation.steps.cache import embed_texts
 from evaluation.steps.checkpoints import Turn
 from evaluation.steps.draws import DrawParts
 from evaluation.steps.load import load
 from evaluation.steps.outside import as_run_input_error
 from evaluation.steps.save import save
-from evaluation.steps.vectors import embed_texts
 
 __all__ = ["grade_run"]
 

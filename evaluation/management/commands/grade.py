@@ -13,8 +13,8 @@ from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.runs import queue
 from evaluation.background.watching import watch
 from evaluation.flow.parameters import REMEDIES, AqerParameters
-from evaluation.management.grading_report import report_of_run
 from evaluation.management.option_arguments import add_option_arguments, chosen
+from evaluation.management.run_report import report_of_run
 from evaluation.models import Run
 from evaluation.words.console import BAD_INPUT, Bars, refused_as_bad_input, tell
 from evaluation.words.terminal import said
