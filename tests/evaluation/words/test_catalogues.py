@@ -14,6 +14,7 @@ from evaluation.words.catalogue import COMMON
 from evaluation.words.message import Message
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
 from evaluation.words.remedies import REMEDIES
+from evaluation.words.table import document
 from evaluation.words.warnings import WARNINGS
 
 ROOMS = Path(__file__).resolve().parents[3] / "evaluation"
@@ -218,3 +219,8 @@ def test_what_is_stored_is_read_as_it_was():
 
 def test_a_code_of_a_newer_version_is_shown_as_it_is():
     assert site.said({"code": "quite_new", "values": {}}) == "quite new"
+
+
+def test_the_table_of_the_documents_is_that_of_the_code():
+    page = ROOMS.parent / "platform" / "docs" / "words.md"
+    assert page.read_text(encoding="utf-8") == document(), "python -m evaluation.words.table"
