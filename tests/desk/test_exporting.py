@@ -50,7 +50,7 @@ def test_a_download_is_an_attachment_that_uploads_to_the_same_answers(client, wo
         upload = reverse("admin:upload", args=[lakes.public_id, what])
         file = SimpleUploadedFile(f"{what}.xlsx", made)
         preview = client.post(upload, {"file": file}, follow=True)
-        token = preview.context["staged"].token
+        token = preview.context["staged"].public_id
         client.post(reverse("admin:upload-confirm", args=[lakes.public_id, token]))
     copies = Response.objects.filter(submission__version__question_set=lakes).order_by("pk")
     stored = Response.objects.filter(submission__version=world.version).order_by("pk")
@@ -105,7 +105,7 @@ def test_results_of_mechanical_turk_are_uploaded_with_a_template(client, world):
     preview = send("Translate: ${word}")
     report = preview.context["staged"].report
     assert (report["n_new"], report["n_rejected"]) == (1, 1)
-    token = preview.context["staged"].token
+    token = preview.context["staged"].public_id
     client.post(reverse("admin:upload-confirm", args=[lakes.public_id, token]))
     assert Response.objects.get(submission__version__question_set=lakes).rejected
     assert lakes.latest_version().questions.get().text == "Translate: See"
