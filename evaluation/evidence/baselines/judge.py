@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
-import httpx
 import numpy as np
 
-from evaluation.backends import parse_spec
+from evaluation.backends.chat.contract import Message
+from evaluation.backends.chat.registry import get_chat
 from evaluation.backends.errors import ChatError
-from evaluation.backends.server import OpenAIServer, Patience
+from evaluation.backends.server import Patience
 from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
+from evaluation.flow.asking.asker import Settings, ask
+from evaluation.flow.asking.plan import Item, plan
+from evaluation.flow.asking.store import MemoryStore
 from evaluation.methods.cells import Floats
 
-FORM = "openai:MODEL@URL"
 HIGHEST = 5.0
 PROMPT = (
     "Grade an answer to a question.\n\n"
@@ -27,7 +28,7 @@ PROMPT = (
 )
 AGAIN = "Reply with one number from 0 to 5 and nothing else."
 # Letters enough for a number and a word or two around it.
-MOST_TOKENS = 16
+PARAMETERS = {"temperature": 0, "max_tokens": 16}
 AT_ONCE = 8
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w])")
 
@@ -46,7 +47,7 @@ def judge(crowd: Crowd) -> Floats:
 
 
 class Judge:
-    """A chat model behind an OpenAI-compatible address, asked at temperature 0.
+    """A chat model, asked at temperature 0.
 
     `spec` is of the form openai:MODEL@URL; the key is read from the environment variable
     `api_key_env`. ChatError: the SPEC is of another form.
@@ -62,19 +63,10 @@ class Judge:
         longest_wait: float = 60.0,
         first_wait: float = 0.5,
     ) -> None:
-        parsed = parse_spec(spec)
-        if parsed.kind != "openai":
-            raise ChatError(f"judge {spec!r} is not of the form {FORM}")
-        self.name, self.model = parsed.text, parsed.target
-        self._server = OpenAIServer(
-            "judge",
-            self.name,
-            parsed.url,
-            "chat/completions",
-            api_key_env=api_key_env,
-            patience=Patience(attempts, timeout, first_wait, longest_wait),
-            error=ChatError,
-        )
+        patience = Patience(attempts, timeout, first_wait, longest_wait)
+        self._chat = get_chat(spec, what="judge", api_key_env=api_key_env, patience=patience)
+        self.name, self.model = spec.strip(), self._chat.model
+        self._settings = Settings(AT_ONCE, patience, stop_at_error=True)
 
     def scores(
         self, questions: Sequence[str], answers: Sequence[str], progress: Progress | None = None
@@ -84,45 +76,35 @@ class Judge:
         A reply without one number in the range is asked for once more. ChatError: the server
         cannot be reached, refuses, or answers what is no chat.
         """
-        pairs = list(zip(questions, answers, strict=True))
-        found = np.full(len(pairs), np.nan)
-        with self._server.client() as client, ThreadPoolExecutor(AT_ONCE) as pool:
-            replies = pool.map(lambda pair: self._score(client, *pair), pairs)
-            for at, score in enumerate(replies):
-                found[at] = np.nan if score is None else score
-                if progress is not None:
-                    progress(at + 1, len(pairs))
-        return found
-
-    def _score(self, client: httpx.Client, question: str, answer: str) -> float | None:
-        asked = [
-            {"role": "user", "content": PROMPT.format(question=question, answer=answer)},
+        pairs = zip(questions, answers, strict=True)
+        asked = [[_user(PROMPT.format(question=q, answer=a))] for q, a in pairs]
+        replies = self._replies(asked, progress)
+        found = [score_in(reply) for reply in replies]
+        missing = [at for at, score in enumerate(found) if score is None]
+        again = [
+            [*asked[at], {"role": "assistant", "content": replies[at]}, _user(AGAIN)]
+            for at in missing
         ]
-        reply = self._reply(client, asked)
-        score = score_in(reply)
-        if score is None:
-            asked += [
-                {"role": "assistant", "content": reply},
-                {"role": "user", "content": AGAIN},
-            ]
-            score = score_in(self._reply(client, asked))
-        return score
+        for at, reply in zip(missing, self._replies(again), strict=True):
+            found[at] = score_in(reply)
+        return np.array([np.nan if score is None else score for score in found])
 
-    def _reply(self, client: httpx.Client, messages: list[dict[str, str]]) -> str:
-        body: dict[str, Any] = {
-            "model": self.model,
-            "messages": messages,
-            "temperature": 0,
-            "max_tokens": MOST_TOKENS,
-        }
-        answer = self._server.post(client, body)
-        try:
-            content = answer["choices"][0]["message"]["content"]
-        except (KeyError, TypeError, IndexError):
-            raise self._server.error(
-                "the answer holds no reply", "check that the model is one for chats"
-            ) from None
-        return content if isinstance(content, str) else ""
+    def _replies(
+        self, conversations: Sequence[Sequence[Message]], progress: Progress | None = None
+    ) -> list[str]:
+        items = [Item(str(n), tuple(messages)) for n, messages in enumerate(conversations)]
+        store = MemoryStore()
+        planned = plan(self._chat, items, PARAMETERS, seed=None)
+        asyncio.run(ask(self._chat, planned, store, self._settings, progress=progress))
+        replies = [store.kept[at, 0].reply for at in range(len(items))]
+        for fault in (reply.fault for reply in replies):
+            if fault is not None and fault.code != "not_asked":
+                raise ChatError(f"judge {self.name!r}: {fault.message}", fault.code)
+        return [reply.text for reply in replies]
+
+
+def _user(content: str) -> Message:
+    return {"role": "user", "content": content}
 
 
 def score_in(reply: str) -> float | None:

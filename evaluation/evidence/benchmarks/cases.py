@@ -10,6 +10,7 @@ from time import perf_counter
 
 from evaluation.evidence.benchmarks import (
     alarms,
+    asking,
     coverage,
     embedding,
     exchange,
@@ -50,6 +51,7 @@ CASES: dict[str, Case] = {
     "exchange": lambda _: exchange.moved(),
     "install": lambda options: installation.installed(options.root, fresh=options.install),
     "pages": lambda options: pages.every_page(options.root),
+    "asking": lambda _: asking.against_bare_loop(),
     "alarms": lambda options: alarms.cost_of_alarms(options.data),
     "embedding": lambda options: embedding.against_bare_encode(options.data),
 }

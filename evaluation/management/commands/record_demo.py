@@ -6,7 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations import demo
-from annotations.demo import model_server, recording
+from evaluation.backends.chat.smollm2 import INSTALL
+from evaluation.backends.errors import ChatError
+from evaluation.evidence import recording
 
 
 class Command(BaseCommand):
@@ -14,7 +16,7 @@ class Command(BaseCommand):
 
     help = (
         "Ask SmolLM2-135M-Instruct the demo's questions, with and without the passage, and write "
-        "model_answers.csv and recording.json. " + model_server.INSTALL
+        "model_answers.csv and recording.json. " + INSTALL
     )
     requires_system_checks = ()
 
@@ -32,6 +34,6 @@ class Command(BaseCommand):
         """Record, and say how many answers there are."""
         try:
             count = recording.record(options["output"], say=self.stdout.write)
-        except (recording.RecordingError, model_server.ServerError, OSError) as error:
+        except (recording.RecordingError, ChatError, OSError) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(f"{count} answers recorded in {options['output']}")
