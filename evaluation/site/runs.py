@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotations.models import rights
 from annotations.web.pages import NEWEST_FIRST, breadcrumbs, page_of
-from annotations.web.scope import editable, user_id
+from annotations.web.scope import editable, user_id, visible_or_404
 from annotations.web.texts import with_code
 from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
@@ -28,11 +28,8 @@ RUNS_PER_PAGE = 25
 
 
 def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
-    """Return the run if the one who asks may see it; else it does not exist."""
-    try:
-        return lifecycle.find(request.user, run_id)
-    except Run.DoesNotExist:
-        raise Http404 from None
+    """Return the run, with its question set, if the one who asks may see it; else a 404."""
+    return visible_or_404(request, Run.objects.select_related("version__question_set"), run_id)
 
 
 def runs(request: HttpRequest) -> HttpResponse:

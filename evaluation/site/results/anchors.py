@@ -18,7 +18,8 @@ from evaluation.background import runs as lifecycle
 from evaluation.models import Run
 from evaluation.reports.alarms import alarms_report
 from evaluation.reports.anchors import RECOMMENDED, anchors_report
-from evaluation.site.results.page import Context, results_page, run_or_404
+from evaluation.site.results.page import Context, results_page
+from evaluation.site.runs import run_or_404
 from evaluation.steps.load import parameters_of
 from evaluation.steps.outside import suggested_anchors
 from evaluation.words.reasons import why_not_chosen

@@ -12,19 +12,14 @@ from django.template.response import TemplateResponse
 from django.views.decorators.http import require_safe
 
 from annotations.web.pages import Breadcrumbs
-from annotations.web.scope import visible_or_404
 from evaluation.models import Run
 from evaluation.reports import about
 from evaluation.site.results.links import question_set_link, results_link, status_link
+from evaluation.site.runs import run_or_404
 from evaluation.words.site import said
 
 Context = dict[str, Any]
 View = Callable[..., HttpResponseBase]
-
-
-def run_or_404(request: HttpRequest, run: UUID) -> Run:
-    """Return a run that the one who asks may see, with its question set."""
-    return visible_or_404(request, Run.objects.select_related("version__question_set"), run)
 
 
 def results_page(template: str) -> Callable[[Callable[..., Context]], View]:
