@@ -9,6 +9,8 @@ model differs between machines in the seventh digit.
 When a change is meant, say so in the changelog and save anew:
 
     rm -r tests/contracts/saved && .venv/bin/python tests/contracts/replay.py tests/contracts/saved
+
+and look at what git shows: nothing but that change may have come in.
 """
 
 import math
@@ -21,6 +23,7 @@ import pytest
 from tests.contracts.replay import COMMANDS, HERE, NUMBER
 
 SAVED = HERE / "saved"
+OPTIONS = "options.txt"
 RELATIVE = ABSOLUTE = 1e-12
 
 
@@ -35,7 +38,7 @@ def texts(folder: Path, *groups: str) -> dict[str, str]:
     """The text of every file below a folder, by its path."""
     paths = [path for path in sorted(folder.rglob("*.txt")) if path.is_file()]
     names = {path.relative_to(folder): path for path in paths}
-    wanted = {*groups, "options.txt"}
+    wanted = {*groups, OPTIONS}
     return {str(n): p.read_text("utf-8") for n, p in names.items() if n.parts[0] in wanted}
 
 
@@ -57,6 +60,9 @@ def near(was: float, has: float) -> bool:
 def assert_as_saved(folder: Path, *groups: str) -> None:
     now, before = replayed(folder, *groups), texts(SAVED, *groups)
     assert sorted(now) == sorted(before), "files are missing, or are new"
+    # A new option breaks nothing, one that is gone does.
+    gone = set(before.pop(OPTIONS).splitlines()) - set(now[OPTIONS].splitlines())
+    assert not gone, f"options are gone, or take something else: {sorted(gone)}"
     found = {name: difference(text, now[name]) for name, text in before.items()}
     told = "\n".join(f"{name}: {what}" for name, what in found.items() if what)
     assert not told, f"saved results differ:\n{told}"

@@ -1,0 +1,173 @@
+"""Changes lines of a room, one at a time, and counts the changes that no test of it notices.
+
+    python tests/mutants.py ROOM ... [--sample N] [--seed N] [--processes N] [--folder FOLDER]
+
+works in a copy of the files that git knows, so the checkout stays as it is, and prints a row of the
+table in platform/docs/mutants.md, then each change that went unnoticed. mutmut makes the changes:
+it writes all of them at once and forks a process for each from one that has Django loaded, where
+cosmic-ray starts a new interpreter every time (five seconds of imports for each of thousands); of
+a room it runs those tests only that reach the changed function.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Room:
+    """Files to change, as globs, and the tests that ought to notice."""
+
+    files: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+ROOMS = {
+    "access": Room(("annotations/models/access.py",), ("tests/annotations/models/test_access.py",)),
+    "alarms": Room(("evaluation/methods/alarms/*",), ("tests/evaluation/methods/alarms",)),
+    "background": Room(
+        ("evaluation/background/*",),
+        ("tests/evaluation/background", "tests/evaluation/commands/test_grade.py"),
+    ),
+    "importing": Room(
+        ("annotations/exchange/importing/*",),
+        (
+            "tests/annotations/exchange/importing",
+            "tests/annotations/test_import_commands.py",
+            "tests/evaluation/exports/test_exports.py",
+        ),
+    ),
+    "flow": Room(
+        ("evaluation/flow/*",),
+        (
+            "tests/evaluation/flow",
+            "tests/evaluation/steps",
+            "tests/evaluation/commands/test_evaluate_numbers.py",
+            "tests/evaluation/commands/test_evaluate_remedies.py",
+        ),
+    ),
+    "steps": Room(
+        ("evaluation/steps/*",),
+        (
+            "tests/evaluation/steps",
+            "tests/evaluation/flow",
+            "tests/evaluation/background/test_draw_parts.py",
+        ),
+    ),
+}
+CONFIG = """
+
+[tool.mutmut]
+source_paths = ["annotations", "evaluation"]
+only_mutate = {files}
+also_copy = ["platform", "templates", "manage.py", "README.md", "Makefile"]
+pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow and not browser"]
+pytest_add_cli_args_test_selection = {tests}
+track_dependencies = false
+# Seconds of processor time for a change: its tests take a few, an endless loop all of them.
+timeout_constant = 20.0
+timeout_multiplier = 3.0
+"""
+# Exit codes of pytest and of mutmut, in words; others are signals.
+KINDS = {0: "survived", 1: "killed", 3: "killed", 5: "untested", 33: "untested", None: "not tried"}
+ENDLESS = (24, -24, 36, 152, 255)
+
+
+def main() -> None:
+    """Change, test, tell."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rooms", nargs="+", choices=list(ROOMS), metavar="ROOM")
+    parser.add_argument("--sample", type=int, help="so many changes of each room, drawn by --seed")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--folder", type=Path, help="keep the copies here (default: thrown away)")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
+        for name in asked.rooms:
+            copy = (asked.folder or Path(scratch)).resolve() / name
+            copy_of_the_tree(copy, ROOMS[name])
+            tell(name, copy, asked)
+
+
+def copy_of_the_tree(copy: Path, room: Room) -> None:
+    """Copy the files that git knows, and say in the copy what to change."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for name in filter(None, names.split("\0")):
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name)
+    config = CONFIG.format(files=json.dumps(room.files), tests=json.dumps(room.tests))
+    with (copy / "pyproject.toml").open("a", encoding="utf-8") as file:
+        file.write(config)
+
+
+def tell(name: str, copy: Path, asked: argparse.Namespace) -> None:
+    """Try the changes of a room, and print its row and what nobody noticed."""
+    # A name that none has: makes the changes, and learns which tests reach what.
+    mutmut(copy, asked.processes, "none")
+    made = sorted(results(copy))
+    if not made:
+        sys.exit(f"{name}: no change was made, see {copy}")
+    chosen = made
+    if asked.sample and asked.sample < len(made):
+        chosen = sorted(random.Random(asked.seed).sample(made, asked.sample))
+    mutmut(copy, asked.processes, *chosen)
+    codes = results(copy)
+    kinds = Counter(kind_of(codes[change]) for change in chosen)
+    tried = len(chosen) - kinds["not tried"]
+    noticed = kinds["killed"] + kinds["endless"]
+    cells = [name, f"{datetime.now(UTC):%Y-%m-%d}", len(made), tried, kinds["killed"]]
+    cells += [kinds["endless"], kinds["survived"], kinds["untested"], kinds["crashed"]]
+    share = f"{100 * noticed / tried:.0f}%" if tried else ""
+    print("|", " | ".join(map(str, [*cells, share])), "|", flush=True)
+    for change in chosen:
+        if kind_of(codes[change]) in ("survived", "untested", "crashed"):
+            print(f"\n{kind_of(codes[change])}: {change}\n{shown(copy, change)}", flush=True)
+
+
+def mutmut(copy: Path, processes: int, *changes: str) -> None:
+    command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(processes), *changes]
+    with (copy / "mutmut.log").open("a", encoding="utf-8") as log:
+        # One core for each process, as in tests beside each other.
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        subprocess.run(command, cwd=copy, stdout=log, stderr=log, env=environment, check=False)
+
+
+def results(copy: Path) -> dict[str, int | None]:
+    """The exit code of the tests of each change, None before it was tried."""
+    found: dict[str, int | None] = {}
+    for path in (copy / "mutants").rglob("*.meta"):
+        found |= json.loads(path.read_text("utf-8"))["exit_code_by_key"]
+    return found
+
+
+def kind_of(code: int | None) -> str:
+    return "endless" if code in ENDLESS else KINDS.get(code, "crashed")
+
+
+def shown(copy: Path, change: str) -> str:
+    """The lines that a change takes away and puts there."""
+    command = [sys.executable, "-m", "mutmut", "show", change]
+    text = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False).stdout
+    lines = [
+        line for line in text.splitlines() if line[:1] in "+-@" and line[:3] not in ("+++", "---")
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
