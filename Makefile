@@ -12,7 +12,7 @@ BESIDE := -n logical --maxprocesses 4 --dist worksteal
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test slow lint benchmark
+.PHONY: help install demo up test slow lint benchmark mutants
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
@@ -40,6 +40,10 @@ $(STAMPS)/benchmark: $(STAMPS)/run
 	$(PIP) --editable '.[benchmark]'
 	@touch $@
 
+$(STAMPS)/mutants: $(STAMPS)/run
+	$(PIP) --editable '.[mutants]'
+	@touch $@
+
 install: $(STAMPS)/run  ## what running needs, into .venv
 
 demo: $(STAMPS)/run  ## install, load and grade the demo, print its tables, serve it (PORT=8000, SERVE=0 to end after the tables)
@@ -62,3 +66,8 @@ lint: $(STAMPS)/test  ## ruff, mypy and the import contracts
 
 benchmark: $(STAMPS)/benchmark  ## speed and memory against named peers, as ratios of one run
 	$(BIN)/python manage.py benchmark
+
+ROOMS  ?= access alarms background flow importing steps
+SAMPLE ?= 200
+mutants: $(STAMPS)/mutants  ## change lines of some rooms and count what no test notices: hours (ROOMS="flow steps", SAMPLE=200 changes of each, SEED=0)
+	nice -n 19 $(BIN)/python tests/mutants.py $(ROOMS) --sample $(SAMPLE) --seed $(or $(SEED),0)

@@ -39,6 +39,7 @@ def manage(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_commands_that_need_no_database_leave_nothing_behind(tmp_path):
     home = tmp_path / "var"
     for arguments in (["check"], ["help"], ["record_demo", "--help"]):
@@ -52,6 +53,7 @@ def test_commands_that_need_no_database_leave_nothing_behind(tmp_path):
     assert not home.exists()
 
 
+@pytest.mark.slow
 def test_the_first_migration_makes_a_private_database_in_wal_mode(tmp_path):
     home = tmp_path / "var"
     result = manage(home, "migrate")
