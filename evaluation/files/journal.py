@@ -183,29 +183,32 @@ class Journal:
             self._file = None
 
     def _read(self) -> None:
-        try:
-            content = self.path.read_bytes() if self.path.is_file() else b""
-        except FileNotFoundError:
+        if not self.path.is_file():
             return
-        whole = content.rfind(b"\n") + 1
-        if self._file is not None and whole < len(content):
-            os.ftruncate(self._file, whole)
-        self._size = whole
-        for number, line in enumerate(content[:whole].splitlines(), 1):
-            try:
-                said = json.loads(line)
-                if "described" in said:
-                    described = Configuration(**said["described"])
-                    self.configurations[described.id] = described
-                cells = {name: said[name] for name in ROW}
-                self._take(Row(status=AnswerStatus(said["status"]), **cells))
-            except (ValueError, KeyError, TypeError) as error:
-                raise InputError.single(
-                    str(self.path),
-                    "this is no line of an asking",
-                    "Choose another folder, or remove the line.",
-                    line=number,
-                ) from error
+        with self.path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.endswith(b"\n"):  # torn
+                    if self._file is not None:
+                        os.ftruncate(self._file, self._size)
+                    break
+                self._size += len(line)
+                self._learn(number, line)
+
+    def _learn(self, number: int, line: bytes) -> None:
+        try:
+            said = json.loads(line)
+            if "described" in said:
+                described = Configuration(**said["described"])
+                self.configurations[described.id] = described
+            cells = {name: said[name] for name in ROW}
+            self._take(Row(status=AnswerStatus(said["status"]), **cells))
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError.single(
+                str(self.path),
+                "this is no line of an asking",
+                "Choose another folder, or remove the line.",
+                line=number,
+            ) from error
 
     def _take(self, row: Row) -> None:
         self.rows[row.configuration, row.question, row.sample] = row

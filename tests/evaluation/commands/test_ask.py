@@ -407,3 +407,18 @@ def test_scripted_replies_are_read_as_answers_of_a_model_that_can_be_graded(tmp_
     assert len(table) == 8
     # The file that was read is the one of sample 0, quotes and line breaks as they came.
     assert rows_of(output)[2]["answer"] == "a,\nb"
+
+
+def test_a_server_that_repeats_the_key_finds_it_in_no_file(chat, questions, output, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk/secret-9")
+    chat.reply = lambda body: Answer(200, said("it is sk/secret-9").content.replace(b"/", b"\\/"))
+    assert ask(questions, output, chat.spec).code == 0
+    assert {row["answer"] for row in rows_of(output)} == {"it is [key]"}
+    assert all("secret-9" not in path.read_text() for path in output.iterdir())
+
+
+def test_a_key_that_is_a_plain_word_does_not_change_answers(chat, questions, output, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "EMPTY")
+    chat.reply = lambda body: said("the set is EMPTY")
+    assert ask(questions, output, chat.spec).code == 0
+    assert {row["answer"] for row in rows_of(output)} == {"the set is EMPTY"}
