@@ -14,6 +14,7 @@ from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.problems import ApiProblem
 from annotations.web.scope import visible_or_404
 from evaluation.api.runs import SECONDS_BETWEEN_LOOKS
+from evaluation.kinds import Kind, UnknownKindError, kind_of
 from evaluation.models import Alarm, Run
 
 CURSOR = OpenApiParameter("cursor", str, description="From `next` of the page before.")
@@ -37,17 +38,25 @@ class DoneRunViewSet(ApiViewSet):
     queryset = Run.objects.all()
     lookup_url_kwarg = "run_id"
 
-    def done(self, request: Request, run_id: Any, among: Any = None) -> Run:
+    def done(self, request: Request, run_id: Any, among: Any = None, kind: str = "aqer") -> Run:
         """Return the run, which must be visible and done; `among` narrows where it is looked for.
 
-        Raises Http404 and `ApiProblem`.
+        One of another kind does not exist; `kind` is "" for any. Raises Http404 and `ApiProblem`.
         """
         runs = Run.objects.all() if among is None else among
+        runs = runs.filter(kind=kind) if kind else runs
         run = visible_or_404(request, runs.select_related("version__question_set"), run_id)
         if run.state == Run.State.DONE:
             return run
         headers = {} if run.is_finished else {"Retry-After": str(SECONDS_BETWEEN_LOOKS)}
         raise ApiProblem("no-results", f"The run is {run.state}.", headers=headers, state=run.state)
+
+    def kind_of(self, run: Run) -> Kind:
+        """Return the kind of a run; Http404 for one that the site does not know (any more)."""
+        try:
+            return kind_of(run)
+        except UnknownKindError as error:
+            raise Http404(str(error)) from error
 
 
 def alarm_in(request: Request, run: Run) -> int | None:

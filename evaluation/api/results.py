@@ -88,11 +88,18 @@ class ResultViewSet(DoneRunViewSet):
     @extend_schema(
         operation_id="results_run",
         summary="Read what a run found, and how",
+        description="What is described here is the report of an AQER run; another kind of run has "
+        "a report of its own.",
         responses=RunReportSerializer,
     )
     def retrieve(self, request: Request, run_id: Any) -> Response:
-        """Return the report without its rows."""
-        return Response(RunReportSerializer(run_report(self.done(request, run_id))).data)
+        """Return the report without its rows; that of its kind for a run of another kind."""
+        run = self.done(request, run_id, kind="")
+        kind = self.kind_of(run)
+        if kind.name == "aqer":
+            return Response(RunReportSerializer(run_report(run)).data)
+        found = kind.found(run)
+        return Response(serializer_of(found.__class__)(found).data)
 
     @extend_schema(
         operation_id="results_workers",

@@ -34,6 +34,7 @@ from evaluation.api.said import SaidField
 from evaluation.background import runs as lifecycle
 from evaluation.background.progress import progress_of
 from evaluation.flow.parameters import AqerParameters
+from evaluation.kinds import UnknownKindError, all_kinds, kind_named, kind_of
 from evaluation.models import Run
 from evaluation.reports.lists import in_short
 
@@ -110,7 +111,10 @@ class RunSerializer(RunRowSerializer):
     @extend_schema_field(ParametersSerializer)
     def get_parameters(self, run: Run) -> dict[str, Any]:
         """All parameters, also those that were left to their defaults."""
-        return AqerParameters.completed(run.parameters)
+        try:
+            return kind_of(run).options.completed(run.parameters)
+        except UnknownKindError:
+            return dict(run.parameters)
 
     @extend_schema_field(ProgressSerializer)
     def get_progress(self, run: Run) -> dict[str, Any]:
@@ -129,13 +133,32 @@ class NewRunSerializer(StrictSerializer):
     """What a run is of, and how it is done."""
 
     question_set = serializers.UUIDField()
+    kind = serializers.CharField(default="aqer", help_text="What is computed.")
     version = serializers.IntegerField(
         required=False,
         min_value=1,
         max_value=2**31 - 1,
         help_text="Number of the version; the latest with answers, if it is left out.",
     )
-    parameters = ParametersSerializer(required=False)
+    parameters = ParametersSerializer(
+        required=False, help_text="Those of the kind; described here are those of AQER."
+    )
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields, with the parameters of the kind that is asked for."""
+        found = super().get_fields()
+        asked = getattr(self, "initial_data", None)
+        kind = all_kinds().get(asked.get("kind", "aqer")) if isinstance(asked, dict) else None
+        if kind is not None and kind.name != "aqer":
+            name = f"{kind.options.__name__}Serializer"
+            found["parameters"] = serializer_for(kind.options, name, kind.words)(required=False)
+        return found
+
+    def validate_kind(self, name: str) -> str:
+        """Refuse a kind that there is not."""
+        if name not in all_kinds():
+            raise serializers.ValidationError(f"There are {', '.join(all_kinds())}.")
+        return name
 
 
 @extend_schema_view(
@@ -211,12 +234,15 @@ class RunViewSet(ApiViewSet):
             raise bad_field("question_set", "there is no such question set, or none you may see")
         question_set = editable(request, QuestionSet.objects.all(), values["question_set"])
         number = values.get("version")
-        version = lifecycle.version_to_grade(question_set, None if number is None else str(number))
+        kind = kind_named(values["kind"])
+        version = lifecycle.version_to_grade(
+            question_set, None if number is None else str(number), answered=kind.needs_answers
+        )
         if version is None:
             reason = "there is no such version with answers" if number else "nobody answered yet"
             raise bad_field("version" if number else "question_set", reason)
-        parameters = AqerParameters(**values.get("parameters", {}))
-        run = lifecycle.queue(version, asks, parameters)
+        parameters = kind.options(**values.get("parameters", {}))
+        run = lifecycle.queue(version, asks, parameters, kind.name)
         return self._started(run)
 
     def retrieve(self, request: Request, run_id: Any) -> Response:

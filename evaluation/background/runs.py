@@ -27,17 +27,22 @@ def find(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
     return visible_runs(user).get(public_id=public_id)
 
 
-def version_to_grade(question_set: QuestionSet, number: str | None) -> QuestionSetVersion | None:
-    """Return the version of that number, else the latest one with answers; None without answers."""
+def version_to_grade(
+    question_set: QuestionSet, number: str | None, *, answered: bool = True
+) -> QuestionSetVersion | None:
+    """Return the version of that number, else the latest one; None if there is none.
+
+    One without answers is none, unless `answered` says that answers are not needed.
+    """
     answers = Response.objects.filter(
         state=Response.State.SUBMITTED, status=Response.Status.TEXT, rejected=False
     )
-    with_answers = question_set.versions.filter(
-        Exists(answers.filter(submission__version=OuterRef("pk")))
-    ).order_by("-number")
+    found = question_set.versions.order_by("-number")
+    if answered:
+        found = found.filter(Exists(answers.filter(submission__version=OuterRef("pk"))))
     if number and number.isdecimal() and len(number) < 9:
-        with_answers = with_answers.filter(number=int(number))
-    return with_answers.first()
+        found = found.filter(number=int(number))
+    return found.first()
 
 
 @transaction.atomic

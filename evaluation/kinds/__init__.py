@@ -8,13 +8,14 @@ elsewhere. platform/docs/kinds.md tells how one is added.
 """
 
 from evaluation.flow.stored import RunSummary
-from evaluation.kinds.kind import Kind, Page
+from evaluation.kinds.kind import Kind, Page, Study
 from evaluation.kinds.registry import UnknownKindError, all_kinds, kind_named, kind_of
 
 __all__ = [
     "Kind",
     "Page",
     "RunSummary",
+    "Study",
     "UnknownKindError",
     "all_kinds",
     "kind_named",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from evaluation.reports.spreadsheet import Table
     from evaluation.steps.checkpoints import Turn
 
+Progress = Callable[[str, int, int], None]
+
 
 @dataclass(frozen=True)
 class Page:
@@ -21,15 +24,36 @@ class Page:
 
     Attributes
     ----------
-    slug : its part of the address; "" for the first, which every kind with pages needs.
+    slug : its part of the address; "" for the first one, which stands where the results are.
     template : extends "evaluation/kind_base.html" and fills its block `results`.
-    context : what the template shows of a run; a door calls it, so it knows no request.
+    context : what the template shows of a run. A door calls it, so it knows no request.
     """
 
     slug: str
     title: str
     template: str
     context: Callable[[Run], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Study:
+    """The command of a kind that works on files: ``manage.py evaluate NAME``.
+
+    Attributes
+    ----------
+    help, description, epilog : for the terminal.
+    groups : groups of options that stand apart in the help, with a sentence for each.
+    add_arguments : adds what there is beside the options.
+    run : takes the options, all arguments by name, and whom to tell how far it is; writes the
+        files and returns the report for the terminal.
+    """
+
+    help: str
+    description: str
+    epilog: str
+    add_arguments: Callable[[ArgumentParser], None]
+    run: Callable[[Any, Mapping[str, Any], Progress], str]
+    groups: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,10 +69,11 @@ class Kind:
         is over; what it put aside by then is its checkpoint. Raises `RunInputError` for what the
         requester can mend. Its end is `Turn.end`.
     summary : what it stores in `Run.summary`.
-    tables : by name; each reads a run that is done, row by row.
-    report : what a run found, as a dataclass; None if the summary tells it all.
-    pages : of a run that is done. Without any, its tables are shown.
-    needs_answers : whether a version needs an answer of somebody before a run makes sense.
+    tables : by name, in addresses; each reads a run that is done, row by row.
+    report : what a run found, as a dataclass; None where the summary tells it.
+    text : the same for a terminal; None shows the tables.
+    pages : of a run that is done. Without any, its report and its tables are shown.
+    needs_answers : whether a version without an answer is refused. study : its command on files.
     """
 
     name: str
@@ -59,19 +84,15 @@ class Kind:
     summary: type[RunSummary]
     tables: Mapping[str, Callable[[Run], Table]] = field(default_factory=dict)
     report: Callable[[Run], Any] | None = None
+    text: Callable[[Run], str] | None = None
     pages: tuple[Page, ...] = ()
     needs_answers: bool = True
-
-    def options_of(self, stored: Mapping[str, Any]) -> Parameters:
-        """Return the options of a run; what an older run did not store has its default.
-
-        Raises ValueError for names that the kind does not know.
-        """
-        try:
-            return self.options.of_dict(stored)
-        except KeyError as error:
-            raise ValueError(f"unknown parameters: {', '.join(error.args)}") from None
+    study: Study | None = None
 
     def summary_of(self, run: Run) -> RunSummary:
         """Return what a run says of itself."""
         return self.summary.of(run.summary)
+
+    def found(self, run: Run) -> Any:
+        """Return what a run that is done found, as a dataclass."""
+        return self.report(run) if self.report else self.summary_of(run)

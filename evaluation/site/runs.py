@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -21,15 +21,16 @@ from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.progress import duration, progress_of
 from evaluation.kinds import UnknownKindError, kind_of
 from evaluation.models import Run
-from evaluation.options import Parameters, Setting
+from evaluation.options import Parameters
 from evaluation.reports.lists import in_short
 
 RUNS_PER_PAGE = 25
 
 
-def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
-    """Return the run, with its question set, if the one who asks may see it; else a 404."""
-    return visible_or_404(request, Run.objects.select_related("version__question_set"), run_id)
+def run_or_404(request: HttpRequest, run_id: UUID, kind: str = "") -> Run:
+    """Return a run that the one who asks may see, with its question set; of a kind, if named."""
+    runs = Run.objects.select_related("version__question_set")
+    return visible_or_404(request, runs.filter(kind=kind) if kind else runs, run_id)
 
 
 def runs(request: HttpRequest) -> HttpResponse:
@@ -68,28 +69,24 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "progress": progress_of(shown),
         "how_to_start": with_code(HOW_TO_START),
         "took": took,
-        "results": results_address(shown),
-        "settings": settings_of(shown),
-        "counts": counts_of(shown).items(),
+        **of_kind(shown),
     }
     return TemplateResponse(request, "admin/runs/run.html", context)
 
 
-def settings_of(run: Run) -> list[Setting]:
-    """Return how a run is done, every option of its kind; as stored where the kind is unknown."""
+def of_kind(run: Run) -> dict[str, Any]:
+    """Return what the page shows by the run's kind; of an unknown one, that it is unknown."""
     try:
-        options = kind_of(run).options
-    except UnknownKindError:
-        options = Parameters
-    return options.settings(run.parameters)
-
-
-def counts_of(run: Run) -> Mapping[str, int]:
-    """Return what went into a run that is done; nothing of any other or of an unknown kind."""
-    try:
-        return kind_of(run).summary_of(run).shown_counts() if run.state == Run.State.DONE else {}
-    except UnknownKindError:
-        return {}
+        kind = kind_of(run)
+    except UnknownKindError as error:
+        return {"unknown": error, "settings": Parameters.settings(run.parameters)}
+    done = run.state == Run.State.DONE
+    return {
+        "kind": kind,
+        "settings": kind.options.settings(run.parameters),
+        "counts": kind.summary_of(run).shown_counts().items() if done else (),
+        "results": results_address(run),
+    }
 
 
 @require_GET

@@ -17,6 +17,7 @@ from evaluation.api.language_models import LanguageModelViewSet
 from evaluation.api.model_answers import ModelAnswerViewSet
 from evaluation.api.results import ResultViewSet
 from evaluation.api.runs import RunViewSet
+from evaluation.api.tables import TableViewSet
 from evaluation.api.trust import TrustViewSet
 
 app_name = "api"
@@ -46,6 +47,8 @@ RESULTS = (
     ("against/<uuid:other_id>/", ComparisonViewSet, "against", "against"),
     ("trust/", TrustViewSet, "trust", "trust"),
     ("planner/", TrustViewSet, "planner", "planner"),
+    ("tables/", TableViewSet, "tables", "tables"),
+    ("tables/<slug:name>/", TableViewSet, "table", "table"),
 )
 
 EXPORTS = ("answers", "model-answers", "questions", "passages")

@@ -192,6 +192,8 @@ ROUTES: dict[str, Route] = {
         ANSWERS,
         name=["workers", "questions", "models", "comparison", "heat-map", "planner", "alarms"],
     ),
+    # Pages of other kinds of run; an AQER run has none of them.
+    "admin:results-page": get(ABSENT, slug=["words"]),
     "admin:results-worker-chart": get(ANSWERS),
     "admin:results-worker-table": get(ANSWERS),
     "admin:results-question-chart": get(ANSWERS),
@@ -239,6 +241,8 @@ ROUTES: dict[str, Route] = {
     "api:results-against": get(ANSWERS),
     "api:results-trust": get(ANSWERS),
     "api:results-planner": get(ANSWERS),
+    "api:results-tables": get(ANSWERS),
+    "api:results-table": get(ANSWERS, name=["workers", "alarms"]),
     "api:export-answers": get(ANSWERS),
     "api:export-model-answers": get(ANSWERS),
     "api:export-questions": get(QUESTIONS),

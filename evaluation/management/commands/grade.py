@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
-from annotations.exchange import read_workers
-from annotations.management.importing import SetCommand
-from evaluation.background.liveness import HOW_TO_START, somebody_listens
-from evaluation.background.runs import queue
-from evaluation.background.watching import watch
 from evaluation.flow.parameters import REMEDIES, AqerParameters
-from evaluation.management.option_arguments import add_option_arguments, chosen
-from evaluation.management.run_report import report_of_run
-from evaluation.models import Run
-from evaluation.words.console import BAD_INPUT, Bars, refused_as_bad_input, tell
-from evaluation.words.terminal import said
+from evaluation.kinds import kind_named
+from evaluation.management.option_arguments import add_option_arguments
+from evaluation.management.running import RunCommand
 
 COMPARED = "Each is off unless asked for, and compared with the plain run."
 
 
-class Command(SetCommand):
+class Command(RunCommand):
     """Queue a run and show how far it is."""
 
     help = (
@@ -38,27 +30,4 @@ class Command(SetCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue, watch, print."""
-        parameters = chosen(AqerParameters, options)
-        if options["exclude_workers"] is not None:
-            with refused_as_bad_input():
-                listed = read_workers(options["exclude_workers"])
-            parameters = replace(parameters, exclude_workers=tuple(listed.lines))
-        question_set = self.question_set(options)
-        version = question_set.latest_version()
-        if version is None:
-            raise CommandError(f"{question_set} has no questions yet", returncode=BAD_INPUT)
-        run = queue(version, question_set.owner_id, parameters)
-        tell(self.stdout, f"run {run.public_id} is queued")
-        if options["no_wait"]:
-            return
-        if not somebody_listens():
-            self.stderr.write(HOW_TO_START)
-        try:
-            with Bars() as bars:
-                watch(run, bars.show)
-        except KeyboardInterrupt:
-            tell(self.stdout, "the run goes on; its page shows how far it is")
-            return
-        if run.state != Run.State.DONE:
-            raise CommandError(f"the run {run.state}: {said(run.error) or 'no results'}")
-        tell(self.stdout, report_of_run(run))
+        self.start(kind_named("aqer"), options)

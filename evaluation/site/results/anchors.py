@@ -33,7 +33,7 @@ def anchors(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """
     if request.method != "POST":
         return _page(request, run=run)
-    shown = run_or_404(request, run)
+    shown = run_or_404(request, run, "aqer")
     if not rights(request.user, shown.version.question_set).edit:
         raise RefusedError("change")
     do = {"suggest": _suggest, "ask": _ask, "grade": _grade}.get(request.POST.get("do", ""))

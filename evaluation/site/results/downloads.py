@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from uuid import UUID
 
 from django.http import (
@@ -27,23 +28,15 @@ from evaluation.reports.planner import planner_report
 from evaluation.reports.spreadsheet import Table
 from evaluation.reports.tables import (
     against_table,
-    alarms_table,
-    comparisons_table,
-    convergence_table,
     differences_table,
-    heat_map_table,
     map_table,
-    models_table,
-    planner_table,
     question_table,
-    questions_table,
     worker_table,
-    workers_table,
 )
 from evaluation.site.results import against, comparisons, heat_map
 from evaluation.site.results import question as questions
 from evaluation.site.results import worker as workers
-from evaluation.site.results.page import results_file
+from evaluation.site.results.page import kind_or_404, results_file
 from evaluation.site.results.run import disagreement, grades, ranks
 
 # What is asked for stands in the rest of the address, such as a model.
@@ -58,17 +51,6 @@ CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "heat-map": lambda run, _: heat_map.overview_picture(run),
     "heat-block": lambda run, asked: heat_map.block_picture(run, heat_map.asked_block(run, asked)),
     "planner": lambda run, _: planner_chart(planner_report(run)),
-}
-TABLES: dict[str, Callable[[Run, QueryDict], Table]] = {
-    "workers": lambda run, _: workers_table(run),
-    "questions": lambda run, _: questions_table(run),
-    "models": lambda run, _: models_table(run),
-    "convergence": lambda run, _: convergence_table(run),
-    "heat-map": lambda run, _: heat_map_table(run),
-    "planner": lambda run, _: planner_table(run),
-    "comparison": lambda run, _: comparisons_table(run),
-    "differences": lambda run, asked: differences_table(run, *comparisons.two_models(run, asked)),
-    "alarms": lambda run, _: alarms_table(run),
 }
 
 
@@ -118,15 +100,19 @@ def map_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase
     return _table(run, "map", map_table(run, question))
 
 
-@results_file
+@partial(results_file, kind="")
 def table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
-    """Send the table of that name as CSV."""
-    if name == "against":
+    """Send the table of that name as CSV, of a run of any kind."""
+    kind = kind_or_404(run)
+    if kind.name == "aqer" and name == "against":
         return _table(run, name, against_table(against.compared(request, run)))
-    make = TABLES.get(name)
+    if kind.name == "aqer" and name == "differences":
+        models = comparisons.two_models(run, request.GET)
+        return _table(run, name, differences_table(run, *models))
+    make = kind.tables.get(name)
     if make is None:
         raise Http404("there is no such table")
-    return _table(run, name, make(run, request.GET))
+    return _table(run, name, make(run))
 
 
 @results_file

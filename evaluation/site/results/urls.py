@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation.site.results import downloads
+from evaluation.site.results import downloads, kind
 from evaluation.site.results.against import against
 from evaluation.site.results.alarms import alarm, alarms
 from evaluation.site.results.anchors import anchors
@@ -11,7 +11,6 @@ from evaluation.site.results.heat_map import heat_map
 from evaluation.site.results.models import models
 from evaluation.site.results.planner import planner
 from evaluation.site.results.question import question
-from evaluation.site.results.run import results
 from evaluation.site.results.summary import summary
 from evaluation.site.results.trust import trust
 from evaluation.site.results.worker import worker
@@ -21,7 +20,8 @@ WORKER = f"{RUN}workers/<uuid:worker>/"
 QUESTION = f"{RUN}questions/<uuid:question>/"
 
 urlpatterns = [
-    path(RUN, results, name="results-run"),
+    path(RUN, kind.first, name="results-run"),
+    path(f"{RUN}pages/<slug:slug>/", kind.page, name="results-page"),
     path(f"{RUN}models/comparison/", comparisons, name="results-comparison"),
     path(f"{RUN}models/", models, name="results-models"),
     path(f"{RUN}alarms/", alarms, name="results-alarms"),

@@ -23,7 +23,7 @@ from crowdgrade.supervisor import (
     supervise,
 )
 from evaluation.background.watching import show_progress
-from evaluation.management.run_report import report_of_run
+from evaluation.kinds.aqer.run_report import report_of_run
 from evaluation.models import Run
 from evaluation.words.console import Bars
 from evaluation.words.terminal import said

@@ -2,10 +2,10 @@
 
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotations.models import Response
-from evaluation.kinds import Kind, RunSummary
+from evaluation.kinds import Kind, Page, RunSummary
 from evaluation.models import Run, RunData
 from evaluation.options import Parameters, Real, Whole, option
 from evaluation.reports.spreadsheet import Table
@@ -16,12 +16,13 @@ ASIDE, ROWS = "first-half", "rows"
 
 @dataclass(frozen=True)
 class WordOptions(Parameters):
+    """What is counted, and how long each half takes."""
+
     longest: int = option(
-        100, Whole(label="Longest word", help="Words with more letters are not counted.", lowest=1)
+        100,
+        Whole(label="Longest word", help="Words with more letters are not counted.", lowest=1),
     )
-    seconds: float = option(
-        0.0, Real(label="Seconds", help="How long each half takes.", lowest=0.0)
-    )
+    seconds: float = option(0.0, Real(label="Pause", help="Before each half.", lowest=0.0))
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def counted(answers, longest):
 
 def count_words(turn: Turn) -> None:
     run = Run.objects.get(pk=turn.run_id)
-    options = WORDS.options_of(run.parameters)
+    options = WordOptions.of_dict(run.parameters)
     answers = list(
         Response.objects.filter(question__version=run.version_id, status="text")
         .order_by("pk")
@@ -102,3 +103,7 @@ WORDS = Kind(
     tables={"workers": words_table},
     report=word_report,
 )
+
+# The same with a page of its own.
+MOST = Page("most", "The most", "evaluation/kind.html", lambda run: {"facts": rows_of(run)})
+PAGED = replace(WORDS, pages=(MOST,))

@@ -1,9 +1,9 @@
-"""What a terminal shows of a run that is done; see `grading_report`."""
+"""What a terminal shows of a run that is done; see `terminal`."""
 
 from __future__ import annotations
 
 from evaluation.flow.aqer_summary import summary_of
-from evaluation.management.grading_report import Told, text_of
+from evaluation.kinds.aqer.terminal import Told, text_of
 from evaluation.models import Run
 from evaluation.reports.stored_rows import (
     stored_alarms,

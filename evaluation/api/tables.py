@@ -1,0 +1,77 @@
+"""The tables of a run of any kind, as files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, StreamingHttpResponse
+from django.urls import reverse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
+from annotations.web.downloads import download
+from annotations.web.query import choice
+from evaluation.api.done import DoneRunViewSet
+from evaluation.api.exports import FORMAT, AnyForm
+
+
+class TableSerializer(serializers.Serializer[Any]):
+    """A table of a run."""
+
+    name = serializers.CharField()
+    url = serializers.URLField(help_text="Address of its rows.")
+
+
+class TableListSerializer(serializers.Serializer[Any]):
+    """The tables of a run, as its kind has them."""
+
+    results = TableSerializer(many=True)
+
+
+@extend_schema(tags=["results"])
+class TableViewSet(DoneRunViewSet):
+    """What a run of any kind wrote, table by table."""
+
+    content_negotiation_class = AnyForm
+
+    @extend_schema(
+        operation_id="results_tables",
+        summary="List the tables of a run of any kind",
+        responses=TableListSerializer,
+    )
+    def tables(self, request: Request, run_id: Any) -> Response:
+        """Return their names and addresses."""
+        run = self.done(request, run_id, kind="")
+        found = [
+            {
+                "name": name,
+                "url": request.build_absolute_uri(
+                    reverse("api:results-table", args=[run.public_id, name])
+                ),
+            }
+            for name in self.kind_of(run).tables
+        ]
+        return Response({"results": found})
+
+    @extend_schema(
+        operation_id="results_table",
+        summary="Take away a table of a run of any kind",
+        parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH), FORMAT],
+        responses={
+            (200, kind.partition(";")[0]): {"type": "string", "format": "binary"}
+            for kind in map(CONTENT_TYPES.__getitem__, FORMATS)
+        },
+    )
+    def table(self, request: Request, run_id: Any, name: str) -> StreamingHttpResponse:
+        """Return every row."""
+        run = self.done(request, run_id, kind="")
+        table_of = self.kind_of(run).tables.get(name)
+        if table_of is None:
+            raise Http404
+        form = choice(request.query_params, "format", FORMATS, "jsonl")
+        table = table_of(run)
+        chunks = FORMATS[form](table.header, table.rows)
+        return download(chunks, f"crowdgrade-{name}-{run.public_id.hex[-8:]}", form)

@@ -1,0 +1,36 @@
+"""The door to runs of every kind: ``manage.py run KIND SET``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from evaluation.kinds import all_kinds
+from evaluation.management.option_arguments import add_option_arguments
+from evaluation.management.running import RunCommand
+
+
+class Command(RunCommand):
+    """Queue a run of a kind and show how far it is."""
+
+    help = (
+        "Compute something over the latest version of the question set SET: a worker does it, "
+        "this command shows its progress and prints what it found. Ctrl-C leaves the run to go on."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """KIND, then SET, the options of the kind, and what to do with the tables."""
+        kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
+        for kind in all_kinds().values():
+            of_kind = kinds.add_parser(kind.name, help=kind.words, description=kind.words)
+            super().add_arguments(of_kind)
+            add_option_arguments(of_kind, kind.options, files=False)
+            add = of_kind.add_argument
+            add("--no-wait", action="store_true", help="queue the run and end")
+            add("--output", type=Path, metavar="DIR", help="folder for the tables, as CSV")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Queue, watch, print."""
+        self.start(all_kinds()[options["kind"]], options)

@@ -1,0 +1,83 @@
+"""Starting a run of any kind from the command line, and watching it to its end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotations.exchange import read_workers
+from annotations.exchange.writing.formats import write_table
+from annotations.management.importing import SetCommand
+from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.background.runs import queue
+from evaluation.background.watching import watch
+from evaluation.kinds import Kind
+from evaluation.management.option_arguments import chosen
+from evaluation.models import Run
+from evaluation.options import Ids, Parameters
+from evaluation.words.console import BAD_INPUT, Bars, refused_as_bad_input, tell, text_table
+from evaluation.words.terminal import said
+
+# Rows of a table shown on a terminal; the files hold all of them.
+SHOWN = 40
+
+
+class RunCommand(SetCommand):
+    """Queues a run over the latest version of a set, shows how far it is and prints its report."""
+
+    def start(self, kind: Kind, options: dict[str, Any]) -> None:
+        """Queue, watch, print; with `output` among the options write the tables there."""
+        parameters = with_ids(chosen(kind.options, options), options)
+        question_set = self.question_set(options)
+        version = question_set.latest_version()
+        if version is None:
+            raise CommandError(f"{question_set} has no questions yet", returncode=BAD_INPUT)
+        run = queue(version, question_set.owner_id, parameters, kind.name)
+        tell(self.stdout, f"run {run.public_id} is queued")
+        if options["no_wait"]:
+            return
+        if not somebody_listens():
+            self.stderr.write(HOW_TO_START)
+        try:
+            with Bars() as bars:
+                watch(run, bars.show)
+        except KeyboardInterrupt:
+            tell(self.stdout, "the run goes on; its page shows how far it is")
+            return
+        if run.state != Run.State.DONE:
+            raise CommandError(f"the run {run.state}: {said(run.error) or 'no results'}")
+        tell(self.stdout, kind.text(run) if kind.text else tables_as_text(kind, run))
+        if options.get("output") is not None:
+            self.write_tables(kind, run, options["output"])
+
+    def write_tables(self, kind: Kind, run: Run, folder: Path) -> None:
+        """Write each table of a run as CSV."""
+        with refused_as_bad_input():
+            for name, table_of in kind.tables.items():
+                table = table_of(run)
+                write_table(folder / f"{name}.csv", "csv", table.header, table.rows)
+        tell(self.stdout, f"{', '.join(f'{name}.csv' for name in kind.tables)} written to {folder}")
+
+
+def with_ids(parameters: Parameters, options: dict[str, Any]) -> Parameters:
+    """Return the parameters with the ids of the files that were named for them."""
+    for name, option in parameters.options().items():
+        if isinstance(option, Ids) and options[name] is not None:
+            with refused_as_bad_input():
+                parameters = replace(parameters, **{name: tuple(read_workers(options[name]).lines)})
+    return parameters
+
+
+def tables_as_text(kind: Kind, run: Run) -> str:
+    """Return the first rows of each table of a run."""
+    parts = []
+    for name, table_of in kind.tables.items():
+        table = table_of(run)
+        rows = list(islice(table.rows, SHOWN + 1))
+        more = "\n..." if len(rows) > SHOWN else ""
+        parts.append(f"{name}\n{text_table(table.header, rows[:SHOWN])}{more}")
+    return "\n\n".join(parts)

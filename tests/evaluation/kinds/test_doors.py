@@ -1,0 +1,186 @@
+"""A kind that one line adds is at every door: pages, REST and the command line."""
+
+import csv
+import io
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from evaluation.background import runs
+from evaluation.background.work import work_one_turn
+from evaluation.kinds import all_kinds
+from evaluation.models import Run
+from tests.evaluation.kinds.words import WordOptions
+
+
+@pytest.fixture
+def finished(rivers):
+    run = runs.queue(rivers.latest_version(), rivers.owner_id, WordOptions(), "words")
+    while work_one_turn():
+        pass
+    run.refresh_from_db()
+    return run
+
+
+@pytest.fixture
+def site(client, rivers):
+    client.force_login(rivers.owner)
+    return client
+
+
+@pytest.fixture
+def api(rivers):
+    client = APIClient()
+    client.force_authenticate(rivers.owner)
+    return client
+
+
+def page(site, name, run, *more):
+    return site.get(reverse(f"admin:{name}", args=[run.public_id, *more]))
+
+
+def test_its_run_page_shows_progress_then_counts_and_options(site, rivers):
+    run = runs.queue(rivers.latest_version(), rivers.owner_id, WordOptions(longest=6), "words")
+    assert "It waits for a worker." in page(site, "run", run).content.decode()
+    work_one_turn()
+    later = timezone.now() + timedelta(days=1)
+    Run.objects.filter(pk=run.pk).update(state="running", lease_owner="w", lease_until=later)
+    status = page(site, "run-status", run).json()
+    assert (status["stage"], status["total"]) == ("counting", 4)
+    Run.objects.filter(pk=run.pk).update(state="queued", lease_until=None)
+    while work_one_turn():
+        pass
+    said = page(site, "run", run).content.decode()
+    assert "Word counts: Counts the words of each worker" in said
+    assert "<dt>longest</dt><dd>6</dd>" in said
+    assert "<strong>2</strong>workers" in said
+
+
+def test_it_is_cancelled_and_done_again_from_its_page(site, rivers):
+    run = runs.queue(rivers.latest_version(), rivers.owner_id, WordOptions(), "words")
+    site.post(reverse("admin:run-cancel", args=[run.public_id]))
+    run.refresh_from_db()
+    assert run.state == "cancelled"
+    site.post(reverse("admin:run-again", args=[run.public_id]))
+    assert list(Run.objects.order_by("pk").values_list("kind", "state")) == [
+        ("words", "cancelled"),
+        ("words", "queued"),
+    ]
+
+
+def test_the_list_of_runs_names_it(site, finished):
+    said = site.get(reverse("admin:runs")).content.decode()
+    assert "<td>Word counts</td>" in said
+    assert "minilm" not in said
+
+
+def test_without_pages_of_its_own_its_report_and_tables_are_shown(site, finished):
+    said = page(site, "results-run", finished).content.decode()
+    assert '<dt>Most</dt><dd dir="auto">ben</dd>' in said
+    assert '<td dir="auto">ann</td><td dir="auto">4</td>' in said
+    assert reverse("admin:results-table", args=[finished.public_id, "workers"]) in said
+
+
+def test_its_tables_are_files(site, finished):
+    response = page(site, "results-table", finished, "workers")
+    rows = list(csv.reader(io.StringIO(b"".join(response).decode("utf-8-sig"))))
+    assert [row[:2] for row in rows] == [["worker", "words"], ["ann", "4"], ["ben", "6"]]
+    assert page(site, "results-table", finished, "models").status_code == 404
+
+
+def test_a_page_that_it_declares_has_an_address(site, finished, settings):
+    settings.RUN_KINDS = ["tests.evaluation.kinds.words.PAGED"]
+    said = page(site, "results-page", finished, "most").content.decode()
+    assert '<dt>Ben</dt><dd dir="auto">6</dd>' in said
+    assert 'aria-current="page">The most</a>' in said
+    assert page(site, "results-page", finished, "least").status_code == 404
+
+
+def test_pages_and_files_of_aqer_know_no_run_of_another_kind(site, api, finished):
+    for name in ("results-models", "results-alarms", "results-trust", "results-summary"):
+        assert page(site, name, finished).status_code == 404, name
+    assert page(site, "results-chart", finished, "grades").status_code == 404
+    for end in ("workers/", "alarms/", "trust/", "comparisons/", "consensus/"):
+        address = f"{reverse('api:results-run', args=[finished.public_id])}{end}"
+        assert api.get(address).status_code == 404, end
+
+
+def test_it_is_started_watched_and_read_over_the_api(api, rivers):
+    body = {
+        "question_set": str(rivers.public_id),
+        "kind": "words",
+        "parameters": {"longest": 6},
+    }
+    started = api.post("/api/v1/runs/", body, format="json")
+    assert started.status_code == 202, started.json()
+    assert (started.json()["kind"], started.json()["state"]) == ("words", "queued")
+    while work_one_turn():
+        pass
+    done = api.get(started["Location"]).json()
+    assert done["parameters"] == {"longest": 6, "seconds": 0.0}
+    assert api.get(done["results"]).json() == {"most": "ben", "words": 5}
+    [table] = api.get(f"{done['results']}tables/").json()["results"]
+    assert table["name"] == "workers"
+    lines = b"".join(api.get(table["url"])).decode().splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"worker": "ann", "words": 2},
+        {"worker": "ben", "words": 5},
+    ]
+    assert b"".join(api.get(f"{table['url']}?format=csv")).startswith(b"\xef\xbb\xbfworker,words")
+    assert api.get(f"{table['url']}?format=pdf").status_code == 400
+    assert api.get(f"{done['results']}tables/models/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"kind": "guess"}, "kind"),
+        ({"parameters": {"longest": 0}}, "longest"),
+        ({"parameters": {"embedder": "bow"}}, "embedder"),
+        ({"kind": "aqer", "parameters": {"longest": 6}}, "longest"),
+    ],
+)
+def test_the_api_refuses_what_is_no_option_of_the_kind(api, rivers, changed, field):
+    body = {"question_set": str(rivers.public_id), "kind": "words"} | changed
+    refused = api.post("/api/v1/runs/", body, format="json")
+    assert refused.status_code == 400
+    assert field in json.dumps(refused.json()["errors"])
+    assert not Run.objects.exists()
+
+
+def test_the_command_line_runs_it_prints_and_writes_its_tables(
+    rivers, monkeypatch, tmp_path, capsys
+):
+    def watch(run, show):
+        while work_one_turn():
+            pass
+        run.refresh_from_db()
+
+    monkeypatch.setattr("evaluation.management.running.watch", watch)
+    call_command("run", "words", "rivers", "--longest", "6", "--output", str(tmp_path / "out"))
+    said = capsys.readouterr().out
+    assert "worker  words\n------  -----\nann         2\nben         5" in said
+    assert "workers.csv written to" in said
+    rows = (tmp_path / "out" / "workers.csv").read_text("utf-8-sig").splitlines()
+    assert rows[1].startswith("ann,2")
+    with pytest.raises(CommandError, match="longest"):
+        call_command("run", "words", "rivers", "--longest", "0")
+
+
+def test_a_run_of_a_kind_that_was_taken_out_still_has_a_page(site, api, finished, settings):
+    settings.RUN_KINDS = settings.RUN_KINDS[:1]
+    assert list(all_kinds()) == ["aqer"]
+    said = page(site, "run", finished).content.decode()
+    assert "no kind of run called &#x27;words&#x27;" in said
+    assert "Results</a>" not in said
+    assert page(site, "results-run", finished).status_code == 404
+    assert page(site, "results-table", finished, "workers").status_code == 404
+    assert site.get(reverse("admin:runs")).status_code == 200
+    address = reverse("api:run-detail", args=[finished.public_id])
+    assert api.get(address).json()["kind"] == "words"
+    assert api.get(f"{address}results/").status_code == 404
