@@ -57,7 +57,7 @@ def test_its_run_page_shows_progress_then_counts_and_options(site, rivers):
         pass
     said = page(site, "run", run).content.decode()
     assert "Word counts: Counts the words of each worker" in said
-    assert "<dt>longest</dt><dd>6</dd>" in said
+    assert "<dt>Longest word</dt><dd>6</dd>" in said
     assert "<strong>2</strong>workers" in said
 
 
