@@ -250,16 +250,16 @@ class Journal:
         """
         said: dict[str, Any] = {"model": configuration.name, "status": row.status.value}
         said |= {name: getattr(row, name) for name in ROW} | aside
-        if configuration.id not in self.configurations:
+        if row.configuration not in self.configurations:
             said["described"] = asdict(configuration)
         self._append(said)
-        self.configurations[configuration.id] = configuration
+        self.configurations[row.configuration] = configuration
         self._take(row)
 
     def spent(self, configuration: Configuration) -> float:
         """Return what the replies of a configuration have cost."""
-        rows = self.rows.values()
-        return sum(row.cost for row in rows if row.configuration == configuration.id)
+        which = configuration.id
+        return sum(row.cost for row in self.rows.values() if row.configuration == which)
 
     def _append(self, said: dict[str, Any]) -> None:
         assert self._file is not None
@@ -308,11 +308,12 @@ class JournalStore:
     def __init__(self, journal: Journal, model: ChatModel, configuration: Configuration) -> None:
         self._journal, self._model = journal, model
         self._configuration = configuration
+        self._id = configuration.id
 
     def has(self, planned: Planned) -> bool:
         """Whether this item has its reply (an ERROR is none)."""
         request = planned.request
-        row = self._journal.rows.get((self._configuration.id, request.id, request.sample))
+        row = self._journal.rows.get((self._id, request.id, request.sample))
         return row is not None and row.key == planned.key and row.status is not AnswerStatus.ERROR
 
     def known(self, key: str) -> bool:
@@ -357,7 +358,7 @@ class JournalStore:
     def _of(self, planned: Planned) -> dict[str, Any]:
         request = planned.request
         return {
-            "configuration": self._configuration.id,
+            "configuration": self._id,
             "question": request.id,
             "sample": request.sample,
             "place": planned.place,
