@@ -52,7 +52,7 @@ demo: $(STAMPS)/run  ## install, load and grade the demo, print its tables, serv
 up: $(STAMPS)/run  ## the site and a worker, on the database of DATABASE_URL or var/ (PORT=8000)
 	@$(BIN)/python manage.py up --port $(PORT)
 
-test: $(STAMPS)/test  ## the tests, a few minutes (what needs missing data or services is skipped, with the reason)
+test: $(STAMPS)/test  ## the tests, about four minutes on two cores (what needs missing data or services is skipped, with the reason)
 	$(BIN)/python -m pytest -m "not slow" $(BESIDE)
 
 slow: $(STAMPS)/test  ## the long tests: killed workers on every broker, the demo, evidence on real data
