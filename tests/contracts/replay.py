@@ -202,7 +202,7 @@ def shortened(text: str) -> str:
 
 
 def options_of_all_commands() -> str:
-    """Every command of ours with its arguments: names, whether needed, choices, how many values."""
+    """Every command of ours: names of arguments, how many values, whether needed, each choice."""
     from django.core.management import get_commands, load_command_class
 
     lines = []
@@ -223,11 +223,11 @@ def options_of(parser: argparse.ArgumentParser, command: str) -> list[str]:
                 found += options_of(deeper, f"{command} {name}")
             continue
         names = " ".join(action.option_strings) or action.dest
-        choices = f" of {sorted(map(str, action.choices))}" if action.choices else ""
         count = f" x{action.nargs}" if action.nargs not in (None, 0) else ""
         takes = "" if action.nargs == 0 or not action.option_strings else " VALUE"
         needed = " needed" if action.required else ""
-        found.append(f"{command}: {names}{takes}{count}{choices}{needed}")
+        found.append(f"{command}: {names}{takes}{count}{needed}")
+        found += [f"{command}: {names} = {choice}" for choice in action.choices or ()]
     return sorted(found)
 
 
