@@ -37,7 +37,10 @@ class Room:
 
 ROOMS = {
     "access": Room(("annotations/models/access.py",), ("tests/annotations/models/test_access.py",)),
-    "alarms": Room(("evaluation/methods/alarms/*",), ("tests/evaluation/methods/alarms",)),
+    "alarms": Room(
+        ("evaluation/methods/alarms/*",),
+        ("tests/evaluation/methods/alarms", "tests/evaluation/flow/test_alarms.py"),
+    ),
     "background": Room(
         ("evaluation/background/*",),
         ("tests/evaluation/background", "tests/evaluation/commands/test_grade.py"),
