@@ -43,7 +43,12 @@ ROOMS = {
     ),
     "background": Room(
         ("evaluation/background/*",),
-        ("tests/evaluation/background", "tests/evaluation/commands/test_grade.py"),
+        (
+            "tests/evaluation/background",
+            "tests/evaluation/commands/test_grade.py",
+            "tests/desk/test_runs.py",
+            "tests/api/test_runs.py",
+        ),
     ),
     "importing": Room(
         ("annotations/exchange/importing/*",),
