@@ -79,14 +79,19 @@ def of_kind(run: Run) -> dict[str, Any]:
     try:
         kind = kind_of(run)
     except UnknownKindError as error:
-        return {"unknown": error, "settings": Parameters.settings(run.parameters)}
+        return {"unknown": error, **_settings(Parameters, run)}
     done = run.state == Run.State.DONE
     return {
         "kind": kind,
-        "settings": kind.options.settings(run.parameters),
+        **_settings(kind.options, run),
         "counts": kind.summary_of(run).shown_counts().items() if done else (),
         "results": results_address(run),
     }
+
+
+def _settings(options: type[Parameters], run: Run) -> dict[str, Any]:
+    stored = run.parameters
+    return {"settings": options.settings(stored), "differences": options.differences(stored)}
 
 
 @require_GET
