@@ -49,6 +49,7 @@ def ids(world):
         "first": VALUES["first"](mine),
         "second": VALUES["second"](mine),
         "other_id": VALUES["other_id"](mine),
+        "name": "workers",
     }
 
 
