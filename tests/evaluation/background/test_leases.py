@@ -5,7 +5,10 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import DatabaseError, connection
 from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotations.models import QuestionSet
 from evaluation.background.leases import (
@@ -15,6 +18,7 @@ from evaluation.background.leases import (
     LeaseLostError,
     claim_oldest,
     in_future,
+    lease,
 )
 from evaluation.background.work import fail, work_one_turn
 from evaluation.kinds import kind_named
@@ -37,6 +41,22 @@ def queue(version):
 
 def let_it_run_out(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(lease_until=in_future(timedelta(seconds=-1)))
+
+
+def waits_since(run: Run, hours: float) -> None:
+    Run.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now() - timedelta(hours=hours))
+
+
+def before_the_claim(do):
+    """Return a context in which `do` happens once, after a run was found and before it is taken."""
+    waiting = [do]
+
+    def wrapper(execute, sql, parameters, many, context):
+        if waiting and sql.startswith("UPDATE"):
+            waiting.pop()()
+        return execute(sql, parameters, many, context)
+
+    return connection.execute_wrapper(wrapper)
 
 
 def test_the_oldest_waiting_run_is_claimed_first(queue):
@@ -63,6 +83,51 @@ def test_a_run_whose_lease_ran_out_is_taken_over_and_its_start_is_kept(queue):
     assert claim_oldest("bob") == Claim(run.pk, attempt=2)
     run.refresh_from_db()
     assert (run.crashes, run.started_at, run.lease_owner) == (1, started, "bob")
+
+
+def test_a_claim_and_a_renewal_are_signs_of_life_and_the_lease_counts_from_them(queue):
+    run = queue()
+    for sign in (lambda: claim_oldest("ann"), lambda: Claim(run.pk, attempt=1).renew()):
+        waits_since(run, hours=24)
+        let_it_run_out(run)
+        assert sign()
+        run.refresh_from_db()
+        assert timezone.now() - run.heartbeat_at < timedelta(hours=1)
+        # Both by the clock of the same statement.
+        assert run.lease_until == run.heartbeat_at + lease()
+
+
+def test_of_two_that_waited_equally_long_the_one_started_first_is_claimed(queue):
+    since = timezone.now() - timedelta(hours=1)
+    first, second = queue(), queue()
+    Run.objects.update(heartbeat_at=since)
+    with CaptureQueriesContext(connection) as asked:
+        assert claim_oldest("ann") == Claim(first.pk, attempt=1)
+    assert claim_oldest("bob") == Claim(second.pk, attempt=1)
+    # SQLite would find them in this order by itself; others need a second key to go by.
+    assert asked[0]["sql"].partition("ORDER BY")[2].count(" ASC") == 2
+
+
+def test_a_run_that_changed_hands_since_it_was_found_is_looked_at_again(queue):
+    run = queue()
+    # Found at attempt 0; bob takes it as 1 and gives it back: it is free again, but not as seen.
+    with before_the_claim(lambda: claim_oldest("bob").release()):
+        claim = claim_oldest("ann")
+    assert claim == Claim(run.pk, attempt=2)
+    assert claim.renew()
+
+
+def test_a_lease_renewed_since_the_run_was_found_is_not_broken(queue):
+    run = queue()
+    held = claim_oldest("ann")
+    for crashes in (0, MOST_CRASHES - 1):  # neither taken over, nor failed for its last crash
+        Run.objects.update(crashes=crashes, attempt=MOST_CRASHES)
+        held = Claim(run.pk, attempt=MOST_CRASHES)
+        let_it_run_out(run)
+        with before_the_claim(held.renew):
+            assert claim_oldest("bob") is None
+        run.refresh_from_db()
+        assert (run.state, run.lease_owner, run.crashes) == (Run.State.RUNNING, "ann", crashes)
 
 
 def test_who_lost_a_run_can_neither_renew_nor_write_nor_release_nor_fail_it(queue):
@@ -120,6 +185,19 @@ def test_a_released_run_goes_back_to_the_queue_without_counting_as_a_crash(queue
     assert run.crashes == 0
 
 
+def test_a_released_run_is_nobodys_and_waits_from_then_on(queue):
+    long, short = queue(), queue()
+    waits_since(long, hours=2)
+    waits_since(short, hours=1)
+    claim = claim_oldest("ann")
+    waits_since(long, hours=2)
+    assert claim.release()
+    long.refresh_from_db()
+    assert (long.state, long.lease_owner, long.lease_until) == (Run.State.QUEUED, "", None)
+    # It waited for two hours before, and waits for none now.
+    assert claim_oldest("bob") == Claim(short.pk, attempt=1)
+
+
 def test_a_run_that_loses_its_worker_again_and_again_is_failed_with_the_reason(queue):
     run = queue()
     for _ in range(MOST_CRASHES):
@@ -130,6 +208,15 @@ def test_a_run_that_loses_its_worker_again_and_again_is_failed_with_the_reason(q
     assert (run.state, run.crashes) == (Run.State.FAILED, MOST_CRASHES)
     assert f"ended {MOST_CRASHES} times" in run.error
     assert run.finished_at is not None
+    assert run.lease_until is None
+
+
+def test_a_failed_run_has_its_reason_its_end_and_no_lease(queue):
+    run = queue()
+    fail(claim_oldest("ann"), "no more disk")
+    run.refresh_from_db()
+    assert (run.state, run.error, run.lease_until) == (Run.State.FAILED, "no more disk", None)
+    assert timezone.now() - run.finished_at < timedelta(hours=1)
 
 
 def test_a_run_without_answers_fails_with_a_reason_for_the_requester(queue, monkeypatch):
@@ -165,3 +252,22 @@ def test_the_heartbeat_notices_that_a_run_was_cancelled(version, queue, settings
         assert heartbeat.lost.wait(5)
         with pytest.raises(LeaseLostError):
             heartbeat.check()
+
+
+def test_six_beats_fit_in_a_lease_and_one_that_fails_is_tried_again(settings):
+    settings.LEASE_SECONDS = 0.06
+    answers = [True, DatabaseError("busy"), True, False]
+
+    class Renewing(Claim):
+        def renew(self):
+            answer = answers.pop(0)
+            if isinstance(answer, DatabaseError):
+                raise answer
+            return answer
+
+    beating = Heartbeat(Renewing(1, attempt=1))
+    assert beating._every == pytest.approx(0.06 / 6)
+    beating.check()
+    with beating:
+        assert beating.lost.wait(5)
+    assert answers == []
