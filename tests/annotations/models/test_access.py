@@ -27,6 +27,7 @@ from annotations.models import (
     Worker,
     is_requester,
     may_enter,
+    may_read_answers,
     rights,
 )
 from evaluation.models import AnswerScore, LanguageModel, LLMResponse, Run
@@ -238,6 +239,14 @@ def test_rights_say_what_the_querysets_say(world, django_assert_max_num_queries)
 def test_those_enter_who_may_make_a_set_or_see_one(world):
     entering = {name for name, person in world.people.items() if may_enter(person)}
     assert entering == {"rana", "otto", "tara", "vera", "ed", "olga"}
+
+
+def test_those_read_answers_who_may_make_a_set_or_view_one_and_not_who_judges_blindly(world):
+    reading = {name for name, person in world.people.items() if may_read_answers(person)}
+    assert reading == {"rana", "otto", "tara", "vera", "olga"}
+    Share.objects.create(question_set=world.towns.set, user=world.ed, role="viewer")
+    assert may_read_answers(world.ed)
+    assert not may_read_answers(AnonymousUser())
 
 
 def test_who_leaves_a_team_takes_the_own_sets_along(world):

@@ -23,3 +23,13 @@ def pasted(crowd, who):
         source = at[crowd.workers[at] == who[0]]
         vectors[at[np.isin(crowd.workers[at], who)]] = vectors[source]
     return vectors
+
+
+def pairs_by_hand(cosine):
+    """Pairs of workers with a cosine (M, M, Q) for each question both answered, else NaN."""
+    left, right = np.triu_indices(len(cosine), 1)
+    known = cosine[left, right]
+    met = ~np.isnan(known).all(axis=1)
+    left, right, known = left[met], right[met], known[met]
+    pair, question = np.nonzero(~np.isnan(known))
+    return Pairs(left, right, pair, question, known[pair, question], len(cosine), cosine.shape[2])

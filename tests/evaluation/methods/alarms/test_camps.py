@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.sparse.linalg import eigsh
 
 from evaluation.methods.alarms import Pairs, camps
 from evaluation.methods.simulation import correlated_weak, honest, simulate
@@ -96,3 +97,29 @@ def test_started_from_each_camp_a_run_ends_in_that_camp():
     raw = aqer.restarted(np.stack([weak, 1 - weak], axis=1) / 10)
     assert raw[:10, 0].min() > raw[10:, 0].max()
     assert raw[:10, 1].max() < raw[10:, 1].min()
+
+
+def test_of_a_large_crowd_too_the_halves_are_the_signs_of_the_leading_eigenvector():
+    # More workers than are solved at once: three camps of unequal strength, and noise.
+    from evaluation.methods.alarms.additive import DENSE
+    from evaluation.methods.alarms.camps import _leading_vector
+
+    n = DENSE + 20
+    rng = np.random.default_rng(1)
+    left, right = np.triu_indices(n, 1)
+    camp = np.arange(n) % 3
+    values = np.where(camp[left] == camp[right], 0.6 - 0.2 * camp[left], -0.3)
+    values += 0.05 * rng.standard_normal(len(left))
+    pairs = Pairs(left, right, np.zeros(0, int), np.zeros(0, int), np.zeros(0), n, 1)
+    wanted = eigsh(pairs.symmetric(values), k=1, which="LA")[1][:, 0]
+    found = _leading_vector(pairs, values)
+    assert np.linalg.norm(found) == pytest.approx(1.0, abs=1e-9)
+    assert found * np.sign(found @ wanted) == pytest.approx(wanted, abs=1e-6)
+
+
+def test_a_large_crowd_without_any_likeness_ends_at_the_first_step():
+    from evaluation.methods.alarms.camps import _leading_vector
+
+    left, right = np.triu_indices(310, 1)
+    pairs = Pairs(left, right, np.zeros(0, int), np.zeros(0, int), np.zeros(0), 310, 1)
+    assert np.linalg.norm(_leading_vector(pairs, np.zeros(len(left)))) == pytest.approx(1.0)

@@ -79,6 +79,23 @@ def test_a_crowd_with_too_many_pairs_is_judged_by_a_sample_of_its_workers(simila
     assert inside == set(found)
 
 
+@pytest.mark.parametrize("most", [10**6, 60], ids=["everybody", "a sample of workers"])
+def test_pairs_taken_in_parts_are_those_taken_at_once(monkeypatch, most):
+    # Blocks of 3, 2 and 4 questions with 4, 5 and 7 answers; of the last, three at once and one.
+    sizes = [4] * 3 + [5] * 2 + [7] * 4
+    workers = np.concatenate([np.arange(size) for size in sizes])
+    questions = np.repeat(np.arange(9), sizes)
+    vectors = np.random.default_rng(4).standard_normal((len(workers), 5))
+    expected = looped(vectors, workers.tolist(), questions.tolist())
+    monkeypatch.setattr("evaluation.methods.alarms.pairs.AT_ONCE", 3 * 7**2)
+    aqer = fitted(vectors, workers, questions)
+    found = listed(aqer, Pairs.of(aqer.mean_vote_, most=most))
+    seen = {worker for worker, _, _ in found}
+    inside = {k: v for k, v in expected.items() if {k[0], k[1]} <= seen}
+    assert len(seen) == 7 if most > 60 else 3 <= len(seen) < 7
+    assert found == pytest.approx(inside, abs=1e-12)
+
+
 def test_pairs_among_some_workers_keep_codes_and_cosines():
     vectors, workers, questions = crowd(7, workers=6)
     aqer = fitted(vectors, workers, questions)

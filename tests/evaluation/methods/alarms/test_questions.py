@@ -102,3 +102,29 @@ def test_a_question_with_very_many_answers_is_judged_by_a_sample(monkeypatch):
     ((large, small),) = found.camps
     assert len(large) + len(small) == 40
     assert {int(large.max() < 70), int(small.max() < 70)} == {0, 1}
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_the_seed_says_which_answers_are_in_the_sample(monkeypatch, seed):
+    from evaluation.methods.alarms import questions
+
+    monkeypatch.setattr(questions, "MOST_ANSWERS", 40)
+    rng = np.random.default_rng(0)
+    vectors = np.vstack([rng.normal(0, 0.2, (70, 8)) + axis for axis in np.eye(8)[:2]])
+    vote = fitted(vectors, np.arange(140), np.zeros(140, int)).mean_vote_
+    drawn = np.sort(np.random.default_rng(seed).choice(140, 40, replace=False))
+    ((large, small),) = question_camps(vote, seed).camps
+    assert np.union1d(large, small).tolist() == drawn.tolist()
+
+
+def test_questions_looked_at_in_parts_have_the_camps_they_have_at_once(monkeypatch):
+    from evaluation.methods.alarms import questions
+
+    crowd = simulate(honest(12, (0.5, 1.0)), 10, 200, 3)
+    vectors, _ = with_misconceptions(crowd, 4)
+    whole = look(vectors, crowd.workers, crowd.questions)
+    monkeypatch.setattr(questions, "AT_ONCE", 3 * 12**2)  # three questions of twelve answers
+    parts = look(vectors, crowd.workers, crowd.questions)
+    assert parts.separation == pytest.approx(whole.separation, abs=1e-12)
+    assert parts.listed.tolist() == whole.listed.tolist() != []
+    assert str(parts.camps) == str(whole.camps)
