@@ -1,0 +1,113 @@
+"""Whether anybody listens, who says so, and who rings for work that was left."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from annotations.models import QuestionSet
+from evaluation.background import doorbell, liveness
+from evaluation.background.leases import claim_oldest, in_future
+from evaluation.background.work import worker_name
+from evaluation.models import BackgroundWorker, Run
+
+
+def seen(name, **ago):
+    BackgroundWorker.objects.create(name=name, seen_at=timezone.now() - timedelta(**ago))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("seconds", "listens"), [(0, True), (15, True), (25, False)])
+def test_somebody_listens_who_gave_a_sign_in_the_last_twenty_seconds(seconds, listens):
+    assert not liveness.somebody_listens()
+    seen("w", seconds=seconds)
+    assert liveness.somebody_listens() is listens
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_is_on_the_list_from_its_start_to_its_end_and_rings_at_every_sign(monkeypatch):
+    rung, thrice = [], threading.Event()
+
+    def ring():
+        rung.append(BackgroundWorker.objects.filter(name=worker_name()).count())
+        if len(rung) == 3:
+            thrice.set()
+
+    monkeypatch.setattr(liveness, "ring_if_needed", ring)
+    seen("of yesterday", hours=25)
+    seen("of today", hours=23)
+    announcer = liveness.Announcer(every=0.02)
+    announcer.start()
+    thread = announcer._thread
+    announcer.start()
+    assert announcer._thread is thread
+    try:
+        assert thrice.wait(10)
+        assert liveness.somebody_listens()
+    finally:
+        announcer._stop.set()
+        thread.join(10)
+        announcer.stop()
+    assert set(rung) == {1}
+    # Its own name is gone, and with it those who were silent for a day.
+    assert [worker.name for worker in BackgroundWorker.objects.all()] == ["of today"]
+
+
+def test_who_was_stopped_can_begin_again(monkeypatch):
+    announced = []
+    announcer = liveness.Announcer(every=5)
+    monkeypatch.setattr(announcer, "_announce", lambda: announced.append(announcer._stop.is_set()))
+    announcer.stop()  # before it began: nothing
+    for _ in range(2):
+        announcer.start()
+        announcer.stop()
+        assert announcer._stop.is_set()
+    assert announced == [False, False]
+
+
+# --- the bell ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def rung(monkeypatch):
+    """The names of the tasks that were sent."""
+    sent = []
+    monkeypatch.setattr(doorbell.current_app, "send_task", sent.append)
+    return sent
+
+
+@pytest.mark.parametrize("error", [OperationalError("no broker"), ConnectionRefusedError("no")])
+def test_a_bell_that_cannot_be_rung_is_told_in_the_log_and_nothing_else(error, monkeypatch, caplog):
+    def refuse(name):
+        raise error
+
+    monkeypatch.setattr(doorbell.current_app, "send_task", refuse)
+    assert doorbell.ring() is False
+    assert str(error) in caplog.text
+
+
+@pytest.mark.django_db
+def test_it_is_rung_for_a_run_that_waits_or_was_left_and_for_no_other(rung, monkeypatch):
+    assert doorbell.ring_if_needed() is False
+    owner = User.objects.create(username="rita")
+    version = QuestionSet.objects.create(owner=owner, name="capitals").draft()
+    Run.objects.create(owner=owner, version=version)
+    assert doorbell.ring_if_needed() is True  # it waits
+    claim_oldest("ann")
+    assert doorbell.ring_if_needed() is False  # it is worked on
+    Run.objects.update(lease_until=in_future(timedelta(seconds=-1)))
+    assert doorbell.ring_if_needed() is True  # its worker is gone
+    assert rung == ["evaluation.tasks.work"] * 2
+    monkeypatch.setattr(doorbell, "ring", lambda: False)
+    assert doorbell.ring_if_needed() is False  # nobody heard it
+
+
+@pytest.mark.django_db
+def test_it_is_rung_once_what_was_written_is_committed(rung, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        doorbell.ring_on_commit()
+        assert rung == []
+    assert rung == ["evaluation.tasks.work"]

@@ -1,0 +1,115 @@
+"""Starting a run, cancelling it, running it again."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotations.models import Response
+from evaluation.background import runs
+from evaluation.background.leases import claim_oldest
+from evaluation.flow.parameters import AqerParameters
+from evaluation.models import Run
+from evaluation.options import OptionError
+from tests.annotations import world as crowd
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def rana():
+    return crowd.user("rana", is_staff=True)
+
+
+@pytest.fixture
+def version(rana):
+    return crowd.version(rana, "rivers")
+
+
+@pytest.fixture(autouse=True)
+def rung(monkeypatch):
+    found = []
+    monkeypatch.setattr(runs, "ring_on_commit", lambda: found.append(True))
+    return found
+
+
+def test_a_version_is_graded_once_somebody_answered_it(version):
+    assert runs.version_to_grade(version.question_set, None) is None
+    assert runs.version_to_grade(version.question_set, None, answered=False) == version
+    submission = crowd.submission(version)
+    answer = crowd.response(submission)
+    for change, graded in (
+        ({"state": "submitted"}, True),
+        ({"status": "empty", "text": ""}, False),
+        ({"status": "text", "text": "north", "rejected": True}, False),
+        ({"rejected": False}, True),
+        ({"state": "draft"}, False),
+    ):
+        Response.objects.filter(pk=answer.pk).update(**change)
+        found = runs.version_to_grade(version.question_set, None)
+        assert found == (version if graded else None), change
+
+
+def test_a_version_is_found_by_its_number_and_else_it_is_the_latest(version):
+    type(version).objects.update(published_at=timezone.now())
+    later = type(version).objects.create(
+        question_set=version.question_set, number=version.number + 1
+    )
+    of = version.question_set
+
+    def found(number):
+        return runs.version_to_grade(of, number, answered=False)
+
+    assert found(str(version.number)) == version
+    assert found(str(later.number)) == found(None) == found("") == later
+    assert found("99999999") is None
+    # No numbers of versions, and nothing a database would choke on: as if none was given.
+    assert found("one") == found("9" * 9) == found("-1") == later
+
+
+def test_a_queued_run_is_stored_with_all_its_options_and_rung_for(version, rana, rung):
+    options = AqerParameters(difficulty=True, bootstrap=7)
+    run = runs.queue(version, rana.pk, options)
+    run.refresh_from_db()
+    assert (run.state, run.kind, run.owner, run.version) == ("queued", "aqer", rana, version)
+    assert run.parameters == options.as_dict()
+    assert rung == [True]
+
+
+def test_options_that_contradict_each_other_or_are_of_another_kind_start_nothing(
+    version, rana, rung
+):
+    with pytest.raises(OptionError, match="majority_needs_bow"):
+        runs.queue(version, rana.pk, AqerParameters(aggregation="majority"))
+    with pytest.raises(ValueError, match="dict are no options of aqer"):
+        runs.queue(version, rana.pk, {})
+    assert (Run.objects.count(), rung) == (0, [])
+
+
+def test_a_cancelled_run_has_an_end_and_no_lease_and_one_that_ended_stays_as_it_is(version, rana):
+    run = runs.queue(version, rana.pk, AqerParameters())
+    beside = runs.queue(version, rana.pk, AqerParameters())
+    claim_oldest("ann")
+    assert runs.cancel(run) is True
+    assert (run.state, run.lease_until) == ("cancelled", None)
+    assert timezone.now() - run.finished_at < timedelta(hours=1)
+    ended = run.finished_at
+    assert runs.cancel(run) is False
+    assert run.finished_at == ended
+    beside.refresh_from_db()
+    assert beside.state == "queued"
+    assert runs.cancel(beside) is True  # one that only waits, too
+
+
+def test_run_again_is_the_same_run_by_another_person_with_nothing_done_yet(version, rana, rung):
+    run = runs.queue(version, rana.pk, replace(AqerParameters(), bootstrap=7))
+    Run.objects.update(kind="other", attempt=3, crashes=1)
+    run.refresh_from_db()
+    tara = crowd.user("tara", is_staff=True)
+    follower = runs.again(run, tara.pk)
+    follower.refresh_from_db()
+    assert (follower.owner, follower.version, follower.kind) == (tara, version, "other")
+    assert follower.parameters == run.parameters
+    assert (follower.state, follower.attempt, follower.crashes) == ("queued", 0, 0)
+    assert rung == [True, True]
