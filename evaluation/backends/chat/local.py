@@ -30,7 +30,7 @@ class LocalChat(ChatModel):
     def __init__(self, patience: Patience | None = None) -> None:
         path = smollm2.find_model()
         smollm2.verify(path)
-        smollm2.library()
+        smollm2.loaded_library()
         self.model = "smollm2"
         self.name = smollm2.MODEL
         self._patience = patience or Patience()

@@ -62,7 +62,7 @@ def verify(path: Path) -> None:
         )
 
 
-def library() -> ModuleType:
+def loaded_library() -> ModuleType:
     """Return what runs the model. ChatError: it is not installed."""
     try:
         return import_module("xllamacpp")
@@ -73,7 +73,7 @@ def library() -> ModuleType:
 @contextmanager
 def running(path: Path) -> Iterator[str]:
     """Run a server of this model in this process; its address, until the block ends."""
-    xllamacpp = library()
+    xllamacpp = loaded_library()
     server = xllamacpp.Server(_parameters(xllamacpp, path))  # referenced, or it ends at once
     address = str(server.listening_address)
     wait_for_health(address)
