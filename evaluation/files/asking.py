@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,55 @@ from evaluation.backends.chat.contract import ChatModel
 from evaluation.backends.chat.registry import get_chat
 from evaluation.files.asked import ANSWERS, SUMMARY, write_asked
 from evaluation.files.batches import read_batch, write_batch
-from evaluation.files.journal import NAME, Configuration, Journal, JournalStore
+from evaluation.files.journal import NAME, Configuration, Journal
 from evaluation.flow.asking.asker import Outcome, Progress, Settings, ask
 from evaluation.flow.asking.budget import Budget, Prices, most_completion_tokens, prompt_tokens
 from evaluation.flow.asking.plan import Item, Planned, plan, together
 from evaluation.flow.asking.prompts import CLOSED, PASSAGE, SYSTEM, TEMPLATES, Prompt, TemplateError
+from evaluation.flow.asking.store import Store
 
 LONGEST_NAME = 255
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Which model is asked, how it is sampled, how fast, and for how much.
+
+    Attributes
+    ----------
+    model : a SPEC; `name` what it is called in the tables, None for that in the SPEC.
+    parameters : sent with every request; one that is None is left out.
+    seed : of the first sample; None sends none.
+    budget : the most that may be spent on it; needs `prices`.
+    key_variable : name of the environment variable with the key.
+    """
+
+    model: str
+    name: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = 0
+    settings: Settings = field(default_factory=Settings)
+    prices: Prices | None = None
+    budget: float | None = None
+    key_variable: str = "OPENAI_API_KEY"
+
+    def chat(self) -> ChatModel:
+        """Return the model. Raises ChatError: the SPEC or a package, InputError: its file."""
+        return get_chat(self.model, api_key_env=self.key_variable, patience=self.settings.patience)
+
+    def name_of(self, model: ChatModel) -> str:
+        """Return what it is called in tables. Raises InputError for a name that is none."""
+        name = cleaned(self.name if self.name is not None else model.name)
+        if not name or len(name) > LONGEST_NAME or not name.isprintable():
+            raise InputError.single(
+                "--name", f"a name has 1 to {LONGEST_NAME} printable characters", "Choose another."
+            )
+        return name
+
+    def sent(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the parameters that are sent, with `more` over them; None leaves one out."""
+        both = {**self.parameters, **(more or {})}
+        return {name: value for name, value in both.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -40,20 +82,13 @@ class AskRequest:
     """What to ask whom, how, and where the replies go; see ``manage.py ask --help``."""
 
     questions: Path
-    model: str
+    asking: Asking
     output: Path
-    name: str | None = None
     passages: Path | None = None
     strategy: str | None = None
     template: Path | None = None
     system: str = SYSTEM
     samples: int = 1
-    parameters: dict[str, Any] = field(default_factory=dict)
-    seed: int | None = 0
-    settings: Settings = field(default_factory=Settings)
-    prices: Prices | None = None
-    budget: float | None = None
-    key_variable: str = "OPENAI_API_KEY"
 
 
 @dataclass(frozen=True)
@@ -90,6 +125,7 @@ class _Prepared:
 
 def estimate(request: AskRequest) -> Estimate:
     """Count requests, tokens and money; nothing is sent or written. Raises as `ask_file`."""
+    asking = request.asking
     with Journal(request.output, read_only=True) as journal:
         prepared = _prepared(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
@@ -102,7 +138,7 @@ def estimate(request: AskRequest) -> Estimate:
             len(prepared.planned) - sum(len(g) for g in groups if not store.known(g[0].key)),
             read,
             written,
-            None if request.prices is None else request.prices.cost(read, written),
+            None if asking.prices is None else asking.prices.cost(read, written),
         )
 
 
@@ -131,17 +167,18 @@ def ask_file(
         The model cannot be had at all; nothing was asked.
     """
     _refuse_to_replace(request)
+    asking = request.asking
     with Journal(request.output) as journal:
         prepared = _prepared(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
         budget = Budget(
-            request.prices or Prices(), request.budget, journal.spent(prepared.configuration)
+            asking.prices or Prices(), asking.budget, journal.spent(prepared.configuration)
         )
         if batch is not None:
             outcome = read_batch(batch, prepared.planned, store, budget)
         else:
-            outcome = asyncio.run(
-                _until_signal(prepared, store, request.settings, budget, progress)
+            outcome = ask_until_signal(
+                prepared.model, prepared.planned, store, asking.settings, budget, progress
             )
         problem = ""
         try:
@@ -152,35 +189,33 @@ def ask_file(
     return Asked(prepared.configuration.name, outcome, rows, problem)
 
 
-async def _until_signal(
-    prepared: _Prepared,
-    store: JournalStore,
+def ask_until_signal(
+    model: ChatModel,
+    planned: Sequence[Planned],
+    store: Store,
     settings: Settings,
     budget: Budget,
     progress: Progress | None,
 ) -> Outcome:
-    """Ask; Ctrl-C and SIGTERM end it in good order."""
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stop.set)
-    return await ask(prepared.model, prepared.planned, store, settings, budget, progress, stop)
+    """Ask what the store does not hold; Ctrl-C and SIGTERM end it in good order."""
+
+    async def asked() -> Outcome:
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, stop.set)
+        return await ask(model, planned, store, settings, budget, progress, stop)
+
+    return asyncio.run(asked())
 
 
 def _prepared(request: AskRequest, journal: Journal) -> _Prepared:
     prompt = _prompt(request)
     items = _items(request, prompt)
-    model = get_chat(
-        request.model, api_key_env=request.key_variable, patience=request.settings.patience
-    )
-    name = cleaned(request.name if request.name is not None else model.name)
-    if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise InputError.single(
-            "--name", f"a name has 1 to {LONGEST_NAME} printable characters", "Choose another."
-        )
-    parameters = {k: v for k, v in request.parameters.items() if v is not None}
-    wanted = Configuration.of(model, prompt, parameters, request.seed, name)
-    return _Prepared(model, journal.named(wanted), plan(model, items, parameters, request.seed))
+    asking, model = request.asking, request.asking.chat()
+    parameters = asking.sent()
+    wanted = Configuration.of(model, prompt, parameters, asking.seed, asking.name_of(model))
+    return _Prepared(model, journal.named(wanted), plan(model, items, parameters, asking.seed))
 
 
 def _prompt(request: AskRequest) -> Prompt:

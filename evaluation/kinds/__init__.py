@@ -8,13 +8,15 @@ elsewhere. platform/docs/kinds.md tells how one is added.
 """
 
 from evaluation.flow.stored import RunSummary
-from evaluation.kinds.kind import Kind, Page, Study
+from evaluation.kinds.kind import Evaluation, Kind, Page, Studied, Study
 from evaluation.kinds.registry import UnknownKindError, all_kinds, kind_named, kind_of
 
 __all__ = [
+    "Evaluation",
     "Kind",
     "Page",
     "RunSummary",
+    "Studied",
     "Study",
     "UnknownKindError",
     "all_kinds",

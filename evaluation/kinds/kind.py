@@ -11,6 +11,7 @@ from evaluation.flow.stored import RunSummary
 from evaluation.options import Parameters
 
 if TYPE_CHECKING:
+    from evaluation.files.asking import Asking
     from evaluation.models import Run
     from evaluation.reports.spreadsheet import Table
     from evaluation.steps.checkpoints import Turn
@@ -35,25 +36,59 @@ class Page:
     context: Callable[[Run], Mapping[str, Any]]
 
 
-@dataclass(frozen=True)
-class Study:
-    """The command of a kind that works on files: ``manage.py evaluate NAME``.
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A command of a kind that works on files, as the terminal shows it.
 
     Attributes
     ----------
     help, description, epilog : for the terminal.
     groups : groups of options that stand apart in the help, with a sentence for each.
-    add_arguments : adds what there is beside the options.
-    run : takes the options, all arguments by name, and whom to tell how far it is; writes the
-        files and returns the report for the terminal.
+    add_arguments : adds what there is beside the options of the kind.
     """
 
     help: str
     description: str
     epilog: str
     add_arguments: Callable[[ArgumentParser], None]
-    run: Callable[[Any, Mapping[str, Any], Progress], str]
     groups: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation(Command):
+    """``manage.py evaluate NAME``: files in, tables out.
+
+    Attributes
+    ----------
+    run : takes the options, all arguments by name, and whom to tell how far it is; writes the
+        files and returns the report for the terminal.
+    """
+
+    run: Callable[[Any, Mapping[str, Any], Progress], str]
+
+
+@dataclass(frozen=True)
+class Studied:
+    """What a study says in the terminal, and whether every request got its reply."""
+
+    said: str
+    complete: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study(Command):
+    """``manage.py study NAME``: asks a model, then evaluates its replies.
+
+    The command adds the arguments of ``manage.py ask`` (which model, how, how fast, for how
+    much) except those that the options of the kind have themselves.
+
+    Attributes
+    ----------
+    run : takes the options, all arguments by name, how to ask, and whom to tell how far it is.
+        It asks by a `StudyFolder` and lets its `EndedEarlyError` out; the same command goes on.
+    """
+
+    run: Callable[[Any, Mapping[str, Any], Asking, Progress], Studied]
 
 
 @dataclass(frozen=True)
@@ -73,7 +108,8 @@ class Kind:
     report : what a run found, as a dataclass; None where the summary tells it.
     text : the same for a terminal; None shows the tables.
     pages : of a run that is done. Without any, its report and its tables are shown.
-    needs_answers : whether a version without an answer is refused. study : its command on files.
+    needs_answers : whether a version without an answer is refused.
+    evaluate, study : its commands on files.
     """
 
     name: str
@@ -87,6 +123,7 @@ class Kind:
     text: Callable[[Run], str] | None = None
     pages: tuple[Page, ...] = ()
     needs_answers: bool = True
+    evaluate: Evaluation | None = None
     study: Study | None = None
 
     def summary_of(self, run: Run) -> RunSummary:

@@ -20,7 +20,7 @@ from evaluation.backends.server import Patience
 from evaluation.evidence.benchmarks import chat_server
 from evaluation.evidence.benchmarks.results import Claim, FailedError, Figure, Findings, timed
 from evaluation.evidence.benchmarks.timing import Contestant, take_turns
-from evaluation.files.asking import AskRequest, ask_file
+from evaluation.files.asking import Asking, AskRequest, ask_file
 from evaluation.flow.asking.asker import Settings
 from evaluation.flow.asking.prompts import CLOSED, SYSTEM, TEMPLATES, Prompt
 
@@ -110,9 +110,8 @@ def _server(load: Load) -> Iterator[str]:
 def _ask(path: Path, address: str, load: Load, questions: int) -> None:
     output = path.parent / "asked"
     settings = Settings(at_once=load.at_once, patience=PATIENCE)
-    request = AskRequest(
-        path, f"openai:m@{address}", output, parameters=PARAMETERS, settings=settings
-    )
+    asking = Asking(f"openai:m@{address}", parameters=PARAMETERS, settings=settings)
+    request = AskRequest(path, asking, output)
     try:
         asked = ask_file(request)
     finally:

@@ -27,6 +27,12 @@ FIELDS = {
 NEEDED = {CLOSED: ("question",), PASSAGE: ("question", "passage")}
 
 
+def prompt_hash(system: str, template: str) -> str:
+    """SHA-256, in hexadecimal, of what a model is told: it names a version of a prompt."""
+    both = json.dumps([system, template], ensure_ascii=False)
+    return hashlib.sha256(both.encode()).hexdigest()
+
+
 class TemplateError(ValueError):
     """A template cannot be used; the message says why and what to do."""
 
@@ -64,8 +70,7 @@ class Prompt:
     @property
     def hash(self) -> str:
         """SHA-256 of the system text and the template: the version of the prompt."""
-        both = json.dumps([self.system, self.template], ensure_ascii=False)
-        return hashlib.sha256(both.encode()).hexdigest()
+        return prompt_hash(self.system, self.template)
 
     def messages(self, fields: Mapping[str, str]) -> tuple[Message, ...]:
         """Return the conversation about one item; a field that is not given is empty."""

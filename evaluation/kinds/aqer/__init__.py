@@ -5,8 +5,8 @@ Its pages are those of `evaluation.site.results`, at their own addresses.
 
 from evaluation.flow.aqer_summary import AqerSummary
 from evaluation.flow.parameters import AqerParameters
+from evaluation.kinds.aqer.evaluate import EVALUATE
 from evaluation.kinds.aqer.run_report import report_of_run
-from evaluation.kinds.aqer.study import STUDY
 from evaluation.kinds.kind import Kind
 from evaluation.reports import run_report, tables
 from evaluation.steps.grading import grade_run
@@ -30,5 +30,5 @@ AQER = Kind(
     },
     report=run_report,
     text=report_of_run,
-    study=STUDY,
+    evaluate=EVALUATE,
 )

@@ -10,6 +10,7 @@ from evaluation.models import Run, RunData
 from evaluation.options import Parameters, Real, Whole, option
 from evaluation.reports.spreadsheet import Table
 from evaluation.steps.checkpoints import Ending, OutOfTimeError, RunInputError, Turn
+from tests.evaluation.kinds.words.study import STUDY
 
 ASIDE, ROWS = "first-half", "rows"
 
@@ -102,6 +103,7 @@ WORDS = Kind(
     summary=WordSummary,
     tables={"workers": words_table},
     report=word_report,
+    study=STUDY,
 )
 
 # The same with a page of its own.

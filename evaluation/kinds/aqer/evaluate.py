@@ -11,7 +11,7 @@ from annotations.exchange import ColumnNames
 from evaluation.files.grading import GradingRequest, grade_file
 from evaluation.flow.parameters import REMEDIES, AqerParameters
 from evaluation.kinds.aqer.terminal import report_of_files
-from evaluation.kinds.kind import Progress, Study
+from evaluation.kinds.kind import Evaluation, Progress
 
 COMPARED = "Each is off unless asked for, and compared with the plain run in remedies.csv."
 
@@ -78,7 +78,7 @@ def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Pr
     return report_of_files(grade_file(request, progress), request.output)
 
 
-STUDY = Study(
+EVALUATE = Evaluation(
     help="grade workers, make exemplary answers, score models (AQER)",
     description="Grade workers by their free-text answers, without an answer key.",
     epilog=EPILOG,

@@ -1,0 +1,156 @@
+"""Asking for a study: steps of conversations, kept in the journal of a folder.
+
+A study asks a model in steps (reword, answer, judge ...), each with a prompt of its own. What a
+step got is stored as ``manage.py ask`` stores it, so that the same command goes on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from annotations.exchange import AnswerStatus
+from evaluation.files.asking import Asking, ask_until_signal
+from evaluation.files.journal import Configuration, Journal, Row
+from evaluation.flow.asking.asker import End, Outcome
+from evaluation.flow.asking.budget import Budget, Prices
+from evaluation.flow.asking.plan import Item, plan
+from evaluation.flow.asking.prompts import prompt_hash
+
+Progress = Callable[[str, int, int], None]
+
+
+class EndedEarlyError(Exception):
+    """A step ended before all was asked: by budget, Ctrl-C, a full disk, a model given up.
+
+    What came is kept. The message is for people.
+    """
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a study.
+
+    Attributes
+    ----------
+    name : of the step, in the journal and in the summary, and for the progress.
+    template, system : what is stored as its prompt, and named by its hash.
+    parameters : sent over those of the asking, such as a temperature; None leaves one out.
+    """
+
+    name: str
+    template: str
+    system: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+class StudyFolder:
+    """The folder of a study and the model that it asks; used in `with`, locked meanwhile.
+
+    `system` is the name of the model in the tables. Raises InputError: the folder cannot be used;
+    ChatError: the model cannot be had.
+    """
+
+    def __init__(self, folder: Path, asking: Asking, progress: Progress) -> None:
+        self.asking, self._progress = asking, progress
+        self._journal = Journal(folder)
+        self.system = asking.name_of(asking.chat())
+        self._asked: dict[str, tuple[Configuration, list[Row]]] = {}
+
+    def __enter__(self) -> Self:
+        self._journal.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._journal.__exit__(*error)
+
+    def ask(
+        self, step: Step, items: Sequence[Item], asking: Asking | None = None
+    ) -> dict[tuple[str, int], Row]:
+        """Ask what is not stored yet; the rows of all items, by id and sample.
+
+        Parameters
+        ----------
+        items : with ids that are unique in the step.
+        asking : another model than that of the study, such as a judge.
+
+        Raises
+        ------
+        EndedEarlyError
+            Not every item was asked. A reply that is an ERROR is a row, and no end.
+        """
+        asking = asking or self.asking
+        model = asking.chat()
+        parameters = asking.sent(step.parameters)
+        configuration = self._journal.named(
+            Configuration(
+                *(2 * (f"{asking.name_of(model)} ({step.name})",)),
+                *(model.kind, model.address, model.model),
+                *(step.name, step.system, step.template, prompt_hash(step.system, step.template)),
+                *(parameters, asking.seed),
+            )
+        )
+        planned = plan(model, items, parameters, asking.seed)
+        outcome = ask_until_signal(
+            model,
+            planned,
+            self._journal.store(model, configuration),
+            asking.settings,
+            Budget(asking.prices or Prices(), asking.budget, self._spent_on(configuration)),
+            lambda done, total: self._progress(step.name, done, total),
+        )
+        if outcome.end is not End.DONE or outcome.n_left:
+            raise EndedEarlyError(_told(step, outcome))
+        asked = ((one.request.id, one.request.sample) for one in planned)
+        rows = {both: self._journal.rows[configuration.id, *both] for both in asked}
+        self._asked.setdefault(configuration.id, (configuration, []))[1].extend(rows.values())
+        return rows
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that was asked so far has a reply, empty and refused ones too."""
+        return all(
+            row.status is not AnswerStatus.ERROR for _, rows in self._asked.values() for row in rows
+        )
+
+    def steps(self) -> list[dict[str, Any]]:
+        """Return what was asked so far, a step each: model, replies by status, tokens, cost."""
+        return [_counted(configuration, rows) for configuration, rows in self._asked.values()]
+
+    def _spent_on(self, wanted: Configuration) -> float:
+        """What the replies of this model have cost, in whatever step."""
+        return sum(
+            self._journal.spent(one)
+            for one in self._journal.configurations.values()
+            if (one.backend, one.address, one.model)
+            == (wanted.backend, wanted.address, wanted.model)
+        )
+
+
+def _told(step: Step, outcome: Outcome) -> str:
+    return (
+        f"{step.name}: {outcome.n_left:,} of {outcome.n_planned:,} not asked"
+        + (f": {outcome.reason}" if outcome.reason else "")
+        + (f" (spent {outcome.cost:.4f} now)" if outcome.cost else "")
+    )
+
+
+def _counted(configuration: Configuration, rows: Sequence[Row]) -> dict[str, Any]:
+    statuses = Counter(row.status.value for row in rows)
+    return {
+        "step": configuration.strategy,
+        "model": configuration.name,
+        "prompt_hash": configuration.prompt_hash,
+        "parameters": configuration.parameters,
+        "seed": configuration.seed,
+        "requests": len(rows),
+        "statuses": {status.value: statuses[status.value] for status in AnswerStatus},
+        "errors": dict(Counter(row.error for row in rows if row.error)),
+        "prompt_tokens": sum(row.prompt_tokens or 0 for row in rows),
+        "completion_tokens": sum(row.completion_tokens or 0 for row in rows),
+        "cost": sum(row.cost for row in rows),
+        "seconds": sum(row.seconds for row in rows),
+    }

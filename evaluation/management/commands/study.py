@@ -1,0 +1,58 @@
+"""The door to studies: ``manage.py study KIND FILE --model SPEC --output DIR``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from evaluation.files.study import EndedEarlyError
+from evaluation.kinds import all_kinds
+from evaluation.management.asking_arguments import SPECS, add_asking_arguments, asking_of
+from evaluation.management.file_commands import add_kinds
+from evaluation.management.option_arguments import chosen
+from evaluation.words.console import Bars, printable, refused_as_bad_input, tell
+
+INCOMPLETE = 3
+
+EPILOG = f"""\
+{SPECS}
+DIR holds every request and reply (requests.jsonl, without keys) beside the tables. The same
+command again goes on: what is stored is never asked again, errors are.
+
+Exit code: 0 every request has a reply (empty and refused are replies), 3 some are errors, or the
+budget, Ctrl-C or a full disk ended it (what came is kept), 2 bad usage or input.
+"""
+
+
+class Command(BaseCommand):
+    """Ask a model what a study needs, and evaluate its replies, without a database."""
+
+    help = "Ask a language model for a study and evaluate its replies; needs no database."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the method first, a kind of run with a study, then whom to ask and how."""
+        kinds = all_kinds().values()
+        parsers = add_kinds(parser, {kind.name: (kind, kind.study) for kind in kinds})
+        for name, of_kind in parsers.items():
+            add_asking_arguments(of_kind, without=all_kinds()[name].options.options())
+            of_kind.epilog = f"{of_kind.epilog}\n{EPILOG}".lstrip()
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Ask, evaluate, and say what came out and where it is."""
+        kind = all_kinds()[options["method"]]
+        assert kind.study is not None  # or there would be no such method
+        parameters = chosen(kind.options, options)
+        try:
+            with refused_as_bad_input(), Bars() as bars:
+                studied = kind.study.run(parameters, options, asking_of(options), bars.show)
+        except EndedEarlyError as error:
+            tell(self.stdout, printable(f"{error}\nThe same command goes on from here."))
+            sys.exit(INCOMPLETE)
+        except KeyboardInterrupt:  # between two steps; what they got is kept
+            sys.exit(INCOMPLETE)
+        tell(self.stdout, studied.said)
+        if not studied.complete:
+            sys.exit(INCOMPLETE)
