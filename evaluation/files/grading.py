@@ -23,6 +23,7 @@ from annotations.exchange import (
 )
 from evaluation.backends import parse_spec
 from evaluation.files.graded import FileGrading
+from evaluation.files.metrics import refuse_to_replace
 from evaluation.files.remedies import anchors_of, excluded_workers, refuse_to_replace_grades
 from evaluation.files.tables import ANCHORS, files_of, write_tables
 from evaluation.files.vectors import read_vectors
@@ -72,22 +73,8 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
 def _refuse_to_replace_inputs(request: GradingRequest) -> None:
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
-    written = [request.output / name for name in files_of(request.parameters)]
     inputs = (request.answers, request.models, vectors, request.exclude_workers, request.anchors)
-    for path in inputs:
-        if path is not None and any(_are_one_file(path, table) for table in written):
-            raise InputError.single(
-                str(path),
-                f"a table of this name is written into {request.output} and would replace the file",
-                "Choose another folder with --output.",
-            )
-
-
-def _are_one_file(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except (OSError, ValueError):  # one of them is not there
-        return False
+    refuse_to_replace(request.output, files_of(request.parameters), inputs)
 
 
 def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:

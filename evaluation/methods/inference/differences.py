@@ -11,12 +11,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.methods.inference.draws import multiplicities
+
 FloatArray = NDArray[np.float64]
 
 # Up to this many clusters that differ, all 2^14 sign patterns are cheaper than drawing some.
 EXACT_CLUSTERS = 14
 _BLOCK = 1024
-_BLOCK_CELLS = 4_000_000
 
 
 def paired_differences(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
@@ -100,17 +101,11 @@ def bootstrap_means(totals: FloatArray, sizes: FloatArray, n_draws: int, seed: i
     n_draws, seed : int
         how many draws, and from which seed.
     """
-    rng = np.random.default_rng(seed)
-    count = len(sizes)
     means = np.empty((len(totals), n_draws))
-    step = max(1, _BLOCK_CELLS // count)
-    for start in range(0, n_draws, step):
-        rows = min(step, n_draws - start)
-        chosen = rng.integers(0, count, size=(rows, count))
-        chosen += count * np.arange(rows)[:, None]
-        times = np.bincount(chosen.ravel(), minlength=rows * count).reshape(rows, count)
-        weights = times.astype(np.float64)
-        means[:, start : start + rows] = (weights @ totals.T).T / (weights @ sizes)
+    start = 0
+    for weights in multiplicities(len(sizes), n_draws, seed):
+        means[:, start : start + len(weights)] = (weights @ totals.T).T / (weights @ sizes)
+        start += len(weights)
     return means
 
 

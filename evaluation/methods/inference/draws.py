@@ -1,9 +1,30 @@
 """Bootstrap draws in rows, one row a statistic, NaN where a draw left it undefined."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
+
+# Cells of a block of draws: 32 MB.
+BLOCK_CELLS = 4_000_000
+
+
+def multiplicities(count: int, n_draws: int, seed: int) -> Iterator[FloatArray]:
+    """Yield how often each of `count` (1 or more) clusters is drawn, with replacement.
+
+    Blocks of shape (draws, count), `n_draws` rows in all; each row sums to `count`. The same seed
+    and count give the same draws.
+    """
+    rng = np.random.default_rng(seed)
+    step = max(1, BLOCK_CELLS // count)
+    for start in range(0, n_draws, step):
+        rows = min(step, n_draws - start)
+        chosen = rng.integers(0, count, size=(rows, count))
+        chosen += count * np.arange(rows)[:, None]
+        times = np.bincount(chosen.ravel(), minlength=rows * count).reshape(rows, count)
+        yield times.astype(np.float64)
 
 
 def draw_rows(draws: ArrayLike, rows: int | None = None) -> FloatArray:

@@ -1,0 +1,101 @@
+"""The files that every study of models writes: metrics.csv, items.csv, summary.json.
+
+    with OutputFolder(output) as folder:
+        write_metrics(folder, rows)
+        folder.write_csv(ITEMS, ..., ...)
+        folder.write_json(SUMMARY, study_summary("eloquent", {...}, {...}, exclusions, ...))
+
+The rows are those of `evaluation.flow.metrics`; intervals by items come from
+`evaluation.methods.inference.clustered`. What a program may rely on is told in
+platform/docs/data-formats.md, "Studies".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import InputError, OutputFolder
+from evaluation.flow.metrics import Exclusions, MetricRow, overall_first
+from evaluation.flow.signatures import combined_hash, versions
+from evaluation.options import Parameters, signed
+from evaluation.options.signing import SHORT
+
+METRICS = "metrics.csv"
+ITEMS = "items.csv"
+SUMMARY = "summary.json"
+FILES = (METRICS, ITEMS, SUMMARY)
+
+
+def write_metrics(folder: OutputFolder, rows: Iterable[MetricRow]) -> None:
+    """Write metrics.csv: system, group, metric, value, low, high, n, reason; overall rows first."""
+    folder.write_csv(METRICS, MetricRow._fields, overall_first(rows))
+
+
+def study_signature(
+    study: str, parameters: Parameters, input_hash: str, made: Mapping[str, str] | None = None
+) -> str:
+    """Return the signature of a study: its name, every parameter, inputs and version.
+
+    `made` are parts beside or in place of the parameters: an embedder's model and revision.
+    """
+    parts = {
+        **signed(parameters),
+        **(made or {}),
+        "inputs": input_hash[:SHORT],
+        "version": metadata.version("crowdgrade"),
+    }
+    return "|".join([study, *(f"{name}:{value}" for name, value in parts.items())])
+
+
+def study_summary(
+    study: str,
+    parameters: Parameters,
+    input_hashes: Mapping[str, str],
+    counts: Mapping[str, Any],
+    exclusions: Exclusions,
+    *,
+    made: Mapping[str, str] | None = None,
+    warnings: Iterable[str] = (),
+    more: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return what summary.json of a study holds.
+
+    Parameters
+    ----------
+    input_hashes : SHA-256 of each input file, by what it is. counts : what there was, by its name.
+    made : see `study_signature`. more : what only this study says, by its key.
+    """
+    input_hash = combined_hash(input_hashes.values())
+    return {
+        "signature": study_signature(study, parameters, input_hash, made),
+        "parameters": parameters.as_dict(),
+        "counts": dict(counts),
+        "exclusions": exclusions.as_list(),
+        "warnings": list(warnings),
+        **(more or {}),
+        "versions": versions(),
+        "input_hash": input_hash,
+        "input_hashes": dict(input_hashes),
+    }
+
+
+def refuse_to_replace(output: Path, written: Iterable[str], inputs: Iterable[Path | None]) -> None:
+    """Raise `InputError` if a file that is read would be written over."""
+    targets = [output / name for name in written]
+    for path in inputs:
+        if path is not None and any(_are_one_file(path, target) for target in targets):
+            raise InputError.single(
+                str(path),
+                f"a table of this name is written into {output} and would replace the file",
+                "Choose another folder with --output.",
+            )
+
+
+def _are_one_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):  # one of them is not there
+        return False

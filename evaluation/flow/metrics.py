@@ -1,0 +1,102 @@
+"""What every study finds, as rows: its numbers by system and group, and what was left out.
+
+Studies of models (MultiQ&A, UMWP, MAQA, ELOQUENT) share these; `evaluation.files.metrics` writes
+them, and runs of the database store them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from evaluation.methods.inference.clustered import Estimate
+
+OVERALL = ""
+# Items named for one reason; the others are only counted.
+NAMED = 1000
+
+
+class MetricRow(NamedTuple):
+    """A row of metrics.csv: a number of one system over one group of items.
+
+    `group` is "" for all items, or ``kind:``, ``dataset:``, ``form:``, ``category:``, ``source:``,
+    ``language:``, ``variation:`` or ``item:`` and a name. `n` counts what the number is a mean of.
+    `reason` says why `value` is None, or else why `low` and `high` are.
+    """
+
+    system: str
+    group: str
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    reason: str | None
+
+    @classmethod
+    def of(cls, system: str, group: str, metric: str, estimate: Estimate) -> MetricRow:
+        """Return an estimate's row."""
+        return cls(
+            system,
+            group,
+            metric,
+            estimate.value,
+            estimate.low,
+            estimate.high,
+            estimate.n,
+            estimate.reason,
+        )
+
+
+def group_name(key: str, name: str) -> str:
+    """Return the group of what is called so, such as ``dataset:arc``."""
+    return f"{key}:{name}"
+
+
+def overall_first(rows: Iterable[MetricRow]) -> Iterator[MetricRow]:
+    """Yield the rows without a group before the others, each in the order given."""
+    later = []
+    for row in rows:
+        if row.group == OVERALL:
+            yield row
+        else:
+            later.append(row)
+    yield from later
+
+
+@dataclass
+class Exclusions:
+    """Counts what does not count, by reason, and names the first thousand of each.
+
+    Attributes
+    ----------
+    found : for each reason how many there are, and what names the first of them.
+    """
+
+    found: dict[str, tuple[int, list[Any]]] = field(default_factory=dict)
+
+    def add(self, reason: str, what: Any) -> None:
+        """Note one; `what` names it, as JSON has it: an id, or an object of ids and lines."""
+        self.add_all(reason, [what])
+
+    def add_all(self, reason: str, named: Iterable[Any], count: int | None = None) -> None:
+        """Note several; `count` where there are more of them than are named."""
+        more = list(named)
+        before, names = self.found.get(reason, (0, []))
+        names = [*names, *more[: max(0, NAMED - len(names))]]
+        self.found[reason] = (before + (len(more) if count is None else count), names)
+
+    def count(self, reason: str) -> int:
+        """Return how many were left out for a reason."""
+        return self.found.get(reason, (0, []))[0]
+
+    def __bool__(self) -> bool:
+        return bool(self.found)
+
+    def as_list(self) -> list[dict[str, Any]]:
+        """Return one entry for each reason: count, and up to 1,000 of them."""
+        return [
+            {"reason": reason, "count": count, "named": named}
+            for reason, (count, named) in self.found.items()
+        ]

@@ -1,0 +1,117 @@
+"""Statistics of items with intervals by items: whole items are drawn, with all their replies.
+
+`means` is for whatever is the mean of a number an item; `drawn_intervals` for any other statistic,
+which is computed anew from how often each item was drawn.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.methods.inference.draws import multiplicities
+from evaluation.methods.inference.intervals import NO_ESTIMATE, widened_percentile_interval
+from evaluation.methods.undefined import ratio
+
+FloatArray = NDArray[np.float64]
+
+NO_DRAWS = "no_draws"
+FEWER_THAN_2_ITEMS = "fewer_than_2_items"
+_REASONS = {"fewer_than_2_questions": FEWER_THAN_2_ITEMS}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A statistic of n items; `value` None where it is undefined, `low` and `high` None together.
+
+    `reason` says why the value is None, or else why the interval is.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    reason: str | None = None
+
+
+def means(
+    values: ArrayLike, n_draws: int = 400, seed: int = 0, level: float = 0.95
+) -> list[Estimate]:
+    """Mean of each row over the items where it is defined, with its interval.
+
+    Every row is drawn alike; a draw's mean is over the drawn items that the row has a number for.
+
+    Parameters
+    ----------
+    values : (k, items) or (items,) finite numbers, NaN for an item that has none.
+    n_draws : bootstrap draws; 0 for no intervals.
+    seed : of the draws.
+    level : coverage of the widened percentile interval, see `intervals`.
+
+    Returns
+    -------
+    One for each row. Reasons: no_estimate (no item has a number), fewer_than_2_items, no_draws.
+    """
+    rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    known = ~np.isnan(rows)
+    filled = np.where(known, rows, 0.0)
+    counts = known.sum(axis=1)
+    found = ratio(filled.sum(axis=1), counts)
+    # All-known rows, which most are, share one denominator.
+    partly = ~known.all(axis=1)
+    parts = known[partly].astype(np.float64)
+
+    def statistic(weights: FloatArray) -> FloatArray:
+        out = filled @ weights.T
+        whole = np.broadcast_to(weights.sum(axis=1), out.shape).copy()
+        whole[partly] = parts @ weights.T
+        return ratio(out, whole)
+
+    return drawn_intervals(found, counts, statistic, rows.shape[1], n_draws, seed, level)
+
+
+def drawn_intervals(
+    values: ArrayLike,
+    n: ArrayLike,
+    statistic: Callable[[FloatArray], FloatArray],
+    items: int,
+    n_draws: int = 400,
+    seed: int = 0,
+    level: float = 0.95,
+) -> list[Estimate]:
+    """Add intervals to statistics that were computed already.
+
+    Parameters
+    ----------
+    values : (k,) statistics, NaN where undefined. n : (k,) or a number, items each is of.
+    statistic : takes (draws, items), how often each item was drawn, and returns the (k, draws)
+        statistics of these draws, NaN where a draw leaves one undefined.
+    items : how many there are.
+    n_draws, seed, level : as in `means`.
+    """
+    found = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    counts = np.broadcast_to(np.asarray(n, dtype=np.int64), found.shape)
+    low, high = np.full((2, len(found)), np.nan)
+    reasons: list[str | None] = [NO_DRAWS] * len(found)
+    if n_draws and items:
+        drawn = np.hstack([statistic(weights) for weights in multiplicities(items, n_draws, seed)])
+        interval = widened_percentile_interval(drawn, counts, level)
+        low, high, reasons = interval.low, interval.high, list(interval.reasons)
+    estimates = []
+    for row, value in enumerate(found):
+        if np.isnan(value):
+            estimates.append(Estimate(None, None, None, int(counts[row]), NO_ESTIMATE))
+            continue
+        reason = reasons[row]
+        ends = None if reason else (float(low[row]), float(high[row]))
+        estimates.append(
+            Estimate(
+                float(value),
+                ends and ends[0],
+                ends and ends[1],
+                int(counts[row]),
+                None if reason is None else _REASONS.get(reason, reason),
+            )
+        )
+    return estimates
