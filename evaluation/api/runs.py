@@ -34,7 +34,7 @@ from evaluation.api.said import SaidField
 from evaluation.background import runs as lifecycle
 from evaluation.background.progress import progress_of
 from evaluation.flow.parameters import AqerParameters
-from evaluation.kinds import UnknownKindError, all_kinds, kind_named, kind_of
+from evaluation.kinds import UnknownKindError, kind_named, kind_of, run_kinds
 from evaluation.models import Run
 from evaluation.reports.lists import in_short
 
@@ -148,7 +148,7 @@ class NewRunSerializer(StrictSerializer):
         """Return the fields, with the parameters of the kind that is asked for."""
         found = super().get_fields()
         asked = getattr(self, "initial_data", None)
-        kind = all_kinds().get(asked.get("kind", "aqer")) if isinstance(asked, dict) else None
+        kind = run_kinds().get(asked.get("kind", "aqer")) if isinstance(asked, dict) else None
         if kind is not None and kind.name != "aqer":
             name = f"{kind.options.__name__}Serializer"
             found["parameters"] = serializer_for(kind.options, name, kind.words)(required=False)
@@ -156,8 +156,8 @@ class NewRunSerializer(StrictSerializer):
 
     def validate_kind(self, name: str) -> str:
         """Refuse a kind that there is not."""
-        if name not in all_kinds():
-            raise serializers.ValidationError(f"There are {', '.join(all_kinds())}.")
+        if name not in run_kinds():
+            raise serializers.ValidationError(f"There are {', '.join(run_kinds())}.")
         return name
 
 

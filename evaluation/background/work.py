@@ -48,6 +48,7 @@ def work_one_turn(
         return False
     try:
         kind = kind_of(Run.objects.only("kind").get(pk=claim.run_id))
+        assert kind.run is not None  # or it would be no kind of run
         with Heartbeat(claim) as heartbeat:
             kind.run(Turn(claim.run_id, claim.fenced, heartbeat.check, clock() + seconds, clock))
     except OutOfTimeError:

@@ -9,7 +9,7 @@ elsewhere. platform/docs/kinds.md tells how one is added.
 
 from evaluation.flow.stored import RunSummary
 from evaluation.kinds.kind import Evaluation, Kind, Page, Studied, Study
-from evaluation.kinds.registry import UnknownKindError, all_kinds, kind_named, kind_of
+from evaluation.kinds.registry import UnknownKindError, all_kinds, kind_named, kind_of, run_kinds
 
 __all__ = [
     "Evaluation",
@@ -22,4 +22,5 @@ __all__ = [
     "all_kinds",
     "kind_named",
     "kind_of",
+    "run_kinds",
 ]

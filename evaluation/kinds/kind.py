@@ -102,7 +102,7 @@ class Kind:
     options : how a run may be done; forms, requests, commands and signatures follow from them.
     run : goes on with a claimed run until it is done, or ends with `OutOfTimeError` where the turn
         is over; what it put aside by then is its checkpoint. Raises `RunInputError` for what the
-        requester can mend. Its end is `Turn.end`.
+        requester can mend. Its end is `Turn.end`. None: a kind for files only, with no runs.
     summary : what it stores in `Run.summary`.
     tables : by name, in addresses; each reads a run that is done, row by row.
     report : what a run found, as a dataclass; None where the summary tells it.
@@ -116,8 +116,8 @@ class Kind:
     title: str
     words: str
     options: type[Parameters]
-    run: Callable[[Turn], None]
-    summary: type[RunSummary]
+    run: Callable[[Turn], None] | None = None
+    summary: type[RunSummary] = RunSummary
     tables: Mapping[str, Callable[[Run], Table]] = field(default_factory=dict)
     report: Callable[[Run], Any] | None = None
     text: Callable[[Run], str] | None = None

@@ -30,10 +30,15 @@ def all_kinds() -> Mapping[str, Kind]:
     return _declared(tuple(settings.RUN_KINDS))
 
 
+def run_kinds() -> Mapping[str, Kind]:
+    """Return the kinds that have runs, by name; the others work on files only."""
+    return {name: kind for name, kind in all_kinds().items() if kind.run is not None}
+
+
 def kind_named(name: str) -> Kind:
-    """Return the kind of that name. Raises `UnknownKindError`."""
+    """Return the kind of run of that name. Raises `UnknownKindError`."""
     try:
-        return all_kinds()[name]
+        return run_kinds()[name]
     except KeyError:
         raise UnknownKindError(name) from None
 

@@ -14,9 +14,9 @@ FINISHED = ["done", "failed", "cancelled"]
 
 
 def known_kinds() -> list[tuple[str, str]]:
-    """Return name and title of each kind of run that the settings name."""
+    """Return name and title of each kind with runs that the settings name."""
     kinds = map(import_string, settings.RUN_KINDS)
-    return [(kind.name, kind.title) for kind in kinds]
+    return [(kind.name, kind.title) for kind in kinds if kind.run is not None]
 
 
 class Run(Record):

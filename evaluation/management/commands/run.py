@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.kinds import all_kinds
+from evaluation.kinds import run_kinds
 from evaluation.management.option_arguments import add_option_arguments
 from evaluation.management.running import RunCommand
 
@@ -23,7 +23,7 @@ class Command(RunCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """KIND, then SET, the options of the kind, and what to do with the tables."""
         kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-        for kind in all_kinds().values():
+        for kind in run_kinds().values():
             of_kind = kinds.add_parser(kind.name, help=kind.words, description=kind.words)
             super().add_arguments(of_kind)
             add_option_arguments(of_kind, kind.options, files=False)
@@ -33,4 +33,4 @@ class Command(RunCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue, watch, print."""
-        self.start(all_kinds()[options["kind"]], options)
+        self.start(run_kinds()[options["kind"]], options)

@@ -13,8 +13,9 @@ from rest_framework.test import APIClient
 
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
-from evaluation.kinds import all_kinds
+from evaluation.kinds import UnknownKindError, all_kinds
 from evaluation.models import Run
+from evaluation.models.runs import known_kinds
 from tests.evaluation.kinds.words import WordOptions
 
 
@@ -184,3 +185,15 @@ def test_a_run_of_a_kind_that_was_taken_out_still_has_a_page(site, api, finished
     address = reverse("api:run-detail", args=[finished.public_id])
     assert api.get(address).json()["kind"] == "words"
     assert api.get(f"{address}results/").status_code == 404
+
+
+def test_a_kind_for_files_only_is_no_kind_of_run(api, rivers, settings):
+    settings.RUN_KINDS = [*settings.RUN_KINDS[:1], "tests.evaluation.kinds.words.ON_FILES"]
+    assert "words" in all_kinds()
+    assert known_kinds() == [("aqer", "AQER")]
+    asked = {"question_set": rivers.public_id, "kind": "words"}
+    answer = api.post("/api/v1/runs/", asked, format="json")
+    assert answer.status_code == 400
+    assert "There are aqer." in str(answer.data)
+    with pytest.raises(UnknownKindError, match="words"):
+        runs.queue(rivers.latest_version(), rivers.owner_id, WordOptions(), "words")

@@ -109,3 +109,6 @@ WORDS = Kind(
 # The same with a page of its own.
 MOST = Page("most", "The most", "evaluation/kind.html", lambda run: {"facts": rows_of(run)})
 PAGED = replace(WORDS, pages=(MOST,))
+
+# The same without runs.
+ON_FILES = replace(WORDS, run=None)
