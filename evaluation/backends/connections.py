@@ -1,10 +1,11 @@
-"""Connections to vetted addresses only: what a host's name means is checked at each of them."""
+"""Connections: to vetted addresses only, checked at each of them, and many at once."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from functools import partial
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
@@ -17,6 +18,58 @@ Vet = Callable[[IPv4Address | IPv6Address], bool]
 
 class AddressRefusedError(Exception):
     """A host's name stands for an address that may not be connected to."""
+
+
+MOST_A_POOL = 20
+"""Connections. A pool of httpcore looks at each of its connections for each request."""
+
+
+class SpreadTransport(httpx.AsyncBaseTransport):
+    """HTTP over several pools: a request goes to the one with the fewest under way.
+
+    One pool of 200 connections spends its time on looking through them.
+    """
+
+    def __init__(self, pools: Sequence[httpx.AsyncBaseTransport]) -> None:
+        self._pools = list(pools)
+        self._under_way = [0] * len(self._pools)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; it is under way until its answer is closed."""
+        place = min(range(len(self._pools)), key=self._under_way.__getitem__)
+        self._under_way[place] += 1
+        try:
+            response = await self._pools[place].handle_async_request(request)
+        except BaseException:
+            self._under_way[place] -= 1
+            raise
+        assert isinstance(response.stream, httpx.AsyncByteStream)
+        response.stream = _UntilClosed(response.stream, partial(self._closed, place))
+        return response
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for pool in self._pools:
+            await pool.aclose()
+
+    def _closed(self, place: int) -> None:
+        self._under_way[place] -= 1
+
+
+class _UntilClosed(httpx.AsyncByteStream):
+    def __init__(self, stream: httpx.AsyncByteStream, closed: Callable[[], None]) -> None:
+        self._stream, self._closed = stream, closed
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for part in self._stream:
+            yield part
+
+    async def aclose(self) -> None:
+        try:
+            await self._stream.aclose()
+        finally:
+            closed, self._closed = self._closed, lambda: None
+            closed()
 
 
 class VettedTransport(httpx.AsyncHTTPTransport):

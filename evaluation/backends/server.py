@@ -17,11 +17,18 @@ from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import httpx
 import tenacity
 
-from evaluation.backends.connections import AddressRefusedError, Vet, VettedTransport
+from evaluation.backends.connections import (
+    MOST_A_POOL,
+    AddressRefusedError,
+    SpreadTransport,
+    Vet,
+    VettedTransport,
+)
 from evaluation.backends.errors import BackendError
 
 LARGEST = 32 * 1024 * 1024
@@ -145,16 +152,24 @@ class OpenAIServer:
         return httpx.Client(timeout=self.patience.timeout, follow_redirects=False)
 
     def async_client(self, at_once: int) -> httpx.AsyncClient:
-        """Return one pool of at most `at_once` connections, to be closed by `async with`."""
-        limits = httpx.Limits(max_connections=at_once, max_keepalive_connections=at_once)
+        """Return at most `at_once` connections, to be closed by `async with`."""
         own_way = self.vet is not None or _is_loopback(self.url)  # no proxy in between
+        transport = None
+        if self.vet is not None or (at_once > MOST_A_POOL and (own_way or not getproxies())):
+            sizes = [min(MOST_A_POOL, at_once - n) for n in range(0, at_once, MOST_A_POOL)]
+            transport = SpreadTransport([self._pool(_limits(size)) for size in sizes])
         return httpx.AsyncClient(
             timeout=self.patience.timeout,
             follow_redirects=False,
-            limits=limits,
+            limits=_limits(at_once),
             trust_env=not own_way,
-            transport=None if self.vet is None else VettedTransport(self.vet, limits),
+            transport=transport,
         )
+
+    def _pool(self, limits: httpx.Limits) -> httpx.AsyncBaseTransport:
+        if self.vet is not None:
+            return VettedTransport(self.vet, limits)
+        return httpx.AsyncHTTPTransport(limits=limits)
 
     def post(self, client: httpx.Client, body: dict[str, Any]) -> Any:
         """Return the answer's JSON, after as many attempts as patience allows.
@@ -365,6 +380,10 @@ def retry_after(value: str | None) -> float | None:
         date = date if date.tzinfo else date.replace(tzinfo=UTC)
         seconds = (date - datetime.now(UTC)).total_seconds()
     return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _limits(connections: int) -> httpx.Limits:
+    return httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
 
 
 def _is_loopback(url: str) -> bool:

@@ -2,9 +2,13 @@
 
 import asyncio
 
+import httpx
+import pytest
+
 from evaluation.backends.chat.contract import ChatRequest
 from evaluation.backends.chat.registry import get_chat
-from tests.evaluation.backends.chat.fake import fake_chat
+from evaluation.backends.connections import SpreadTransport
+from tests.evaluation.backends.chat.fake import fake_chat, said
 
 REQUEST = ChatRequest("q", ({"role": "user", "content": "Why?"},))
 
@@ -50,3 +54,52 @@ def test_no_proxy_stands_between_when_addresses_are_vetted(monkeypatch):
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
     with fake_chat() as server:
         assert ask(server.url, lambda address: True)[0].status == "text"
+
+
+def together(url, count, at_once, **more):
+    model = get_chat(f"openai:m@{url}", **more)
+
+    async def asking():
+        await model.open(at_once)
+        try:
+            return await asyncio.gather(*[model.reply(REQUEST) for _ in range(count)])
+        finally:
+            await model.close()
+
+    return asyncio.run(asking())
+
+
+@pytest.mark.parametrize("more", [{}, {"vet": lambda _: True}])
+def test_as_many_connections_are_open_as_were_asked_for_over_several_pools(more):
+    with fake_chat(lambda _: said("yes", delay=0.5)) as server:
+        # 45 at once are pools of 20, 20 and 5; the other 15 wait for one that is free.
+        replies = together(server.url, 60, 45, **more)
+        assert [reply.text for reply in replies] == ["yes"] * 60
+        assert server.most_at_once == 45
+
+
+def test_a_pool_whose_requests_are_answered_is_asked_again():
+    seen = []
+
+    class Pool(httpx.AsyncBaseTransport):
+        def __init__(self, name):
+            self.name = name
+
+        async def handle_async_request(self, request):
+            seen.append(self.name)
+            if request.url.path == "/broken":
+                raise httpx.ConnectError("no")
+            return httpx.Response(200, stream=httpx.ByteStream(b"yes"))
+
+    async def asking():
+        spread = SpreadTransport([Pool("a"), Pool("b")])
+        async with httpx.AsyncClient(transport=spread, base_url="http://x") as client:
+            await client.get("/")  # a, and read
+            async with client.stream("GET", "/"):  # a is open
+                with pytest.raises(httpx.ConnectError):
+                    await client.get("/broken")  # b, and failed
+                await client.get("/")  # b
+            await client.get("/")  # a again
+
+    asyncio.run(asking())
+    assert seen == ["a", "a", "b", "b", "a"]
