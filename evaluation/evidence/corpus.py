@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evaluation.backends import Embedder, get_embedder
 from evaluation.backends.nli import EntailmentModel
 from evaluation.evidence.baselines import Corpus
 from evaluation.evidence.baselines.judge import PROMPT, Judge
@@ -42,6 +43,7 @@ class CorpusVectors:
         self._others = others
         self._progress = progress
         self._made: dict[str, Embedded] = {}
+        self._fitted: dict[str, Embedder] = {}
 
     def of(self, spec: str) -> Vectors:
         """Return (N, d) vectors of the texts. Raises `BackendError`."""
@@ -52,6 +54,12 @@ class CorpusVectors:
         found = self._of(spec).models
         assert found is not None
         return found
+
+    def of_more(self, spec: str, texts: Sequence[str]) -> Vectors:
+        """Return vectors of further texts in the space of the corpus. Raises `BackendError`."""
+        if spec not in self._fitted:
+            self._fitted[spec] = get_embedder(spec).fit(self._texts)
+        return self._fitted[spec].embed(texts)
 
     def _of(self, spec: str) -> Embedded:
         if spec not in self._made:

@@ -193,7 +193,7 @@ def grade_with_remedies(
             electorate = found.found[choice.place].electorate
             report = replace(report, choice=choice, n_anchors=len(outside.anchor_rows))
         if parameters.suggest_anchors:
-            report = replace(report, suggested=flow.suggested(found, units))
+            report = replace(report, suggested=flow.suggested(found))
     aqer = flow.fit(units, electorate, initial_scores, camps, progress, kept)
     return Remedied(aqer, plain, report)
 
@@ -281,12 +281,11 @@ class _Flow:
         chosen = choose(scores, np.asarray(self.outside.anchor_grades, dtype=float))
         return chosen if found.reason is None else replace(chosen, place=0, reason=found.reason)
 
-    def suggested(self, found: Candidates, units: Units | None) -> Integers:
+    def suggested(self, found: Candidates) -> Integers:
         """Return the rows whose answers tell the candidates apart."""
         if found.reason is not None:
             return np.empty(0, dtype=np.int64)
-        rows, _ = self._voting(units)
-        return suggest(found.found, self.vectors, rows, self.parameters.suggest_anchors)
+        return suggest(found.found, self.vectors, self.parameters.suggest_anchors)
 
     def fit(
         self,

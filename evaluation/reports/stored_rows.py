@@ -9,7 +9,7 @@ from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.grade_changes import GradeChange, GradeChanges
 from evaluation.flow.results import TOO_FEW, ModelRow, WorkerRow
 from evaluation.models import LLMScore, Run, WorkerGrade
-from evaluation.words.message import Message
+from evaluation.reports.alarms import all_alarms
 
 
 def stored_workers(run: Run) -> list[WorkerRow]:
@@ -36,11 +36,11 @@ def stored_alarms(run: Run) -> list[Alarm]:
             severity=alarm.severity,
             statistic=alarm.statistic,
             threshold=alarm.threshold,
-            workers=tuple(worker.external_id for worker in alarm.workers.all()),
-            questions=tuple(question.external_id for question in alarm.questions.all()),
-            message=Message.of(alarm.message),
+            workers=tuple(workers),
+            questions=tuple(questions),
+            message=alarm.message,
         )
-        for alarm in run.alarms.prefetch_related("workers", "questions")
+        for alarm, workers, questions in all_alarms(run)
     ]
 
 

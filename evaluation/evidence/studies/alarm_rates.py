@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from annotations.exchange import OutputFolder
 from evaluation.evidence.corpus import CorpusVectors
@@ -31,7 +32,7 @@ from evaluation.evidence.studies.light_edits import lightly_edited
 from evaluation.evidence.studies.worker_grading import CROWD, SETTINGS, deal
 from evaluation.evidence.tables import write_table
 from evaluation.flow.alarms import Alarm, GradedAnswers, alarms_of
-from evaluation.flow.embed import Progress, embed
+from evaluation.flow.embed import Progress
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.signatures import combined_hash, file_hash, versions
 from evaluation.methods import AQER
@@ -100,10 +101,14 @@ def simulated(
 
 
 def texted(
-    vectors: Vectors, workers: NDArray[np.generic], questions: NDArray[np.generic], texts: list[str]
+    embedder: str,
+    vectors: Vectors,
+    workers: NDArray[np.generic],
+    questions: NDArray[np.generic],
+    texts: list[str],
 ) -> Told:
-    """Look at a crowd with texts, as every grading does."""
-    parameters = AqerParameters(bootstrap=0)
+    """Look at a crowd with texts, as every grading does; `embedder` is the SPEC of the vectors."""
+    parameters = AqerParameters(embedder=embedder, bootstrap=0)
     who, asked = workers.tolist(), questions.tolist()
     aqer = parameters.estimator().fit(vectors, workers, questions)
     return Told.of_rows(
@@ -116,7 +121,13 @@ class Dealer:
     """Student answers, dealt to workers (`worker_grading.deal`), on some of the questions."""
 
     corpus: Corpus
-    vectors: Vectors
+    made: CorpusVectors
+    embedder: str
+
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors of the student answers, (N, d), dense or sparse."""
+        return self.made.of(self.embedder)
 
     def crowd(self, tier: int, n_questions: int, seed: int) -> tuple[NDArray[np.int64], ...]:
         """Return (N,) rows of the corpus and (N,) workers."""
@@ -130,7 +141,8 @@ class Dealer:
         """Look at a crowd as it was dealt."""
         rows, workers = self.crowd(tier, n_questions, seed)
         texts = [self.corpus.texts[row] for row in rows.tolist()]
-        return texted(self.vectors[rows], workers, self.corpus.questions[rows], texts), []
+        questions = self.corpus.questions[rows]
+        return texted(self.embedder, self.vectors[rows], workers, questions, texts), []
 
     def copying(
         self, tier: int, n_questions: int, edited: bool, seed: int
@@ -145,19 +157,28 @@ class Dealer:
         rows = rows.copy()
         rows[copied] = [source[question] for question in questions[copied]]
         texts = [self.corpus.texts[row] for row in rows.tolist()]
-        vectors = np.array(self.vectors[rows])
+        vectors = self.vectors[rows]
         if edited:
             at = np.flatnonzero(copied)
             for place in at.tolist():
                 texts[place] = lightly_edited(texts[place], rng)
-            vectors[at] = embed(
-                AqerParameters(), [texts[place] for place in at.tolist()], None
-            ).answers
-        return texted(vectors, workers, questions, texts), [frozenset(who.tolist())]
+            theirs = self.made.of_more(self.embedder, [texts[place] for place in at.tolist()])
+            vectors = _with_rows(vectors, at, theirs)
+        told = texted(self.embedder, vectors, workers, questions, texts)
+        return told, [frozenset(who.tolist())]
+
+
+def _with_rows(vectors: Vectors, rows: NDArray[np.int64], others: Vectors) -> Vectors:
+    """Return the vectors with some rows replaced by the others, in their order."""
+    taken = np.arange(vectors.shape[0])
+    taken[rows] = vectors.shape[0] + np.arange(len(rows))
+    if isinstance(vectors, np.ndarray):
+        return np.concatenate([vectors, others])[taken]
+    return sparse.csr_array(sparse.vstack([vectors, others], format="csr"))[taken]
 
 
 def of_real_crowd(
-    corpus: Translations, vectors: Vectors, seed: int
+    corpus: Translations, embedder: str, vectors: Vectors, seed: int
 ) -> tuple[Told, list[frozenset[int]]]:
     """Look at a random sample of a real crowd's workers, 12 to all of them."""
     rng = np.random.default_rng(seed)
@@ -166,7 +187,7 @@ def of_real_crowd(
     chosen = rng.choice(m, int(rng.integers(FEWEST_OF_REAL, m + 1)), replace=False)
     rows = np.flatnonzero(np.isin(number, chosen))
     texts = [corpus.texts[row] for row in rows.tolist()]
-    return texted(vectors[rows], number[rows], corpus.sentences[rows], texts), []
+    return texted(embedder, vectors[rows], number[rows], corpus.sentences[rows], texts), []
 
 
 def settings(request: Request, progress: Progress | None = None) -> Iterator[CrowdKind]:
@@ -180,7 +201,7 @@ def settings(request: Request, progress: Progress | None = None) -> Iterator[Cro
     sparse = partial(simply, honest(40), 60, answers=8)
     yield CrowdKind("honest simulated 40, 8 a question", None, sparse)
     mohler = load_mohler(request.data)
-    dealer = Dealer(mohler, CorpusVectors(mohler.texts, progress).of(request.embedder))
+    dealer = Dealer(mohler, CorpusVectors(mohler.texts, progress), request.embedder)
     for name, tier in SETTINGS.items():
         for n in QUESTIONS:
             yield CrowdKind(
@@ -189,7 +210,8 @@ def settings(request: Request, progress: Progress | None = None) -> Iterator[Cro
     for name in ("T1", "T2"):
         real = load_crowdwsa(request.data, name)
         vectors = CorpusVectors(real.texts, progress).of(request.embedder)
-        yield CrowdKind(f"honest CrowdWSA {name}", None, partial(of_real_crowd, real, vectors))
+        sample = partial(of_real_crowd, real, request.embedder, vectors)
+        yield CrowdKind(f"honest CrowdWSA {name}", None, sample)
     for share in (0.5, 0.7):
         for rho in (0.7, 0.8, 0.9):
             n_weak = round(20 * share)

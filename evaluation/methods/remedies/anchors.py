@@ -62,19 +62,16 @@ def choose(scores: Sequence[Floats], grades: Floats) -> Choice:
     return Choice(0, found, NO_SCORES) if place is None else Choice(place, found, None)
 
 
-def suggest(
-    candidates: Sequence[Candidate], vectors: Vectors, voting: Integers, count: int
-) -> Integers:
+def suggest(candidates: Sequence[Candidate], vectors: Vectors, count: int) -> Integers:
     """Return input rows (at most `count`) of answers that tell the candidates apart.
 
     Question by question, from the one where the candidates' favourites are farthest apart (mean of
     1 - cosine over pairs of candidates; ties keep the questions' order), every favourite once.
 
-    Parameters
-    ----------
-    vectors : (N, d). voting : (V,) input rows that the candidates were fitted with.
+    `vectors` (N, d) are those that the candidates were fitted with. Answers without a vote are
+    nobody's favourites; a question on which nobody votes has none.
     """
-    favourites = np.array([voting[candidate.aqer.nearest_] for candidate in candidates])
+    favourites = np.array([candidate.aqer.nearest_ for candidate in candidates])
     apart = _distances(vectors, favourites)
     rows: list[int] = []
     for question in np.argsort(-apart, kind="stable"):

@@ -187,11 +187,23 @@ def alarms_report(
 
 
 def all_alarms(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]]:
-    """Yield every alarm with the names of all its workers and questions, for a file."""
+    """Yield every alarm with the names of all its workers and questions, for a file.
+
+    They stand as the grading told them: questions with camps begin with the one most apart.
+    """
     for alarm in Alarm.objects.filter(run=run).order_by("place"):
-        workers = list(alarm.workers.order_by("pk").values_list("external_id", flat=True))
-        questions = list(alarm.questions.order_by("pk").values_list("external_id", flat=True))
+        workers, questions = _ids(alarm, "worker"), _ids(alarm, "question")
         yield entry_of(alarm, len(workers), len(questions)), workers, questions
+
+
+def _ids(alarm: Alarm, what: str) -> list[str]:
+    # Rows of the table between the two were written in the order in which the alarm names them.
+    named = _through(what).objects.filter(alarm=alarm).order_by("pk")
+    return list(named.values_list(f"{what}__external_id", flat=True))
+
+
+def _through(what: str) -> Any:
+    return (Alarm.workers if what == "worker" else Alarm.questions).through
 
 
 def entry_of(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
@@ -226,13 +238,11 @@ def _count(through: Any) -> Coalesce:
 
 def _named(rows: QuerySet[Alarm], what: str) -> dict[int, tuple[Named, ...]]:
     """Return the first few workers or questions of each alarm, by its place."""
-    through: Any = (Alarm.workers if what == "worker" else Alarm.questions).through
     found: dict[int, tuple[Named, ...]] = {}
     first = (
-        through.objects.filter(alarm__in=rows.order_by().values("pk"))
-        .annotate(
-            at=Window(RowNumber(), partition_by=F("alarm"), order_by=F(what).asc()),
-        )
+        _through(what)
+        .objects.filter(alarm__in=rows.order_by().values("pk"))
+        .annotate(at=Window(RowNumber(), partition_by=F("alarm"), order_by=F("pk").asc()))
         .filter(at__lte=NAMED)
         .order_by("alarm__place", "at")
         .values_list("alarm__place", f"{what}__public_id", f"{what}__external_id")

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from evaluation.evidence.corpus import CorpusVectors
+from evaluation.evidence.data_sets import GradedAnswers
 from evaluation.evidence.studies.alarm_rates import (
     HEADER,
     N_SETTINGS,
     RINGING,
+    Dealer,
     Told,
     _names,
     simulated,
@@ -41,6 +44,42 @@ def test_a_light_edit_changes_a_text_a_little():
     words = set(text.split())
     assert all(len(words & set(one.lower().split())) >= len(words) - 3 for one in edited)
     assert lightly_edited("", rng) in {"", "I think"}
+
+
+def corpus(n_questions=12, answers=20):
+    """Answers of six of ten words of a question each, and what an expert gave them."""
+    rng = np.random.default_rng(1)
+    texts, questions = [], []
+    for question in range(n_questions):
+        words = [f"q{question}word{letter}" for letter in "abcdefghij"]
+        for answer in range(answers):
+            own = f"answer{question}of{answer}"
+            texts.append(" ".join([*rng.choice(words, 6, replace=False), own]))
+            questions.append(f"q{question}")
+    return GradedAnswers(texts, np.array(questions), rng.uniform(0, 5, len(texts)))
+
+
+@pytest.mark.parametrize("edited", [False, True], ids=["pasted", "edited"])
+@pytest.mark.parametrize("embedder", ["tfidf-char", "tfidf-word", "bow"])
+def test_copies_are_found_among_vectors_that_count_words_too(embedder, edited):
+    answers = corpus()
+    dealer = Dealer(answers, CorpusVectors(answers.texts), embedder)
+    for seed in range(3):
+        told, groups = dealer.copying(10, 12, edited, seed)
+        assert told.groups["copies"] == groups
+        assert len(groups[0]) == 4
+    told, groups = dealer.honest(10, 12, 0)
+    assert ("copies" in told.rang, groups) == (False, [])
+
+
+@pytest.mark.parametrize("embedder", ["tfidf-char", "bow"])
+def test_further_texts_stand_in_the_space_that_the_corpus_taught(embedder):
+    texts = corpus().texts
+    vectors = CorpusVectors(texts)
+    again = vectors.of_more(embedder, [texts[7], "nothing of it", texts[3]])
+    rows = vectors.of(embedder)
+    assert again.shape == (3, rows.shape[1])
+    np.testing.assert_array_equal(again[[0, 2]].toarray(), rows[[7, 3]].toarray())
 
 
 @pytest.mark.slow
