@@ -79,6 +79,7 @@ def drawn_intervals(
     n_draws: int = 400,
     seed: int = 0,
     level: float = 0.95,
+    kinds: NDArray[np.int64] | None = None,
 ) -> list[Estimate]:
     """Add intervals to statistics that were computed already.
 
@@ -89,13 +90,15 @@ def drawn_intervals(
         statistics of these draws, NaN where a draw leaves one undefined.
     items : how many there are.
     n_draws, seed, level : as in `means`.
+    kinds : see `draws.multiplicities`; then `statistic` takes how often each kind was drawn.
     """
     found = np.atleast_1d(np.asarray(values, dtype=np.float64))
     counts = np.broadcast_to(np.asarray(n, dtype=np.int64), found.shape)
     low, high = np.full((2, len(found)), np.nan)
     reasons: list[str | None] = [NO_DRAWS] * len(found)
     if n_draws and items:
-        drawn = np.hstack([statistic(weights) for weights in multiplicities(items, n_draws, seed)])
+        blocks = multiplicities(items, n_draws, seed, kinds)
+        drawn = np.hstack([statistic(weights) for weights in blocks])
         interval = widened_percentile_interval(drawn, counts, level)
         low, high, reasons = interval.low, interval.high, list(interval.reasons)
     estimates = []

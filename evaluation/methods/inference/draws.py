@@ -11,19 +11,29 @@ FloatArray = NDArray[np.float64]
 BLOCK_CELLS = 4_000_000
 
 
-def multiplicities(count: int, n_draws: int, seed: int) -> Iterator[FloatArray]:
+def multiplicities(
+    count: int, n_draws: int, seed: int, kinds: NDArray[np.int64] | None = None
+) -> Iterator[FloatArray]:
     """Yield how often each of `count` (1 or more) clusters is drawn, with replacement.
 
     Blocks of shape (draws, count), `n_draws` rows in all; each row sums to `count`. The same seed
     and count give the same draws.
+
+    Parameters
+    ----------
+    kinds : (count,) numbers from 0 of clusters that are alike; then the columns are the kinds, and
+        a kind is drawn whenever one of its clusters is.
     """
     rng = np.random.default_rng(seed)
+    columns = count if kinds is None else int(kinds.max()) + 1
     step = max(1, BLOCK_CELLS // count)
     for start in range(0, n_draws, step):
         rows = min(step, n_draws - start)
         chosen = rng.integers(0, count, size=(rows, count))
-        chosen += count * np.arange(rows)[:, None]
-        times = np.bincount(chosen.ravel(), minlength=rows * count).reshape(rows, count)
+        if kinds is not None:
+            chosen = kinds[chosen]
+        chosen += columns * np.arange(rows)[:, None]
+        times = np.bincount(chosen.ravel(), minlength=rows * columns).reshape(rows, columns)
         yield times.astype(np.float64)
 
 

@@ -1,0 +1,122 @@
+"""The replies of one system to all wordings of all items, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+NO_VOTE = -1
+
+
+@dataclass(frozen=True)
+class Panel:
+    """n items with up to R answers each; column 0 is the answer to the original wording.
+
+    Attributes
+    ----------
+    answers : (n, R) what was answered, a number for each answer that may be given, the same one in
+        all items: the letter of a choice, or a text. `NO_VOTE` where the reply was refused or
+        empty, and where there is none.
+    right : (n, R) whether the reply is right; refused and empty ones are not.
+    given : (n, R) whether there is a reply; every item has one to its original wording.
+    possible : (n,) K_j, how many different answers an item can have.
+    choices : (n,) how many choices an item offers, 0 where it offers none.
+    """
+
+    answers: Ints
+    right: Bools
+    given: Bools
+    possible: Ints
+    choices: Ints
+
+    @classmethod
+    def of(
+        cls,
+        answers: ArrayLike,
+        right: ArrayLike,
+        choices: ArrayLike = 0,
+        given: ArrayLike | None = None,
+    ) -> Self:
+        """Return a panel; K_j is the number of choices, of open items that of their replies.
+
+        Choices that are not enough for what was answered (a reply that is none of them is an
+        answer, too) count as many as there are different answers.
+
+        Parameters
+        ----------
+        choices : (n,) or a number for all. given : None where every item has R replies.
+
+        Raises
+        ------
+        ValueError : shapes differ, an item lacks its first reply, or a vote or a right reply is
+            where there is none.
+        """
+        said = np.asarray(answers, dtype=np.int64)
+        good = np.asarray(right, dtype=np.bool_)
+        there = np.ones(said.shape, dtype=np.bool_) if given is None else np.asarray(given, bool)
+        if said.ndim != 2 or said.shape != good.shape or said.shape != there.shape:
+            raise ValueError("answers, right and given must have one shape (items, answers)")
+        if len(said) and (not said.shape[1] or not there[:, 0].all()):
+            raise ValueError("every item needs a reply to its original wording")
+        if (~there & (good | (said >= 0))).any() or (good & (said < 0)).any():
+            raise ValueError("what is not there, or no vote, can be no vote and not right")
+        offered = np.broadcast_to(np.asarray(choices, dtype=np.int64), len(said)).copy()
+        possible = np.where(
+            offered > 0, np.maximum(offered, _distinct(said)), there.sum(axis=1, dtype=np.int64)
+        )
+        return cls(said, good, there, possible, offered)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def of_items(self, items: ArrayLike) -> Panel:
+        """Return the panel of some items, by their numbers or a mask."""
+        at = np.asarray(items)
+        return Panel(
+            self.answers[at],
+            self.right[at],
+            self.given[at],
+            self.possible[at],
+            self.choices[at],
+        )
+
+    def profiles(self) -> tuple[Panel, Ints]:
+        """Return a panel of the items that differ, and (n,) which of these each item is alike.
+
+        Of hundreds of thousands of items with choices only some thousand differ, and everything
+        that is computed of an item is computed of its profile. The first item comes first.
+        """
+        columns = [*self.answers.T, *self.right.T, *self.given.T, self.possible, self.choices]
+        key, n_keys = np.zeros(len(self), dtype=np.int64), 1
+        for column in columns:
+            values, place = np.unique(column, return_inverse=True)
+            if n_keys * len(values) > _MOST_KEYS:
+                found, key = np.unique(key, return_inverse=True)
+                n_keys = len(found)
+            key = key * len(values) + place
+            n_keys *= len(values)
+        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty(len(first), dtype=np.int64)
+        rank[order] = np.arange(len(first))
+        return self.of_items(first[order]), rank[place]
+
+
+# Products of this many keys and as many values of a column still fit into 64 bits.
+_MOST_KEYS = 2**31
+
+
+def _distinct(answers: Ints) -> Ints:
+    """Return (n,) how many different answers have a vote."""
+    if not answers.size:
+        return np.zeros(len(answers), dtype=np.int64)
+    ordered = np.sort(answers, axis=1)
+    new = np.ones(ordered.shape, dtype=np.bool_)
+    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    return (new & (ordered >= 0)).sum(axis=1, dtype=np.int64)
