@@ -14,7 +14,8 @@ from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.problems import ApiProblem
 from annotations.web.scope import visible_or_404
 from evaluation.api.runs import SECONDS_BETWEEN_LOOKS
-from evaluation.kinds import Kind, UnknownKindError, kind_of
+from evaluation.flow.aqer_summary import AqerSummary
+from evaluation.kinds import Kind, RunSummary, UnknownKindError, kind_of
 from evaluation.models import Alarm, Run
 
 CURSOR = OpenApiParameter("cursor", str, description="From `next` of the page before.")
@@ -38,14 +39,21 @@ class DoneRunViewSet(ApiViewSet):
     queryset = Run.objects.all()
     lookup_url_kwarg = "run_id"
 
-    def done(self, request: Request, run_id: Any, among: Any = None, kind: str = "aqer") -> Run:
+    def done(
+        self,
+        request: Request,
+        run_id: Any,
+        among: Any = None,
+        summary: type[RunSummary] = AqerSummary,
+    ) -> Run:
         """Return the run, which must be visible and done; `among` narrows where it is looked for.
 
-        One of another kind does not exist; `kind` is "" for any. Raises Http404 and `ApiProblem`.
+        One whose kind stores another `summary` does not exist. Raises Http404 and `ApiProblem`.
         """
         runs = Run.objects.all() if among is None else among
-        runs = runs.filter(kind=kind) if kind else runs
         run = visible_or_404(request, runs.select_related("version__question_set"), run_id)
+        if not self.kind_of(run).stores(summary):
+            raise Http404("no run of this kind has that")
         if run.state == Run.State.DONE:
             return run
         headers = {} if run.is_finished else {"Retry-After": str(SECONDS_BETWEEN_LOOKS)}

@@ -22,6 +22,7 @@ from evaluation.api.done import (
     alarm_in,
 )
 from evaluation.exports.consensus import zip_chunks
+from evaluation.kinds import RunSummary
 from evaluation.reports import (
     Ceiling,
     ModelAnswer,
@@ -37,7 +38,6 @@ from evaluation.reports import (
     consensus_report,
     question_report,
     question_rows,
-    run_report,
     worker_report,
     worker_rows,
 )
@@ -94,11 +94,8 @@ class ResultViewSet(DoneRunViewSet):
     )
     def retrieve(self, request: Request, run_id: Any) -> Response:
         """Return the report without its rows; that of its kind for a run of another kind."""
-        run = self.done(request, run_id, kind="")
-        kind = self.kind_of(run)
-        if kind.name == "aqer":
-            return Response(RunReportSerializer(run_report(run)).data)
-        found = kind.found(run)
+        run = self.done(request, run_id, summary=RunSummary)
+        found = self.kind_of(run).found(run)
         return Response(serializer_of(found.__class__)(found).data)
 
     @extend_schema(

@@ -36,6 +36,7 @@ from evaluation.background.progress import progress_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.kinds import UnknownKindError, kind_named, kind_of, run_kinds
 from evaluation.models import Run
+from evaluation.models.runs import GRADING
 from evaluation.reports.lists import in_short
 
 SECONDS_BETWEEN_LOOKS = 2
@@ -133,7 +134,7 @@ class NewRunSerializer(StrictSerializer):
     """What a run is of, and how it is done."""
 
     question_set = serializers.UUIDField()
-    kind = serializers.CharField(default="aqer", help_text="What is computed.")
+    kind = serializers.CharField(default=GRADING, help_text="What is computed.")
     version = serializers.IntegerField(
         required=False,
         min_value=1,
@@ -148,8 +149,8 @@ class NewRunSerializer(StrictSerializer):
         """Return the fields, with the parameters of the kind that is asked for."""
         found = super().get_fields()
         asked = getattr(self, "initial_data", None)
-        kind = run_kinds().get(asked.get("kind", "aqer")) if isinstance(asked, dict) else None
-        if kind is not None and kind.name != "aqer":
+        kind = run_kinds().get(asked.get("kind", GRADING)) if isinstance(asked, dict) else None
+        if kind is not None and kind.options is not AqerParameters:
             name = f"{kind.options.__name__}Serializer"
             found["parameters"] = serializer_for(kind.options, name, kind.words)(required=False)
         return found

@@ -16,6 +16,7 @@ from annotations.web.downloads import download
 from annotations.web.query import choice
 from evaluation.api.done import DoneRunViewSet
 from evaluation.api.exports import FORMAT, AnyForm
+from evaluation.kinds import RunSummary
 
 
 class TableSerializer(serializers.Serializer[Any]):
@@ -44,7 +45,7 @@ class TableViewSet(DoneRunViewSet):
     )
     def tables(self, request: Request, run_id: Any) -> Response:
         """Return their names and addresses."""
-        run = self.done(request, run_id, kind="")
+        run = self.done(request, run_id, summary=RunSummary)
         found = [
             {
                 "name": name,
@@ -67,7 +68,7 @@ class TableViewSet(DoneRunViewSet):
     )
     def table(self, request: Request, run_id: Any, name: str) -> StreamingHttpResponse:
         """Return every row."""
-        run = self.done(request, run_id, kind="")
+        run = self.done(request, run_id, summary=RunSummary)
         table_of = self.kind_of(run).tables.get(name)
         if table_of is None:
             raise Http404

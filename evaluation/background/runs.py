@@ -13,7 +13,7 @@ from annotations.models import QuestionSet, QuestionSetVersion, Response
 from evaluation.background.doorbell import ring_on_commit
 from evaluation.kinds import kind_named
 from evaluation.models import Run
-from evaluation.models.runs import UNFINISHED
+from evaluation.models.runs import GRADING, UNFINISHED
 from evaluation.options import OptionError, Parameters
 
 
@@ -47,7 +47,7 @@ def version_to_grade(
 
 @transaction.atomic
 def queue(
-    version: QuestionSetVersion, owner_id: int, options: Parameters, kind: str = "aqer"
+    version: QuestionSetVersion, owner_id: int, options: Parameters, kind: str = GRADING
 ) -> Run:
     """Start a run: it waits in the database, and the bell rings once that is committed.
 

@@ -28,12 +28,15 @@ class Page:
     slug : its part of the address; "" for the first one, which stands where the results are.
     template : extends "evaluation/kind_base.html" and fills its block `results`.
     context : what the template shows of a run. A door calls it, so it knows no request.
+    address : name of an address of the site, for a page that needs more than the run: what the
+        address asks for, pictures, a yes. Its view makes the page; template and context are unused.
     """
 
     slug: str
     title: str
-    template: str
-    context: Callable[[Run], Mapping[str, Any]]
+    template: str = ""
+    context: Callable[[Run], Mapping[str, Any]] = field(default=lambda _: {})
+    address: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +113,9 @@ class Kind:
     pages : of a run that is done. Without any, its report and its tables are shown.
     needs_answers : whether a version without an answer is refused.
     evaluate, study : its commands on files.
+    action : what the button says that starts it; the title, if it is "".
+    start : name of the address of the site's page that starts it, where the form of its options
+        does not do; the page takes the public id of a question set, and `version`.
     """
 
     name: str
@@ -125,6 +131,17 @@ class Kind:
     needs_answers: bool = True
     evaluate: Evaluation | None = None
     study: Study | None = None
+    action: str = ""
+    start: str = ""
+
+    @property
+    def verb(self) -> str:
+        """What the button says that starts it."""
+        return self.action or self.title
+
+    def stores(self, summary: type[RunSummary]) -> bool:
+        """Return whether its runs store that summary, so that whatever reads it reads them."""
+        return issubclass(self.summary, summary)
 
     def summary_of(self, run: Run) -> RunSummary:
         """Return what a run says of itself."""

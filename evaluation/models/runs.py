@@ -11,6 +11,8 @@ from annotations.models import VIEWERS, Access, QuestionSetVersion, Record
 
 UNFINISHED = ["queued", "running"]
 FINISHED = ["done", "failed", "cancelled"]
+# The kind of a run where nobody says another.
+GRADING = "aqer"
 
 
 def known_kinds() -> list[tuple[str, str]]:
@@ -50,7 +52,7 @@ class Run(Record):
         help_text="Who started it; who sees it is decided by the question set.",
     )
     version = models.ForeignKey(QuestionSetVersion, on_delete=models.CASCADE, related_name="runs")
-    kind = models.CharField(max_length=20, choices=known_kinds, default="aqer")
+    kind = models.CharField(max_length=20, choices=known_kinds, default=GRADING)
     parameters = models.JSONField(default=dict, blank=True)
     signature = models.TextField(blank=True)
     input_hash = models.CharField(max_length=64, blank=True)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
-from evaluation.options import Setting
+from evaluation.options import Parameters, Setting
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,11 @@ class RunAbout:
         return self.state == Run.State.DONE
 
 
-def about(run: Run) -> RunAbout:
-    """Return what a run is; no query if its version and question set were fetched with it."""
+def about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbout:
+    """Return what a run is; no query if its version and question set were fetched with it.
+
+    `options` are those of its kind.
+    """
     question_set = run.version.question_set
     return RunAbout(
         run=run.public_id,
@@ -53,5 +56,5 @@ def about(run: Run) -> RunAbout:
         created_at=run.created_at,
         finished_at=run.finished_at,
         signature=run.signature,
-        settings=AqerParameters.settings(run.parameters),
+        settings=options.settings(run.parameters),
     )

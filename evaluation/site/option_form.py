@@ -138,8 +138,17 @@ def options_on(of: type[Parameters]) -> dict[str, Option]:
     return {name: option for name, option in of.options().items() if DATABASE in option.places}
 
 
+_FORMS: dict[type[Parameters], type[OptionForm]] = {}
+
+
 def form_for(of: type[Parameters]) -> type[OptionForm]:
-    """Return the form of a class of options."""
+    """Return the form of a class of options; made once."""
+    if of not in _FORMS:
+        _FORMS[of] = _made_form(of)
+    return _FORMS[of]
+
+
+def _made_form(of: type[Parameters]) -> type[OptionForm]:
     fields: dict[str, forms.Field] = {}
     for name, option in options_on(of).items():
         field = fields[name] = field_of(option)

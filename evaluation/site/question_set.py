@@ -27,6 +27,7 @@ from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.judging import progress
 from evaluation.models import LanguageModel, Run
 from evaluation.reports.lists import in_short
+from evaluation.site.starting import starts_of
 
 RUNS_SHOWN = 10
 QUESTIONS_SHOWN = 25
@@ -60,7 +61,9 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "waiting": with_code(HOW_TO_START) if waits and not somebody_listens() else "",
     }
     if version is not None:
+        older = "" if version == versions[0] else f"?version={version.number}"
         context |= {
+            "starts": starts_of(shown, older),
             "counts": counts_of(version),
             "page": questions_page(request, version),
             "models": models_of(request, version),

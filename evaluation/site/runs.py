@@ -27,10 +27,9 @@ from evaluation.reports.lists import in_short
 RUNS_PER_PAGE = 25
 
 
-def run_or_404(request: HttpRequest, run_id: UUID, kind: str = "") -> Run:
-    """Return a run that the one who asks may see, with its question set; of a kind, if named."""
-    runs = Run.objects.select_related("version__question_set")
-    return visible_or_404(request, runs.filter(kind=kind) if kind else runs, run_id)
+def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
+    """Return a run that the one who asks may see, with its question set."""
+    return visible_or_404(request, Run.objects.select_related("version__question_set"), run_id)
 
 
 def runs(request: HttpRequest) -> HttpResponse:

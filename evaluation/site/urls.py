@@ -2,14 +2,15 @@
 
 from django.urls import path
 
-from evaluation.site import exporting, grading, judging, models, question_set, runs
+from evaluation.site import exporting, judging, models, question_set, runs, starting
 
 SET = "question-sets/<uuid:set_id>/"
 RUN = "runs/<uuid:run_id>/"
 
 urlpatterns = [
     path(SET, question_set.question_set, name="question-set"),
-    path(f"{SET}grade/", grading.grade, name="grade"),
+    path(f"{SET}grade/", starting.start, name="grade"),
+    path(f"{SET}run/<slug:name>/", starting.start, name="start"),
     path(f"{SET}judging/", judging.judging, name="judging"),
     path(f"{SET}judging/<uuid:task_id>/", judging.judge, name="judge"),
     path(f"{SET}export/", exporting.export, name="export"),

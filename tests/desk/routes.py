@@ -112,9 +112,9 @@ def _method(method: str) -> Callable[..., Route]:
 get, post, put, patch, delete = map(_method, ("get", "post", "put", "patch", "delete"))
 
 
-def form(rule: Rule) -> Route:
+def form(rule: Rule, **names: list[Any]) -> Route:
     """Return a page with a form that is posted to the same address."""
-    return get(rule) | post(rule)
+    return get(rule, **names) | post(rule)
 
 
 ROUTES: dict[str, Route] = {
@@ -166,6 +166,7 @@ ROUTES: dict[str, Route] = {
     "admin:member-remove": form(MANAGES_TEAM),
     # Runs and results
     "admin:grade": form(EDITS_QUESTIONS),
+    "admin:start": form(EDITS_QUESTIONS, name=["aqer"]),
     "admin:export": get(QUESTIONS),
     "admin:export-answers": get(ANSWERS, what=["answers", "model-answers", "consensus"]),
     "admin:export-items": get(QUESTIONS, what=["questions", "passages"]),
@@ -175,6 +176,7 @@ ROUTES: dict[str, Route] = {
     "admin:run-cancel": post(EDITS_ANSWERS),
     "admin:run-again": post(EDITS_ANSWERS),
     "admin:results-run": get(ANSWERS),
+    "admin:results-people": get(ANSWERS),
     "admin:results-models": get(ANSWERS),
     "admin:results-trust": get(ANSWERS),
     "admin:results-anchors": get(ANSWERS) | post(EDITS_ANSWERS),

@@ -15,7 +15,7 @@ from evaluation.background.progress import duration
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import BackgroundWorker, Run
 from evaluation.site.attention import attention
-from evaluation.site.grading import GradeForm
+from evaluation.site.option_form import form_for
 from evaluation.words.message import Message
 
 DEFAULTS = {
@@ -40,7 +40,7 @@ def page(client, run):
 
 
 def test_the_forms_fields_are_the_parameters_with_their_defaults(world):
-    form = GradeForm(world.rana)
+    form = form_for(AqerParameters)(world.rana)
     for name, value in AqerParameters().as_dict().items():
         assert (form[name].initial or None) == (value or None), name
         assert form[name].help_text, name
@@ -203,9 +203,10 @@ def test_the_overview_lists_the_latest_runs(signed_in, world):
 
 def test_the_form_takes_every_remedy(world):
     one, two = str(uuid4()), str(uuid4())
-    data = {name: field.initial for name, field in GradeForm(world.rana).fields.items()}
+    form_of = form_for(AqerParameters)
+    data = {name: field.initial for name, field in form_of(world.rana).fields.items()}
     data = {name: value for name, value in data.items() if value is not None}
-    form = GradeForm(
+    form = form_of(
         world.rana,
         {
             **data,
@@ -228,6 +229,6 @@ def test_the_form_takes_every_remedy(world):
         unit_length=True,
         spelling="de",
     )
-    form = GradeForm(world.rana, {**data, "camps": "on", "anchors": "on"})
+    form = form_of(world.rana, {**data, "camps": "on", "anchors": "on"})
     assert not form.is_valid()
     assert "“Several right answers”" in str(form.non_field_errors())

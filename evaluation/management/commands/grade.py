@@ -10,6 +10,7 @@ from evaluation.flow.parameters import REMEDIES, AqerParameters
 from evaluation.kinds import kind_named
 from evaluation.management.option_arguments import add_option_arguments
 from evaluation.management.running import RunCommand
+from evaluation.models.runs import GRADING
 
 COMPARED = "Each is off unless asked for, and compared with the plain run."
 
@@ -30,4 +31,4 @@ class Command(RunCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue, watch, print."""
-        self.start(kind_named("aqer"), options)
+        self.start(kind_named(GRADING), options)

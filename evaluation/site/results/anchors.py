@@ -15,10 +15,11 @@ from annotations.models import Share, rights
 from annotations.web.scope import RefusedError, user_id
 from evaluation import judging
 from evaluation.background import runs as lifecycle
+from evaluation.flow.aqer_summary import AqerSummary
 from evaluation.models import Run
 from evaluation.reports.alarms import alarms_report
 from evaluation.reports.anchors import RECOMMENDED, anchors_report
-from evaluation.site.results.page import Context, results_page
+from evaluation.site.results.page import Context, kind_or_404, results_page
 from evaluation.site.runs import run_or_404
 from evaluation.steps.load import parameters_of
 from evaluation.steps.outside import suggested_anchors
@@ -33,7 +34,8 @@ def anchors(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """
     if request.method != "POST":
         return _page(request, run=run)
-    shown = run_or_404(request, run, "aqer")
+    shown = run_or_404(request, run)
+    kind_or_404(shown, AqerSummary)
     if not rights(request.user, shown.version.question_set).edit:
         raise RefusedError("change")
     do = {"suggest": _suggest, "ask": _ask, "grade": _grade}.get(request.POST.get("do", ""))

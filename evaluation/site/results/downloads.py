@@ -21,7 +21,8 @@ from annotations.web.query import number
 from evaluation.charts import Chart, convergence_chart, placement_chart
 from evaluation.charts.answer_map import captions
 from evaluation.charts.planner import planner_chart
-from evaluation.flow.aqer_summary import summary_of
+from evaluation.flow.aqer_summary import AqerSummary, summary_of
+from evaluation.kinds import RunSummary
 from evaluation.models import Run
 from evaluation.reports import answer_map, models_report, run_report
 from evaluation.reports.planner import planner_report
@@ -51,6 +52,14 @@ CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "heat-map": lambda run, _: heat_map.overview_picture(run),
     "heat-block": lambda run, asked: heat_map.block_picture(run, heat_map.asked_block(run, asked)),
     "planner": lambda run, _: planner_chart(planner_report(run)),
+}
+
+# Tables of graded runs that need more than the run: another one, or two models.
+ASKED: dict[str, Callable[[HttpRequest, Run], Table]] = {
+    "against": lambda request, run: against_table(against.compared(request, run)),
+    "differences": lambda request, run: differences_table(
+        run, *comparisons.two_models(run, request.GET)
+    ),
 }
 
 
@@ -100,15 +109,13 @@ def map_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase
     return _table(run, "map", map_table(run, question))
 
 
-@partial(results_file, kind="")
+@partial(results_file, summary=RunSummary)
 def table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     """Send the table of that name as CSV, of a run of any kind."""
     kind = kind_or_404(run)
-    if kind.name == "aqer" and name == "against":
-        return _table(run, name, against_table(against.compared(request, run)))
-    if kind.name == "aqer" and name == "differences":
-        models = comparisons.two_models(run, request.GET)
-        return _table(run, name, differences_table(run, *models))
+    asked = ASKED.get(name) if kind.stores(AqerSummary) else None
+    if asked is not None:
+        return _table(run, name, asked(request, run))
     make = kind.tables.get(name)
     if make is None:
         raise Http404("there is no such table")

@@ -8,11 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponseBase
+from django.urls import resolve, reverse
 
-from evaluation.kinds import Kind
+from evaluation.kinds import Kind, RunSummary
 from evaluation.models import Run
 from evaluation.site.results.page import Context, kind_or_404, results_page
-from evaluation.site.results.run import results
 from evaluation.site.runs import run_or_404
 
 # Rows of a table on the page; the file has all.
@@ -20,24 +20,27 @@ SHOWN = 50
 
 
 def first(request: HttpRequest, run: UUID) -> HttpResponseBase:
-    """Show the first page of the results; AQER has pages of its own."""
-    own = run_or_404(request, run).kind == "aqer"
-    return results(request, run=run) if own else page(request, run=run)
+    """Show the first page of the results, by the view of the address that the kind names."""
+    pages = kind_or_404(run_or_404(request, run)).pages
+    address = next((page.address for page in pages if not page.slug), "")
+    if not address:
+        return page(request, run=run)
+    view = resolve(reverse(f"admin:{address}", kwargs={"run": run})).func
+    shown: HttpResponseBase = view(request, run=run)
+    return shown
 
 
-@results_page("evaluation/kind.html", kind="")
+@results_page("evaluation/kind.html", RunSummary)
 def page(request: HttpRequest, run: Run, slug: str = "") -> Context:
     """Show a page of a run as its kind declares it."""
     kind = kind_or_404(run)
     shared = {
         "title": f"{kind.title}: {run.version.question_set.name}",
         "subtitle": f"Version {run.version.number}",
-        "kind": kind,
-        "slug": slug,
         "warnings": run.warnings,
     }
     for declared in kind.pages:
-        if declared.slug == slug:
+        if declared.slug == slug and not declared.address:
             return {**shared, "template": declared.template, **declared.context(run)}
     if slug:
         raise Http404("the kind has no such page")

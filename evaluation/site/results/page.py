@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotations.web.pages import Breadcrumbs
-from evaluation.kinds import Kind, UnknownKindError, kind_of
+from evaluation.flow.aqer_summary import AqerSummary
+from evaluation.kinds import Kind, RunSummary, UnknownKindError, kind_of
 from evaluation.models import Run
 from evaluation.reports import about
 from evaluation.site.results.links import question_set_link, results_link, status_link
@@ -23,33 +26,68 @@ Context = dict[str, Any]
 View = Callable[..., HttpResponseBase]
 
 
-def kind_or_404(run: Run) -> Kind:
-    """Return the kind of a run; 404 for one that the site does not know (any more)."""
+@dataclass(frozen=True)
+class Tab:
+    """A page of the results, as every other one links to it."""
+
+    title: str
+    address: str
+    is_here: bool
+
+
+def kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
+    """Return the kind of a run.
+
+    404 for one that the site does not know (any more), and for one that stores another `summary`.
+    """
     try:
-        return kind_of(run)
+        kind = kind_of(run)
     except UnknownKindError as error:
         raise Http404(str(error)) from error
+    if not kind.stores(summary):
+        raise Http404(f"{kind.title} has no such page")
+    return kind
 
 
-def results_page(template: str, kind: str = "aqer") -> Callable[[Callable[..., Context]], View]:
+def tabs_of(kind: Kind, run: Run, path: str) -> list[Tab]:
+    """Return the pages of the results, in the order in which the kind declares them."""
+    found = []
+    for page in kind.pages:
+        ids: dict[str, Any] = {"run": run.public_id}
+        if not page.slug:
+            address = reverse("admin:results-run", kwargs=ids)
+        elif page.address:
+            address = reverse(f"admin:{page.address}", kwargs=ids)
+        else:
+            address = reverse("admin:results-page", kwargs={**ids, "slug": page.slug})
+        found.append(Tab(page.title, address, path == address))
+    return found
+
+
+def results_page(
+    template: str, summary: type[RunSummary] = AqerSummary
+) -> Callable[[Callable[..., Context]], View]:
     """Make a view of a function that takes the request, a run that is done and further ids.
 
     It returns what the template shows, beside what every page does; a run that is not done gets a
-    page that says so, and one of another kind is not found. `kind` is "" for any. The function may
-    name another `template`.
+    page that says so, and one whose kind stores another `summary` than the page reads is not found.
+    The function may name another `template`.
     """
 
     def made(shown: Callable[..., Context]) -> View:
         @require_safe
         @wraps(shown)
         def view(request: HttpRequest, run: UUID, **ids: Any) -> HttpResponseBase:
-            found = run_or_404(request, run, kind)
+            found = run_or_404(request, run)
+            kind = kind_or_404(found, summary)
             if found.state != Run.State.DONE:
                 return _without_results(request, found)
             context = {
                 "breadcrumbs": way_here(found),
                 "notice": found.version.question_set.notice,
-                "about": about(found),
+                "kind": kind,
+                "tabs": tabs_of(kind, found, request.path),
+                "about": about(found, kind.options),
                 "status_link": status_link(found),
             }
             own = shown(request, found, **ids)
@@ -60,16 +98,17 @@ def results_page(template: str, kind: str = "aqer") -> Callable[[Callable[..., C
     return made
 
 
-def results_file(made: View, kind: str = "aqer") -> View:
+def results_file(made: View, summary: type[RunSummary] = AqerSummary) -> View:
     """Make a view of a function that takes the request, a run and further ids and sends a file.
 
-    404 for a run that is not done or of another kind; `kind` is "" for any.
+    404 for a run that is not done or whose kind stores another `summary` than the file is made of.
     """
 
     @require_safe
     @wraps(made)
     def view(request: HttpRequest, run: UUID, **ids: Any) -> HttpResponseBase:
-        found = run_or_404(request, run, kind)
+        found = run_or_404(request, run)
+        kind_or_404(found, summary)
         if found.state != Run.State.DONE:
             raise Http404("the run has no results")
         return made(request, found, **ids)

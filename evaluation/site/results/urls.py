@@ -11,6 +11,7 @@ from evaluation.site.results.heat_map import heat_map
 from evaluation.site.results.models import models
 from evaluation.site.results.planner import planner
 from evaluation.site.results.question import question
+from evaluation.site.results.run import results
 from evaluation.site.results.summary import summary
 from evaluation.site.results.trust import trust
 from evaluation.site.results.worker import worker
@@ -22,6 +23,7 @@ QUESTION = f"{RUN}questions/<uuid:question>/"
 urlpatterns = [
     path(RUN, kind.first, name="results-run"),
     path(f"{RUN}pages/<slug:slug>/", kind.page, name="results-page"),
+    path(f"{RUN}people/", results, name="results-people"),
     path(f"{RUN}models/comparison/", comparisons, name="results-comparison"),
     path(f"{RUN}models/", models, name="results-models"),
     path(f"{RUN}alarms/", alarms, name="results-alarms"),

@@ -4,8 +4,8 @@ import pytest
 
 from annotations.exchange.importing import import_answers, import_questions
 from annotations.models import QuestionSet
+from tests.evaluation.kinds.settings import LINE
 
-LINE = "tests.evaluation.kinds.words.WORDS"
 QUESTIONS = """\
 question,text
 q1,Where does it begin?

@@ -62,6 +62,46 @@ def test_its_run_page_shows_progress_then_counts_and_options(site, rivers):
     assert "<strong>2</strong>workers" in said
 
 
+def test_its_start_form_is_reached_from_the_page_of_the_set_and_starts_it(site, rivers):
+    address = reverse("admin:start", args=[rivers.public_id, "words"])
+    of_set = site.get(reverse("admin:question-set", args=[rivers.public_id])).content.decode()
+    assert f'href="{address}" title="Counts the words of each worker' in of_set
+    assert reverse("admin:grade", args=[rivers.public_id]) in of_set
+    said = site.get(address).content.decode()
+    assert 'name="longest" value="100"' in said
+    assert "Words with more letters are not counted." in said
+    started = site.post(address, {"longest": "6", "seconds": "0"})
+    run = Run.objects.get()
+    assert started.url == reverse("admin:run", args=[run.public_id])
+    assert (run.kind, run.parameters) == ("words", {"longest": 6, "seconds": 0.0})
+
+
+def test_its_start_form_says_what_is_wrong_and_starts_nothing(site, rivers):
+    address = reverse("admin:start", args=[rivers.public_id, "words"])
+    refused = site.post(address, {"longest": "0", "seconds": "0"})
+    assert refused.status_code == 400
+    assert "0 is less than 1" in refused.content.decode()
+    assert not Run.objects.exists()
+    unknown = reverse("admin:start", args=[rivers.public_id, "guess"])
+    assert site.get(unknown).status_code == 404
+
+
+def test_its_start_form_begins_with_the_parameters_of_a_run(site, rivers):
+    run = runs.queue(rivers.latest_version(), rivers.owner_id, WordOptions(longest=6), "words")
+    address = reverse("admin:start", args=[rivers.public_id, "words"])
+    said = site.get(f"{address}?like={run.public_id}").content.decode()
+    assert 'name="longest" value="6"' in said
+    # Of another kind: the defaults.
+    graded = reverse("admin:grade", args=[rivers.public_id])
+    assert site.get(f"{graded}?like={run.public_id}").status_code == 200
+
+
+def test_its_results_have_its_own_tabs_and_settings(site, finished):
+    said = page(site, "results-run", finished).content.decode()
+    assert "How the run went" in said
+    assert "Can I trust this?" not in said
+
+
 def test_it_is_cancelled_and_done_again_from_its_page(site, rivers):
     run = runs.queue(rivers.latest_version(), rivers.owner_id, WordOptions(), "words")
     site.post(reverse("admin:run-cancel", args=[run.public_id]))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.site.grading import GradeForm
+from evaluation.flow.parameters import AqerParameters
+from evaluation.site.option_form import form_for
 from evaluation.words import api, site, terminal
 from evaluation.words.alarms import ALARMS
 from evaluation.words.blanks import Blanks
@@ -199,7 +200,7 @@ def test_each_door_has_its_own_name_of_an_option():
 
 
 def test_the_site_calls_options_as_its_form_does():
-    fields = GradeForm.base_fields
+    fields = form_for(AqerParameters).base_fields
     assert {name: fields[name].label for name in site.LABELS} == site.LABELS
 
 

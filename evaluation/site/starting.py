@@ -1,0 +1,112 @@
+"""Starting a run of any kind: the form of its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from annotations.models import QuestionSet
+from annotations.web.pages import breadcrumbs
+from annotations.web.scope import editable, user_id
+from annotations.web.texts import with_code
+from evaluation.background import runs as lifecycle
+from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.kinds import Kind, UnknownKindError, kind_named, run_kinds
+from evaluation.models import Run
+from evaluation.models.runs import GRADING
+from evaluation.options import Parameters
+from evaluation.site.option_form import form_for
+
+
+@dataclass(frozen=True)
+class Start:
+    """A way to start a run of a kind; `words` say what it does."""
+
+    label: str
+    words: str
+    link: str
+    needs_answers: bool
+
+
+def starts_of(question_set: QuestionSet, query: str = "") -> list[Start]:
+    """Return the ways to start a run over a set, a kind each, in the order of the settings."""
+    return [
+        Start(kind.verb, kind.words, start_link(kind, question_set) + query, kind.needs_answers)
+        for kind in run_kinds().values()
+    ]
+
+
+def start_link(kind: Kind, question_set: QuestionSet) -> str:
+    """Return the address at which a run of a kind is started."""
+    key = {"set_id": question_set.public_id}
+    if kind.start:
+        return reverse(f"admin:{kind.start}", kwargs=key)
+    if kind.name == GRADING:
+        return reverse("admin:grade", kwargs=key)
+    return reverse("admin:start", kwargs={**key, "name": kind.name})
+
+
+def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpResponse:
+    """Ask how, then start a run over a version (`version` in the address, else the latest).
+
+    `like` in the address names a run of the set whose parameters the form begins with.
+    """
+    kind = _startable(name)
+    question_set = editable(request, QuestionSet.objects.all(), set_id)
+    version = lifecycle.version_to_grade(
+        question_set, request.GET.get("version"), answered=kind.needs_answers
+    )
+    form = form_for(kind.options)(
+        request.user,
+        request.POST or None,
+        like=parameters_like(request, question_set, kind),
+        preset={} if request.POST else request.GET.dict(),
+    )
+    if request.method == "POST" and version is not None and form.is_valid():
+        run = lifecycle.queue(version, user_id(request), form.parameters(), kind.name)
+        return redirect("admin:run", run.public_id)
+    context = {
+        "title": kind.verb,
+        "subtitle": f"{question_set.name}, version {version.number}" if version else "",
+        "breadcrumbs": breadcrumbs(question_set),
+        "question_set": question_set,
+        "version": version,
+        "kind": kind,
+        "form": form,
+        "waiting": "" if somebody_listens() else with_code(HOW_TO_START),
+    }
+    return TemplateResponse(
+        request, "admin/runs/start.html", context, status=400 if form.errors else 200
+    )
+
+
+def parameters_like(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Parameters:
+    """Return the parameters of the run of the set that `like` in the address names, or defaults."""
+    try:
+        asked = UUID(request.GET.get("like", ""))
+    except ValueError:
+        return kind.options()
+    runs = Run.objects.visible_to(request.user).filter(
+        version__question_set=question_set, kind=kind.name
+    )
+    run = runs.filter(public_id=asked).first()
+    try:
+        return kind.options() if run is None else kind.options.of_dict(run.parameters)
+    except KeyError:  # it is of another version of the platform
+        return kind.options()
+
+
+def _startable(name: str) -> Kind:
+    """Return a kind that is started by the form of its options; 404 for any other."""
+    try:
+        kind = kind_named(name)
+    except UnknownKindError as error:
+        raise Http404(str(error)) from error
+    if kind.start:
+        raise Http404("this kind of run has a page of its own to start it")
+    return kind
