@@ -188,12 +188,13 @@ def _missing(column: Column, found: Sequence[str], file: str, line: int) -> Prob
     alike = {_squashed(n) for n in (*column.names, column.key)}
     suggestion = next((n for n in found if n and _squashed(n) in alike), None)
     if suggestion:
-        remedy = (
-            f"If it is the one called {suggestion}, add --columns {_option(column.key, suggestion)}"
-        )
+        remedy = f"If it is the one called {suggestion}, name it {name}."
+        option = f"--columns {_option(column.key, suggestion)}"
+        on_terminal = f"If it is the one called {suggestion}, add {option}"
     else:
-        remedy = f"Add it, or say which column it is with --columns {column.key}=NAME"
-    return Problem(file, line, None, reason, remedy)
+        remedy = f"Add it, or name the one that it is {name}."
+        on_terminal = f"Add it, or say which column it is with --columns {column.key}=NAME"
+    return Problem(file, line, None, reason, remedy, on_terminal)
 
 
 def _squashed(name: str) -> str:

@@ -18,7 +18,8 @@ class Problem:
 
     `line` is the physical line (for XLSX the row) where the record begins, None where the whole
     file is meant. `column` is the column's name or, inside a line of text, the number of the
-    character, counted from 1. `str()` is one line for people.
+    character, counted from 1. `remedy` is in words for every door, `on_terminal` in those of the
+    command line where it has an option for it. `str()` is one line for the terminal.
     """
 
     file: str
@@ -26,6 +27,7 @@ class Problem:
     column: str | int | None
     reason: str
     remedy: str = ""
+    on_terminal: str = ""
 
     def __str__(self) -> str:
         place = self.file
@@ -34,7 +36,8 @@ class Problem:
         if self.column is not None:
             place += f", column {self.column}"
         sentence = f"{place}: {self.reason}."
-        return f"{sentence} {self.remedy}" if self.remedy else sentence
+        remedy = self.on_terminal or self.remedy
+        return f"{sentence} {remedy}" if remedy else sentence
 
 
 class InputError(Exception):
@@ -81,10 +84,15 @@ class Problems:
         self._kept: list[Problem] = []
 
     def add(
-        self, line: int | None, column: str | int | None, reason: str, remedy: str = ""
+        self,
+        line: int | None,
+        column: str | int | None,
+        reason: str,
+        remedy: str = "",
+        on_terminal: str = "",
     ) -> None:
         """Note one problem."""
-        self.extend([Problem(self.file, line, column, reason, remedy)])
+        self.extend([Problem(self.file, line, column, reason, remedy, on_terminal)])
 
     def extend(self, problems: Iterable[Problem]) -> None:
         """Note problems that somebody else found in the same file."""

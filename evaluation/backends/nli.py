@@ -14,10 +14,7 @@ from evaluation.backends.embedding.contract import Progress, distinct, require
 from evaluation.backends.errors import EntailmentError
 
 WHAT = "the entailment initialisation"
-REMEDY = (
-    "pass a cross-encoder NLI model with --nli NAME, by its name (such as "
-    "cross-encoder/nli-deberta-v3-base) or as a folder"
-)
+REMEDY = "name a cross-encoder NLI model, such as cross-encoder/nli-deberta-v3-base, or its folder"
 
 
 class EntailmentModel:

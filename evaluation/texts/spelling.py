@@ -18,7 +18,7 @@ from typing import Any
 from evaluation.backends.embedding.contract import require
 from evaluation.backends.errors import SpellingError
 
-WHAT = "--spelling"
+WHAT = "correcting the spelling"
 PACKAGE = "pyspellchecker"
 LANGUAGES = ("ar", "de", "en", "es", "eu", "fa", "fr", "it", "lv", "nl", "pt", "ru")
 # Shorter words are a letter away from too many.
@@ -43,7 +43,7 @@ def corrected(texts: Sequence[str], language: str) -> tuple[list[str], dict[str,
     """
     if language not in LANGUAGES:
         raise SpellingError(
-            f"{WHAT} {language}: there is no dictionary of this language; there are "
+            f"{WHAT}: there is no dictionary of the language {language}; there are "
             f"{', '.join(LANGUAGES)}"
         )
     library = require("spellchecker", WHAT, PACKAGE)

@@ -80,6 +80,7 @@ def test_every_bad_row_is_named_and_nothing_is_stored(asking, address):
     ]
     assert body["total"] == 5
     assert all(error["detail"] and error["remedy"] for error in body["errors"])
+    assert "--" not in str(body)
     assert not Response.objects.exists()
 
 

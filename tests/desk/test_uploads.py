@@ -135,6 +135,15 @@ def test_columns_of_other_names_are_mapped_and_nonsense_is_refused(client, quest
     assert result.context["staged"].report["n_new"] == 1
 
 
+def test_what_to_do_about_a_column_that_is_missing_holds_no_switch_of_the_terminal(
+    client, question_set
+):
+    response = send(client, question_set, "answers", b"worker,question,Answer_\nada,q1,north\n")
+    page = response.content.decode()
+    assert "If it is the one called Answer_, name it answer." in page
+    assert "--columns" not in page
+
+
 def test_answers_may_bring_their_questions_along(client, question_set):
     result = upload(client, question_set, "answers", ANSWERS, create_questions="on")
     assert result.context["staged"].report["created"]["questions"] == 2

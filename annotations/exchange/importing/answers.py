@@ -41,7 +41,10 @@ from annotations.models import (
 LONGEST_ID = LONGEST["question"]
 
 NOT_OVERWRITTEN = "Stored answers are not overwritten: correct the row or leave it out."
-REFLAG = "Import it with --update-flags to store the flags of the file."
+REFLAG = (
+    "Import it with “Update which answers were rejected” to store the flags of the file.",
+    "Import it with --update-flags to store the flags of the file.",
+)
 
 
 def import_answers(
@@ -267,7 +270,7 @@ def _compare(
             if staged is None or place is None:
                 continue
             rows.append(staged.row)
-            what, remedy = _difference(staged, text, flag, times), NOT_OVERWRITTEN
+            what, remedy = _difference(staged, text, flag, times), (NOT_OVERWRITTEN,)
             if what == "flag":
                 if update_flags:
                     found.reflagged[bool(staged.rejected)].append(key)
@@ -279,7 +282,7 @@ def _compare(
                     None,
                     f"worker {stage.workers[worker].name} answered question {names[place]} "
                     f"already (stored on {since:%Y-%m-%d}: {quoted(text)}), with another {what}",
-                    remedy,
+                    *remedy,
                 )
         stage.mark_old(rows)
     return found

@@ -153,6 +153,7 @@ class AnswerRows:
             "panel",
             f"worker {record.worker} is of the panel {record.facts.panel or '(none)'}, earlier of "
             f"{other or '(none)'}: two people under one id",
+            "Export with pseudonyms, which give each an id of their own.",
             "Export with --pseudonyms, which gives each an id of their own.",
         )
 

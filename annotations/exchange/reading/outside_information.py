@@ -131,6 +131,7 @@ def read_anchors(
             None,
             None,
             "there is no graded answer in it",
+            "Write one row for each answer that was graded.",
             "--suggest-anchors N says which answers to grade.",
         )
     problems.raise_if_any()

@@ -114,9 +114,7 @@ def bad_rows(error: InputError, *, lines: bool, path: str = "rows") -> ApiProble
 def _fault(problem: Problem, lines: bool, path: str) -> Fault:
     reason = problem.reason[:1].upper() + problem.reason[1:] + "."
     remedy = problem.remedy
-    if "--columns" in remedy:  # the command line's way out
-        remedy = "Rename or add the key."
-    elif remedy == ONE_OBJECT and not lines:
+    if remedy == ONE_OBJECT and not lines:
         remedy = "Every row is an object."
     if problem.line is None:
         return Fault(reason, remedy=remedy)

@@ -58,13 +58,13 @@ class Prompt:
             elsewhere = name in FIELDS[PASSAGE]
             raise TemplateError(
                 f"the field {{{name}}} "
-                + (f"needs --strategy {PASSAGE}" if elsewhere else "is unknown")
+                + (f"needs the strategy {PASSAGE}" if elsewhere else "is unknown")
                 + f": the template may use {', '.join(f'{{{field}}}' for field in known)}"
             )
         for name in NEEDED[self.strategy]:
             if name not in used:
                 raise TemplateError(
-                    f"the field {{{name}}} is missing, which --strategy {self.strategy} needs"
+                    f"the field {{{name}}} is missing, which the strategy {self.strategy} needs"
                 )
 
     @property

@@ -64,16 +64,16 @@ def test_a_model_without_an_entailment_class_is_refused(tmp_path, tiny_words):
 
 @pytest.mark.parametrize("name", [None, ""])
 def test_no_name_is_refused_with_what_to_pass(name):
-    with pytest.raises(BackendError, match="--nli NAME"):
+    with pytest.raises(BackendError, match="name a cross-encoder NLI model"):
         EntailmentModel.load(name)
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path):
-    with pytest.raises(BackendError, match=r"holds no model.*--nli NAME"):
+    with pytest.raises(BackendError, match=r"holds no model.*name a cross-encoder NLI model"):
         EntailmentModel.load(str(tmp_path))
 
 
 def test_a_model_that_is_nowhere_is_refused(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(BackendError, match=r"not on this machine.*--nli NAME"):
+    with pytest.raises(BackendError, match=r"not on this machine.*name a cross-encoder NLI model"):
         EntailmentModel.load("nobody/no-such-model")

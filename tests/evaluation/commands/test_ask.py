@@ -243,7 +243,7 @@ def test_the_passage_is_shown_where_there_are_passages(chat, tmp_path, output):
     [
         (("--strategy", "passage"), "--passages FILE"),
         (("--template", "{questoin}"), r"\{questoin\} is unknown"),
-        (("--template", "{passage} {question}"), "needs --strategy passage"),
+        (("--template", "{passage} {question}"), "needs the strategy passage"),
         (("--template", "no field"), r"\{question\} is missing"),
         (("--template", "{question"), "braces"),
         (("--template", "{question!r}"), "name only"),
