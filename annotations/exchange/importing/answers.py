@@ -270,7 +270,7 @@ def _compare(
             if staged is None or place is None:
                 continue
             rows.append(staged.row)
-            what, remedy = _difference(staged, text, flag, times), (NOT_OVERWRITTEN,)
+            what, remedy = _difference(staged, text, flag, times), (NOT_OVERWRITTEN, "")
             if what == "flag":
                 if update_flags:
                     found.reflagged[bool(staged.rejected)].append(key)
