@@ -1,4 +1,4 @@
-"""Runs: start, watch, cancel, do again."""
+"""Runs: start, watch, pause, cancel, do again."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class RunRowSerializer(serializers.ModelSerializer[Run]):
 
 
 class RunSerializer(RunRowSerializer):
-    """A run; queued, running, done, failed or cancelled."""
+    """A run; queued, running, paused, done, failed or cancelled."""
 
     embedder = None  # type: ignore[assignment]
     parameters = serializers.SerializerMethodField()
@@ -191,11 +191,24 @@ class NewRunSerializer(StrictSerializer):
     ),
     retrieve=extend_schema(
         summary="Watch a run",
-        description="While it is queued or running, Retry-After says when to look again.",
+        description="Until it has ended, Retry-After says when to look again.",
     ),
     cancel=extend_schema(
         summary="Cancel a run",
         description="Again changes nothing. 409 for a run that is done or failed.",
+        request=None,
+        responses=RunSerializer,
+    ),
+    pause=extend_schema(
+        summary="Pause a run",
+        description="What it has committed stays; nobody works on it until it is resumed. Again "
+        "changes nothing. 409 for a run that has ended.",
+        request=None,
+        responses=RunSerializer,
+    ),
+    resume=extend_schema(
+        summary="Resume a paused run",
+        description="It waits for a worker again. 409 for a run that has ended.",
         request=None,
         responses=RunSerializer,
     ),
@@ -255,6 +268,22 @@ class RunViewSet(ApiViewSet):
         """End a run that waits or works."""
         run = editable(request, self._rows(), run_id)
         if not lifecycle.cancel(run) and run.state != Run.State.CANCELLED:
+            raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
+        return self._shown(run)
+
+    @action(detail=True, methods=["post"])
+    def pause(self, request: Request, run_id: Any) -> Response:
+        """Let nobody work on a run for now."""
+        run = editable(request, self._rows(), run_id)
+        if not lifecycle.pause(run) and run.state != Run.State.PAUSED:
+            raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
+        return self._shown(run)
+
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, run_id: Any) -> Response:
+        """Let a paused run go on."""
+        run = editable(request, self._rows(), run_id)
+        if not lifecycle.resume(run) and run.is_finished:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
         return self._shown(run)
 

@@ -118,7 +118,7 @@ class Received:
 class OpenAIServer:
     """An OpenAI-compatible address.
 
-    The key is read from the environment variable `api_key_env` at each call (unset or empty: no
+    The key is read from the environment variable `api_key_env` at each call ("", unset or empty: no
     Authorization header) and appears nowhere else: it is blotted out of what comes back. Redirects
     are not followed: a key goes to the named server only.
 
@@ -332,6 +332,8 @@ def fault_of(
         return FaultError(code, problem, again=True, wait=wait, **about)
     redirect = "a redirect is not followed: give the final address"
     advice = redirect if 300 <= status < 400 else ADVICE.get(status, "see what it says")
+    if not api_key_env and status in (401, 403):
+        advice = "name the environment variable that holds the key"
     advice = advice.format(key=api_key_env, path=path)
     return FaultError(_code(status, words), problem, advice, **about)
 

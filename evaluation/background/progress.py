@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from evaluation.background.liveness import somebody_listens
 from evaluation.models import Run
+from evaluation.models.runs import ACTIVE
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,9 @@ def progress_of(run: Run, now: datetime | None = None) -> Progress:
     """Return how far the run is; asks the database whether anybody works if it is not finished."""
     now = now or timezone.now()
     percent = rate = seconds_left = left = None
-    if run.state == Run.State.RUNNING and run.total:
+    if run.state in (Run.State.RUNNING, Run.State.PAUSED) and run.total:
         percent = int(100 * run.done / run.total)
+    if run.state == Run.State.RUNNING and run.total:
         began = run.stage_started_at
         seconds = 0.0 if began is None else (now - began).total_seconds()
         if run.done and seconds > 0:
@@ -60,13 +62,16 @@ def progress_of(run: Run, now: datetime | None = None) -> Progress:
         left=left,
         line=_line(run, rate, left),
         finished=run.is_finished,
-        waiting=not run.is_finished and not somebody_listens(),
+        waiting=run.state in ACTIVE and not somebody_listens(),
     )
 
 
 def _line(run: Run, rate: float | None, left: str | None) -> str:
     if run.state == Run.State.QUEUED:
         return "It waits for a worker."
+    if run.state == Run.State.PAUSED:
+        how_far = f", after {run.done:,} of {run.total:,}" if run.total else ""
+        return f"It is paused{how_far}."
     if run.state != Run.State.RUNNING:
         return ""
     if run.total is None or not run.stage:

@@ -1,4 +1,4 @@
-"""What people do with runs: start one, cancel it, run it again. Used by every door."""
+"""What people do with runs: start, pause, cancel one, run it again. Used by every door."""
 
 from __future__ import annotations
 
@@ -6,14 +6,22 @@ from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import (
+    DateTimeField,
+    DurationField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    QuerySet,
+)
 from django.db.models.functions import Now
 
 from annotations.models import QuestionSet, QuestionSetVersion, Response
 from evaluation.background.doorbell import ring_on_commit
 from evaluation.kinds import kind_named
 from evaluation.models import Run
-from evaluation.models.runs import GRADING, UNFINISHED
+from evaluation.models.runs import ACTIVE, GRADING, UNFINISHED
 from evaluation.options import OptionError, Parameters
 
 
@@ -67,7 +75,7 @@ def queue(
 
 
 def cancel(run: Run) -> bool:
-    """End a run that waits or works; False if it had ended before.
+    """End a run that waits, works or is paused; False if it had ended before.
 
     Only the state is changed: the worker that has it finds its claim gone, and writes no more.
     """
@@ -76,6 +84,36 @@ def cancel(run: Run) -> bool:
     )
     run.refresh_from_db()
     return bool(cancelled)
+
+
+def pause(run: Run) -> bool:
+    """Let nobody work on a run until it is resumed; False if it is not under way.
+
+    As with `cancel` the worker that has it finds its claim gone; what it committed stays.
+    """
+    paused = Run.objects.filter(pk=run.pk, state__in=ACTIVE).update(
+        state=Run.State.PAUSED, lease_until=None, lease_owner="", heartbeat_at=Now()
+    )
+    run.refresh_from_db()
+    return bool(paused)
+
+
+@transaction.atomic
+def resume(run: Run) -> bool:
+    """Put a paused run back into the queue, behind those that wait; False if it is not paused."""
+    paused_for = ExpressionWrapper(Now() - F("heartbeat_at"), output_field=DurationField())
+    resumed = Run.objects.filter(pk=run.pk, state=Run.State.PAUSED).update(
+        state=Run.State.QUEUED,
+        # The pause is no time of the stage, or its rate would look too low.
+        stage_started_at=ExpressionWrapper(
+            F("stage_started_at") + paused_for, output_field=DateTimeField()
+        ),
+        heartbeat_at=Now(),
+    )
+    if resumed:
+        ring_on_commit()
+    run.refresh_from_db()
+    return bool(resumed)
 
 
 @transaction.atomic

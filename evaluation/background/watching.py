@@ -1,4 +1,4 @@
-"""Following a run from outside, until it has ended."""
+"""Following a run from outside, until it has ended or is paused."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def watch(
     show: Callable[[str, int, int], None],
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Refresh the run until it has ended, showing how far it is."""
+    """Refresh the run until it has ended or is paused, showing how far it is."""
     while True:
         run.refresh_from_db()
-        if run.is_finished:
+        if run.is_finished or run.state == Run.State.PAUSED:
             return
         show_progress(run, show)
         pause(SECONDS_BETWEEN_LOOKS)

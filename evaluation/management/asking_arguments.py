@@ -15,9 +15,9 @@ from evaluation.backends.server import Patience
 from evaluation.files.asking import Asking
 from evaluation.flow.asking.asker import Settings
 from evaluation.flow.asking.budget import Prices
+from evaluation.flow.asking.plan import FIXED
 from evaluation.words.console import BAD_INPUT, at_least
 
-FIXED = frozenset({"model", "messages", "stream", "n"})
 LONGEST_WAIT = 120.0
 MOST_SEED = 2**31 - 1
 HINTS = {"seed": "--seed", "temperature": "--temperature", "max_tokens": "--max-tokens"}

@@ -48,6 +48,9 @@ class RunCommand(SetCommand):
         except KeyboardInterrupt:
             tell(self.stdout, "the run goes on; its page shows how far it is")
             return
+        if run.state == Run.State.PAUSED:
+            tell(self.stdout, "the run is paused; it goes on when somebody resumes it")
+            return
         if run.state != Run.State.DONE:
             raise CommandError(f"the run {run.state}: {said(run.error) or 'no results'}")
         tell(self.stdout, kind.text(run) if kind.text else tables_as_text(kind, run))

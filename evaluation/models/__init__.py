@@ -10,8 +10,9 @@ from evaluation.models.checkpoints import DrawPart
 from evaluation.models.embeddings import EmbedderVersion, Embedding, text_hash
 from evaluation.models.grades import AnswerScore, ExemplaryAnswer, WorkerGrade
 from evaluation.models.judgements import HumanJudgement, JudgementRequest
-from evaluation.models.language_models import LanguageModel, LLMResponse, request_hash
+from evaluation.models.language_models import LanguageModel, LLMResponse, RawReply, request_hash
 from evaluation.models.model_scores import LLMAnswerScore, LLMComparison, LLMScore
+from evaluation.models.prompts import Prompt, PromptVersion
 from evaluation.models.run_data import RunData
 from evaluation.models.runs import Run
 
@@ -30,6 +31,9 @@ __all__ = [
     "LLMResponse",
     "LLMScore",
     "LanguageModel",
+    "Prompt",
+    "PromptVersion",
+    "RawReply",
     "Run",
     "RunData",
     "WorkerGrade",

@@ -9,9 +9,11 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from annotations.exchange.records import AnswerStatus
-from annotations.models import VIEWERS, Access, Question, Record
+from annotations.models import VIEWERS, Access, Question, Record, Scoped
+from evaluation.models.runs import Run
 
 STATUSES = [status.value for status in AnswerStatus]
 
@@ -23,7 +25,12 @@ def request_hash(prompt: str, parameters: dict[str, Any]) -> str:
 
 
 class LanguageModel(Record):
-    """One version of a language model under one strategy of asking it, as it is ranked."""
+    """One version of a language model under one strategy of asking it, as it is ranked.
+
+    `spec` says how it is reached (`evaluation.backends.chat.registry`), "" where its answers come
+    from elsewhere; `parameters` are sent with every request. Prices are money for a million tokens
+    read and written. Of a key only the name of the environment variable is stored.
+    """
 
     access = Access(
         owner="owner", answered_in="responses__question__version__question_set", readers=VIEWERS
@@ -38,7 +45,26 @@ class LanguageModel(Record):
     size = models.CharField(max_length=50, blank=True, help_text="Such as 135M.")
     tuning = models.CharField(max_length=200, blank=True, help_text="Such as instruct.")
     strategy = models.CharField(max_length=200, blank=True, help_text="How it is asked.")
-    parameters = models.JSONField(default=dict, blank=True)
+    spec = models.CharField(
+        max_length=1000,
+        blank=True,
+        help_text="How it is reached, such as openai:MODEL@https://HOST/v1; empty for a model "
+        "whose answers are only imported.",
+    )
+    parameters = models.JSONField(
+        default=dict, blank=True, help_text="Sent with every request, such as top_p."
+    )
+    price_in = models.FloatField(
+        null=True, blank=True, help_text="Money for a million tokens that it reads."
+    )
+    price_out = models.FloatField(
+        null=True, blank=True, help_text="Money for a million tokens that it writes."
+    )
+    key_variable = models.CharField(
+        max_length=100,
+        blank=True,
+        help_text="Name of the environment variable that holds the key; empty for none.",
+    )
     notice = models.TextField(blank=True, help_text="Shown wherever its answers show.")
 
     class Meta:
@@ -49,6 +75,11 @@ class LanguageModel(Record):
                 violation_error_message="You have a model of this name.",
             ),
             models.CheckConstraint(condition=~Q(name=""), name="language_model_has_a_name"),
+            models.CheckConstraint(
+                condition=Q(price_in__isnull=True, price_out__isnull=True)
+                | Q(price_in__gte=0, price_out__gte=0),
+                name="language_model_has_both_prices_or_none",
+            ),
         ]
         indexes = [models.Index(fields=["owner", "-id"], name="language_model_list")]
 
@@ -60,7 +91,13 @@ class LLMResponse(Record):
     """A model's answer to a question, asked with one prompt and one set of parameters.
 
     `sample` counts the repetitions of the same request from 0. Imported answers have no prompt.
-    `request` is `request_hash(prompt, parameters)`.
+    `request` is `request_hash(prompt, parameters)`. The latest asking of a question, by
+    `asked_at`, is the one that is graded.
+
+    An answer that was collected here (`evaluation.steps.asking`) has in `prompt` the messages as
+    JSON and in `parameters` the model's SPEC and all that was sent. `asking` is the hash of what
+    all answers of one configuration share (SPEC, prompt, parameters), `key` that of everything its
+    reply depends on, by which no stored reply is asked for again; `run` is the one that asked.
     """
 
     access = Access(question_set="question__version__question_set", readers=VIEWERS)
@@ -74,6 +111,12 @@ class LLMResponse(Record):
     prompt = models.TextField(blank=True)
     parameters = models.JSONField(default=dict, blank=True)
     request = models.CharField(max_length=64, editable=False)
+    asking = models.CharField(max_length=64, blank=True, editable=False)
+    key = models.CharField(max_length=64, blank=True, editable=False)
+    run = models.ForeignKey(
+        Run, on_delete=models.SET_NULL, null=True, blank=True, related_name="replies"
+    )
+    asked_at = models.DateTimeField(default=timezone.now)
     sample = models.PositiveIntegerField(default=0)
     text = models.TextField(blank=True)
     status = models.CharField(
@@ -97,7 +140,10 @@ class LLMResponse(Record):
             ),
             models.CheckConstraint(condition=~Q(request=""), name="llm_response_has_its_hash"),
         ]
-        indexes = [models.Index(fields=["model", "id"], name="llm_response_list")]
+        indexes = [
+            models.Index(fields=["model", "id"], name="llm_response_list"),
+            models.Index(fields=["key"], condition=~Q(key=""), name="llm_response_reply"),
+        ]
 
     def __str__(self) -> str:
         return f"response {self.public_id}"
@@ -106,3 +152,25 @@ class LLMResponse(Record):
         """Save, with the hash of the request if it has none (`bulk_create` wants it given)."""
         self.request = self.request or request_hash(self.prompt, self.parameters)
         super().save(*args, **kwargs)
+
+
+class RawReply(Scoped):
+    """The request and the answer behind a collected response, as they were: without keys.
+
+    `reply` is JSON, or text where a server sent something else; None where nothing came. Logprobs
+    are in it where they were asked for and offered.
+    """
+
+    access = Access(question_set="response__question__version__question_set", readers=VIEWERS)
+
+    response = models.OneToOneField(
+        LLMResponse, on_delete=models.CASCADE, related_name="raw", primary_key=True
+    )
+    request = models.JSONField(null=True)
+    reply = models.JSONField(null=True)
+
+    class Meta:
+        verbose_name_plural = "raw replies"
+
+    def __str__(self) -> str:
+        return f"raw reply of {self.response_id}"

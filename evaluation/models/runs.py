@@ -9,7 +9,9 @@ from django.utils.module_loading import import_string
 
 from annotations.models import VIEWERS, Access, QuestionSetVersion, Record
 
-UNFINISHED = ["queued", "running"]
+# Somebody works on it, or will.
+ACTIVE = ["queued", "running"]
+UNFINISHED = [*ACTIVE, "paused"]
 FINISHED = ["done", "failed", "cancelled"]
 # The kind of a run where nobody says another.
 GRADING = "aqer"
@@ -35,10 +37,11 @@ class Run(Record):
     """
 
     class State(models.TextChoices):
-        """Queued and running can still be cancelled; the others are final."""
+        """Done, failed and cancelled are final; a paused run goes on when it is resumed."""
 
         QUEUED = "queued"
         RUNNING = "running"
+        PAUSED = "paused"
         DONE = "done"
         FAILED = "failed"
         CANCELLED = "cancelled"
@@ -101,6 +104,10 @@ class Run(Record):
                 name="run_that_runs_has_a_lease",
             ),
             models.CheckConstraint(
+                condition=~Q(state="paused") | Q(lease_until__isnull=True, lease_owner=""),
+                name="run_that_is_paused_is_nobodys",
+            ),
+            models.CheckConstraint(
                 condition=(Q(state__in=FINISHED) & Q(finished_at__isnull=False))
                 | (Q(state__in=UNFINISHED) & Q(finished_at__isnull=True)),
                 name="run_that_ended_has_a_time",
@@ -113,7 +120,7 @@ class Run(Record):
             models.Index(fields=["version", "-id"], name="run_list"),
             models.Index(
                 fields=["state", "lease_until", "id"],
-                condition=Q(state__in=UNFINISHED),
+                condition=Q(state__in=ACTIVE),
                 name="run_claimable",
             ),
         ]

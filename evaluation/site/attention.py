@@ -16,7 +16,7 @@ from annotations.models import QuestionSet, Response
 from annotations.web.texts import with_code
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.models import LLMResponse, Run
-from evaluation.models.runs import UNFINISHED
+from evaluation.models.runs import ACTIVE, UNFINISHED
 from evaluation.reports.lists import alarms_of
 from evaluation.words.message import Message
 from evaluation.words.site import said
@@ -82,7 +82,7 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
         texts,
     )
     of_models = _latest(
-        LLMResponse.objects.annotate(set=F("question__version__question_set"), at=F("created_at")),
+        LLMResponse.objects.annotate(set=F("question__version__question_set"), at=F("asked_at")),
         ids,
         Q(),
     )
@@ -123,7 +123,7 @@ def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
         reason = said(row["run_error"])
         text = f"The last run failed: {reason[:200]}"
         yield Item("bad", name, text, of_run, "Look at the run")
-    elif state in UNFINISHED and not listens:
+    elif state in ACTIVE and not listens:
         yield Item("bad", name, f"A run waits. {HOW_TO_START}", of_run, "Look at the run")
     elif state in UNFINISHED:
         yield Item("busy", name, f"A run is {state}.", of_run, "Watch it")

@@ -26,6 +26,7 @@ from annotations.web.texts import with_code
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.judging import progress
 from evaluation.models import LanguageModel, Run
+from evaluation.models.runs import ACTIVE
 from evaluation.reports.lists import in_short
 from evaluation.site.starting import starts_of
 
@@ -46,7 +47,7 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         .select_related("version")
         .order_by("-id")[:RUNS_SHOWN]
     )
-    waits = any(not run.is_finished for run in runs)
+    waits = any(run.state in ACTIVE for run in runs)
     context: dict[str, Any] = {
         "title": shown.name,
         "subtitle": shown.description,

@@ -21,6 +21,7 @@ from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.progress import duration, progress_of
 from evaluation.kinds import UnknownKindError, kind_of
 from evaluation.models import Run
+from evaluation.models.runs import ACTIVE
 from evaluation.options import Parameters
 from evaluation.reports.lists import in_short
 
@@ -39,7 +40,7 @@ def runs(request: HttpRequest) -> HttpResponse:
     if state in Run.State.values:
         rows = rows.filter(state=state)
     page = page_of(request, rows, NEWEST_FIRST, RUNS_PER_PAGE)
-    waits = any(not run.is_finished for run in page)
+    waits = any(run.state in ACTIVE for run in page)
     context = {
         "title": "Runs",
         "page": page,
@@ -51,7 +52,7 @@ def runs(request: HttpRequest) -> HttpResponse:
 
 
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Show how a run stands: waiting, running, done, failed or cancelled."""
+    """Show how a run stands: waiting, running, paused, done, failed or cancelled."""
     shown = run_or_404(request, run_id)
     question_set = shown.version.question_set
     took = None
@@ -106,6 +107,24 @@ def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if lifecycle.cancel(shown):
         messages.success(request, "The run is cancelled. The next one uses its vectors.")
     else:
+        messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
+    return redirect("admin:run", shown.public_id)
+
+
+@require_POST
+def pause_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Pause a run that waits or works."""
+    shown = editable(request, Run.objects.all(), run_id)
+    if not lifecycle.pause(shown) and shown.is_finished:
+        messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
+    return redirect("admin:run", shown.public_id)
+
+
+@require_POST
+def resume_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Let a paused run go on."""
+    shown = editable(request, Run.objects.all(), run_id)
+    if not lifecycle.resume(shown) and shown.is_finished:
         messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
     return redirect("admin:run", shown.public_id)
 

@@ -21,6 +21,8 @@ urlpatterns = [
     path(RUN, runs.run, name="run"),
     path(f"{RUN}status.json", runs.run_status, name="run-status"),
     path(f"{RUN}cancel/", runs.cancel_run, name="run-cancel"),
+    path(f"{RUN}pause/", runs.pause_run, name="run-pause"),
+    path(f"{RUN}resume/", runs.resume_run, name="run-resume"),
     path(f"{RUN}again/", runs.run_again, name="run-again"),
     path("models/", models.models, name="models"),
 ]

@@ -15,6 +15,7 @@ from evaluation.api.comparisons import ComparisonViewSet
 from evaluation.api.exports import ExportViewSet
 from evaluation.api.language_models import LanguageModelViewSet
 from evaluation.api.model_answers import ModelAnswerViewSet
+from evaluation.api.prompts import PromptViewSet
 from evaluation.api.results import ResultViewSet
 from evaluation.api.runs import RunViewSet
 from evaluation.api.tables import TableViewSet
@@ -30,6 +31,7 @@ router.register(f"{OF_SET}/questions", QuestionViewSet, "question")
 router.register(f"{OF_SET}/answers", AnswerViewSet, "answer")
 router.register(f"{OF_SET}/model-answers", ModelAnswerViewSet, "model-answer")
 router.register("language-models", LanguageModelViewSet, "language-model")
+router.register("prompts", PromptViewSet, "prompt")
 router.register("runs", RunViewSet, "run")
 
 RESULTS = (

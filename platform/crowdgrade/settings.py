@@ -23,12 +23,21 @@ that is kept there, so the commands that work on files alone leave none behind.
                           requests to the API, such as 600/minute: of a user, of an address that
                           does not say who asks, and bulk uploads of a user
     API_UPLOAD_MB         megabytes of JSON in one upload (default: 20)
+    CROWDGRADE_MODEL_NETWORKS
+                          networks that are not public and in which language models may be asked
+                          all the same, such as 127.0.0.0/8 or 10.1.2.0/24, parted by commas, or
+                          none (default: this machine with SQLite, none with another database)
+    CROWDGRADE_KEY_VARIABLES
+                          environment variables whose keys requesters may have sent to models, by
+                          NAME or PREFIX*, best with the only host that may get them:
+                          OPENAI_API_KEY@api.openai.com (default: none; operators name any)
     PROXIES               proxies in front that add to X-Forwarded-For (default: 0)
 """
 
 import os
 import re
 from datetime import timedelta
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +101,28 @@ def _list(name: str, default: list[str]) -> list[str]:
     if value is None:
         return default
     return [entry.strip() for entry in value.split(",") if entry.strip()]
+
+
+def _networks(by_default: list[str]) -> list[str]:
+    value = _list("CROWDGRADE_MODEL_NETWORKS", by_default)
+    for network in [] if value == ["none"] else value:
+        try:
+            ip_network(network)
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"CROWDGRADE_MODEL_NETWORKS holds {network!r}: write such as 10.1.2.0/24"
+            ) from None
+    return [] if value == ["none"] else value
+
+
+def _key_variables() -> list[str]:
+    entries = _list("CROWDGRADE_KEY_VARIABLES", [])
+    for entry in entries:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?(@[A-Za-z0-9.:-]+)?", entry):
+            raise ImproperlyConfigured(
+                f"CROWDGRADE_KEY_VARIABLES holds {entry!r}: write NAME, PREFIX* or NAME@HOST"
+            )
+    return entries
 
 
 def _home() -> Path:
@@ -254,6 +285,10 @@ elif not CELERY_BROKER_URL.startswith(("redis://", "rediss://", "amqp://", "amqp
     raise ImproperlyConfigured("CELERY_BROKER_URL must begin with redis:// or amqp://")
 # Kinds of run, a line each: where its `evaluation.kinds.Kind` stands.
 RUN_KINDS = ["evaluation.kinds.aqer.AQER"]
+# Asking language models: where they may be besides public addresses, and whose keys they may get.
+_embedded = "sqlite" in DATABASES["default"]["ENGINE"]
+MODEL_NETWORKS = _networks(["127.0.0.0/8", "::1/128"] if _embedded else [])
+KEY_VARIABLES = _key_variables()
 # Installations that share a broker each name their own queue.
 CELERY_TASK_DEFAULT_QUEUE = _text("CELERY_QUEUE") or "crowdgrade"
 CELERY_TASK_ACKS_LATE = CELERY_TASK_REJECT_ON_WORKER_LOST = True

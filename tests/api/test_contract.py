@@ -10,7 +10,9 @@ from django.core.wsgi import get_wsgi_application
 from hypothesis import HealthCheck, given, settings
 
 from crowdgrade.models.tokens import make_token
+from evaluation.flow.asking.prompts import TEMPLATES, Prompt
 from evaluation.models import LanguageModel
+from evaluation.steps.asking.prompts import create_prompt
 from tests.desk.routes import VALUES
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
@@ -44,6 +46,9 @@ def ids(world):
         "worker": world.version.submissions.first().worker.public_id,
         "answer_id": question.responses.first().public_id,
         "model_id": LanguageModel.objects.order_by("pk").first().public_id,
+        "prompt_id": create_prompt(
+            world.rana.pk, "ours", Prompt("closed", TEMPLATES["closed"])
+        ).prompt.public_id,
         "model_answer_id": question.llm_responses.first().public_id,
         "place": VALUES["place"](mine),
         "first": VALUES["first"](mine),

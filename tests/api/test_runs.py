@@ -54,6 +54,21 @@ def test_a_run_is_cancelled_once_and_done_again(api, world):
     assert again.json()["id"] != str(waiting.public_id)
 
 
+def test_a_run_is_paused_and_resumed_and_one_that_ended_is_neither(api, world):
+    asking = api(world.rana)
+    waiting = lifecycle.queue(world.version, world.rana.pk, AqerParameters(embedder="bow"))
+    address = f"runs/{waiting.public_id}/"
+    for _ in range(2):
+        paused = asking.post(f"{address}pause/")
+        assert (paused.status_code, paused.json()["state"]) == (200, "paused")
+    assert paused.json()["progress"]["waiting"] is False
+    assert asking.get("runs/?state=paused").json()["results"][0]["id"] == str(waiting.public_id)
+    for _ in range(2):
+        assert asking.post(f"{address}resume/").json()["state"] == "queued"
+    for verb in ("pause", "resume"):
+        problem(asking.post(f"runs/{world.run.public_id}/{verb}/"), 409, "conflict")
+
+
 @pytest.mark.parametrize(
     ("parameters", "at"),
     [

@@ -39,6 +39,22 @@ def manage(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_networks_of_models_and_variables_of_keys_are_read_and_loud_on_a_bad_value(tmp_path):
+    code = "from django.conf import settings as s; print(s.MODEL_NETWORKS, s.KEY_VARIABLES)"
+    assert python(tmp_path, code).stdout.split("]")[0] == "['127.0.0.0/8', '::1/128'"
+    given = {"CROWDGRADE_MODEL_NETWORKS": "10.1.2.0/24", "CROWDGRADE_KEY_VARIABLES": "A*@b.org, C"}
+    assert python(tmp_path, code, **given).stdout.strip() == "['10.1.2.0/24'] ['A*@b.org', 'C']"
+    none = python(tmp_path, code, CROWDGRADE_MODEL_NETWORKS="none")
+    assert none.stdout.strip() == "[] []"
+    for name, value in (
+        ("MODEL_NETWORKS", "home"),
+        ("KEY_VARIABLES", "A B"),
+        ("KEY_VARIABLES", "*"),
+    ):
+        bad = python(tmp_path, code, **{f"CROWDGRADE_{name}": value})
+        assert f"CROWDGRADE_{name} holds" in bad.stderr
+
+
 @pytest.mark.slow
 def test_commands_that_need_no_database_leave_nothing_behind(tmp_path):
     home = tmp_path / "var"

@@ -27,7 +27,10 @@ from django.utils.timezone import now
 
 from annotations.models import Upload
 from crowdgrade.models.tokens import make_token
+from evaluation.flow.asking.prompts import TEMPLATES, Prompt
 from evaluation.models import Alarm, JudgementRequest, LanguageModel, LLMComparison, Run
+from evaluation.models import Prompt as StoredPrompt
+from evaluation.steps.asking.prompts import create_prompt
 
 IN, NO, GONE, LOGIN = "in", "403", "404", "login"
 ROLES = ("nobody", "walter", "vera", "ed", "tara", "otto", "rana", "ida")
@@ -82,6 +85,8 @@ STAGED = Rule(NO, NO, GONE, GONE, IN, GONE)
 """A file that Rana uploaded and did not confirm yet: her own, for everybody else."""
 EDITS_MODELS = Rule(NO, GONE, NO, GONE, IN, IN)
 """Changing what is said about a model, which is its owner's alone."""
+EDITS_PROMPTS = Rule(GONE, GONE, GONE, GONE, IN, IN)
+"""Reading and changing a prompt, which is its owner's alone."""
 OWN = Rule(GONE, GONE, GONE, GONE, IN, GONE)
 """Rana's own, for nobody else."""
 TEAM = Rule(GONE, GONE, IN, GONE, IN, IN)
@@ -174,6 +179,8 @@ ROUTES: dict[str, Route] = {
     "admin:run": get(ANSWERS),
     "admin:run-status": get(ANSWERS),
     "admin:run-cancel": post(EDITS_ANSWERS),
+    "admin:run-pause": post(EDITS_ANSWERS),
+    "admin:run-resume": post(EDITS_ANSWERS),
     "admin:run-again": post(EDITS_ANSWERS),
     "admin:results-run": get(ANSWERS),
     "admin:results-people": get(ANSWERS),
@@ -224,10 +231,15 @@ ROUTES: dict[str, Route] = {
     "api:model-answer-list": get(ANSWERS) | post(EDITS_QUESTIONS),
     "api:model-answer-detail": get(ANSWERS),
     "api:language-model-list": get(SIGNED_IN) | post(REQUESTERS),
-    "api:language-model-detail": get(ANSWERS) | patch(EDITS_MODELS),
+    "api:language-model-detail": get(ANSWERS) | patch(EDITS_MODELS) | delete(EDITS_MODELS),
+    "api:prompt-list": get(SIGNED_IN) | post(REQUESTERS),
+    "api:prompt-detail": get(EDITS_PROMPTS),
+    "api:prompt-versions": post(EDITS_PROMPTS),
     "api:run-list": get(SIGNED_IN) | post(REQUESTERS),
     "api:run-detail": get(ANSWERS),
     "api:run-cancel": post(EDITS_ANSWERS),
+    "api:run-pause": post(EDITS_ANSWERS),
+    "api:run-resume": post(EDITS_ANSWERS),
     "api:run-again": post(EDITS_ANSWERS),
     "api:results-run": get(ANSWERS),
     "api:results-workers": get(ANSWERS),
@@ -285,6 +297,13 @@ def _judgement_task(of: Any) -> Any:
     return asked.public_id
 
 
+def _prompt(of: Any) -> Any:
+    stored = StoredPrompt.objects.filter(owner=of.owner).first()
+    if stored is None:
+        stored = create_prompt(of.owner.pk, "ours", Prompt("closed", TEMPLATES["closed"])).prompt
+    return stored.public_id
+
+
 def _staged(of: Any) -> str:
     upload = Upload(
         owner=of.owner,
@@ -303,6 +322,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "set_id": lambda of: of.set.public_id,
     "question_id": lambda of: of.version.questions.first().public_id,
     "model_id": lambda of: LanguageModel.objects.get(owner=of.owner).public_id,
+    "prompt_id": _prompt,
     "run_id": lambda of: of.run.public_id,
     "token": _staged,
     "token_id": lambda of: make_token(of.owner, str(uuid.uuid4()), 1)[0].public_id,

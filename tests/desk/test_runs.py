@@ -138,6 +138,22 @@ def test_a_cancelled_run_is_lost_to_its_worker(signed_in, world):
     assert world.run.state == "done"
 
 
+def test_a_run_is_paused_and_resumed_from_its_page(signed_in, world):
+    run = runs.again(world.run, world.rana.pk)
+    assert ">Pause</button>" in page(signed_in, run)
+    signed_in.post(reverse("admin:run-pause", args=[run.public_id]))
+    said = page(signed_in, run)
+    assert "It is paused." in said
+    assert ">Resume</button>" in said
+    assert ">Pause</button>" not in said
+    signed_in.post(reverse("admin:run-resume", args=[run.public_id]))
+    run.refresh_from_db()
+    assert run.state == "queued"
+    # A run that has ended stays as it is, and the page says so.
+    answer = signed_in.post(reverse("admin:run-pause", args=[world.run.public_id]), follow=True)
+    assert "had ended before" in answer.content.decode()
+
+
 def test_running_again_makes_a_run_beside_the_old_one(signed_in, world):
     response = signed_in.post(reverse("admin:run-again", args=[world.run.public_id]))
     follower = Run.objects.latest("pk")

@@ -11,6 +11,8 @@ from typing import Any
 from evaluation.backends.chat.contract import ChatModel, ChatRequest, Message
 
 MOST_SEEDS = 2**31
+# What the asking itself says in every request; no parameter of a model.
+FIXED = frozenset({"model", "messages", "stream", "n"})
 
 
 @dataclass(frozen=True, slots=True)

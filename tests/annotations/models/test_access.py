@@ -30,7 +30,17 @@ from annotations.models import (
     may_read_answers,
     rights,
 )
-from evaluation.models import AnswerScore, LanguageModel, LLMResponse, Run
+from evaluation.flow.asking import prompts
+from evaluation.models import (
+    AnswerScore,
+    LanguageModel,
+    LLMResponse,
+    Prompt,
+    PromptVersion,
+    RawReply,
+    Run,
+)
+from evaluation.steps.asking.prompts import create_prompt
 from tests.annotations import world as crowd
 
 ROOMS = ("annotations", "evaluation")
@@ -93,6 +103,9 @@ def world_of(name, owner):
     model = LanguageModel.objects.create(owner=owner, name=f"model of {name}")
     for question in version.questions.all():
         LLMResponse.objects.create(model=model, question=question, text=name, status="text")
+    for reply in model.responses.all():
+        RawReply.objects.create(response=reply, request={"model": "m"}, reply={"text": name})
+    create_prompt(owner.pk, name, prompts.Prompt("closed", "{question}"))
     run = Run.objects.create(owner=owner, version=version)
     for answer in answers:
         AnswerScore.objects.create(run=run, response=answer, score=0.5)
@@ -147,6 +160,9 @@ def test_rows_are_seen_by_those_whom_the_rule_names(model, world):
     if model in (Team, Membership):
         assert seen("tara") == seen("tom") == mine
         assert seen("vera") == seen("ed") == set()
+        return
+    if model in (Prompt, PromptVersion):  # the owner's alone: nothing of a set hangs on them
+        assert all(seen(who) == set() for who in ("tara", "tom", "vera", "ed"))
         return
     assert seen("tara") == mine
     assert seen("tom") == set(), "who is in the team, but no requester, sees nothing by it"

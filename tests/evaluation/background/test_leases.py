@@ -20,9 +20,11 @@ from evaluation.background.leases import (
     in_future,
     lease,
 )
+from evaluation.background.runs import cancel, pause, resume
 from evaluation.background.work import fail, work_one_turn
 from evaluation.kinds import kind_named
 from evaluation.models import Run
+from tests.annotations.world import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -271,3 +273,105 @@ def test_six_beats_fit_in_a_lease_and_one_that_fails_is_tried_again(settings):
     with beating:
         assert beating.lost.wait(5)
     assert answers == []
+
+
+def test_a_paused_run_is_nobodys_and_is_not_claimed_until_it_is_resumed(queue):
+    run = queue()
+    assert pause(run)
+    assert (run.state, run.lease_owner, run.lease_until) == (Run.State.PAUSED, "", None)
+    assert claim_oldest("ann") is None
+    assert resume(run)
+    assert run.state == Run.State.QUEUED
+    assert claim_oldest("ann") == Claim(run.pk, attempt=1)
+
+
+def test_a_run_that_is_paused_under_a_worker_is_lost_to_it_at_its_next_fence(queue):
+    run = queue()
+    claim = claim_oldest("ann")
+    with claim.fenced():
+        Run.objects.filter(pk=run.pk).update(done=0, total=7)
+    assert pause(run)
+    with pytest.raises(LeaseLostError), claim.fenced():
+        pytest.fail("the block must not run")
+    assert not claim.renew()
+    assert not claim.release()
+    fail(claim, "too late")
+    run.refresh_from_db()
+    # What was committed before stays.
+    assert (run.state, run.error, run.total, run.crashes) == (Run.State.PAUSED, "", 7, 0)
+
+
+def test_the_worker_that_had_a_run_before_its_pause_stays_out_after_it_was_resumed(queue):
+    run = queue()
+    before = claim_oldest("ann")
+    pause(run)
+    resume(run)
+    # Queued again, and nobody has it yet: neither has who had it.
+    assert not before.renew()
+    after = claim_oldest("bob")
+    assert after == Claim(run.pk, attempt=2)
+    with pytest.raises(LeaseLostError), before.fenced():
+        pytest.fail("the block must not run")
+    assert after.renew()
+    run.refresh_from_db()
+    assert run.crashes == 0  # a pause is no crash
+
+
+def test_a_run_that_is_paused_between_being_found_and_being_taken_is_not_taken(queue):
+    run = queue()
+    with before_the_claim(lambda: pause(run)):
+        assert claim_oldest("ann") is None
+    run.refresh_from_db()
+    assert (run.state, run.attempt) == (Run.State.PAUSED, 0)
+
+
+def test_a_paused_run_is_cancelled_and_then_neither_paused_nor_resumed(queue):
+    run = queue()
+    pause(run)
+    assert cancel(run)
+    assert (run.state, run.finished_at is None) == (Run.State.CANCELLED, False)
+    assert not resume(run)
+    assert not pause(run)
+    assert claim_oldest("ann") is None
+
+
+def test_what_is_not_under_way_is_not_paused_and_what_is_not_paused_not_resumed(queue):
+    run = queue()
+    assert not resume(run)
+    assert pause(run)
+    assert not pause(run)
+    assert resume(run)
+    claim_oldest("ann")
+    assert not resume(run)
+    assert run.state == Run.State.RUNNING
+
+
+def test_a_resumed_run_waits_from_then_on_and_the_pause_is_no_time_of_its_stage(queue):
+    run, other = queue(), queue()
+    claim_oldest("ann")
+    hour = timedelta(hours=1)
+    Run.objects.filter(pk=run.pk).update(stage="asking", stage_started_at=timezone.now() - 3 * hour)
+    pause(run)
+    # It worked for an hour and was paused for two.
+    Run.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now() - 2 * hour)
+    resume(run)
+    worked = timezone.now() - run.stage_started_at
+    assert abs(worked - hour) < timedelta(minutes=1)
+    assert claim_oldest("bob").run_id == other.pk
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_heartbeat_notices_that_a_run_was_paused(version, queue, settings):
+    settings.LEASE_SECONDS = 1
+    run = queue()
+    with Heartbeat(claim_oldest("ann")) as heartbeat:
+        pause(run)
+        assert heartbeat.lost.wait(5)
+
+
+def test_the_database_refuses_a_paused_run_with_a_lease(queue):
+    run = queue()
+    with refused("run_that_is_paused_is_nobodys"):
+        Run.objects.filter(pk=run.pk).update(state=Run.State.PAUSED, lease_owner="ann")
+    with refused("run_that_ended_has_a_time"):
+        Run.objects.filter(pk=run.pk).update(state=Run.State.PAUSED, finished_at=Now())

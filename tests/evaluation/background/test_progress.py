@@ -51,6 +51,8 @@ def test_rates_are_told_to_hundredths_seconds_to_tenths_and_shares_in_whole_perc
     [
         (Run(state="queued"), "It waits for a worker."),
         (Run(state="done", stage="embedding", done=5, total=5), ""),
+        (Run(state="paused"), "It is paused."),
+        (Run(state="paused", done=3, total=1200), "It is paused, after 3 of 1,200."),
         (running(0, None, 5), "Loading the answers."),
         (running(0, 5, 5, stage=""), "Loading the answers."),
         (running(0, 5, 5), "Embedding: 0 of 5"),  # no step yet, so no rate
@@ -73,7 +75,7 @@ def test_nothing_is_counted_of_a_run_that_does_not_run():
 
 
 @pytest.mark.parametrize(
-    ("state", "waiting"), [("queued", True), ("running", True), ("done", False)]
+    ("state", "waiting"), [("queued", True), ("running", True), ("paused", False), ("done", False)]
 )
 def test_who_is_not_finished_waits_while_nobody_listens(state, waiting, monkeypatch):
     monkeypatch.setattr("evaluation.background.progress.somebody_listens", lambda: False)

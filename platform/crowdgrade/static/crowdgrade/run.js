@@ -26,7 +26,9 @@ document.addEventListener("DOMContentLoaded", () => {
       if (answer.redirected || answer.status === 404) return location.reload();
       if (!answer.ok) throw new Error(String(answer.status));
       const progress = await answer.json();
-      if (progress.finished) return location.reload();
+      // Paused or resumed elsewhere: the page has other buttons then.
+      const turned = (progress.state === "paused") !== (card.dataset.runState === "paused");
+      if (progress.finished || turned) return location.reload();
       show(progress);
       pause = document.hidden ? 10000 : 1500;
     } catch {

@@ -1,0 +1,45 @@
+"""Which addresses of the network a server of ours may connect to for somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from urllib.parse import urlsplit
+
+from evaluation.backends.connections import Vet
+
+# An IPv4 address stands in the last 32 bits of these (RFC 6052).
+TRANSLATED = ip_network("64:ff9b::/96")
+
+
+def vetting(networks: Sequence[str]) -> Vet:
+    """Return what lets public addresses pass, and those in `networks` (such as 10.1.2.0/24).
+
+    What an IPv6 address wraps (IPv4-mapped, 6to4, NAT64) is looked at in its place.
+    """
+    allowed = [ip_network(network) for network in networks]
+
+    def vet(address: IPv4Address | IPv6Address) -> bool:
+        meant = unwrapped(address)
+        if any(meant in network for network in allowed if network.version == meant.version):
+            return True
+        return meant.is_global and not meant.is_multicast
+
+    return vet
+
+
+def unwrapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """Return the IPv4 address inside of an IPv6 one; any other as it is."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in TRANSLATED:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+def written_address(url: str) -> IPv4Address | IPv6Address | None:
+    """Return the address that stands in a URL in place of a host's name; None for a name."""
+    try:
+        return ip_address(urlsplit(url).hostname or "")
+    except ValueError:
+        return None

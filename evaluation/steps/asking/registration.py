@@ -1,0 +1,95 @@
+"""Who may have which model asked: addresses and keys, checked when saved, started and asked."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from annotations.models import is_operator
+from annotations.models.access import Anybody
+from evaluation.backends.addresses import vetting, written_address
+from evaluation.backends.chat.contract import ChatModel
+from evaluation.backends.chat.registry import get_chat
+from evaluation.backends.connections import Vet
+from evaluation.backends.errors import ChatError
+from evaluation.backends.keys import KeyRules
+from evaluation.backends.server import Patience
+from evaluation.flow.asking.registration import ModelOptions, url_of
+from evaluation.models import LanguageModel
+from evaluation.options import FORM, Problem, problem
+
+# Of this installation itself: nobody may have them sent anywhere.
+OWN_SECRETS = frozenset({"SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL"})
+
+
+def options_of(model: LanguageModel) -> ModelOptions:
+    """Return how a model is reached, as options; "" of the database is None there."""
+    return ModelOptions(
+        spec=model.spec or None,
+        key_variable=model.key_variable or None,
+        parameters=model.parameters,
+        price_in=model.price_in,
+        price_out=model.price_out,
+    )
+
+
+def problems_of(options: ModelOptions, user: Anybody) -> list[Problem]:
+    """Return what is wrong with a registration, or not for that user to have asked.
+
+    `evaluation.options.words` has the sentences: ``FORM.sentence(ModelOptions, problem)``.
+    """
+    return options.problems() or _refused(options, user)
+
+
+def columns_of(options: ModelOptions) -> dict[str, Any]:
+    """Return the options as columns of `LanguageModel`."""
+    values = options.as_dict()
+    return values | {name: values[name] or "" for name in ("spec", "key_variable")}
+
+
+def chat_of(model: LanguageModel, patience: Patience | None = None) -> ChatModel:
+    """Return the model, to be asked; every connection of it is vetted.
+
+    Raises ChatError where it has no SPEC, its owner may not have it asked (any more), or its
+    back-end cannot be had; InputError for a file of replies that cannot be used.
+    """
+    if not model.spec:
+        raise ChatError(f"{model.name} has no address: only its imported answers are known", "spec")
+    for wrong in problems_of(options_of(model), model.owner):
+        raise ChatError(f"{model.name}: {FORM.sentence(ModelOptions, wrong)}", wrong.code)
+    return get_chat(
+        model.spec,
+        what="model",
+        api_key_env=model.key_variable,
+        patience=patience,
+        vet=vet(),
+    )
+
+
+def vet() -> Vet:
+    """Return what says of an address whether a model may be asked there."""
+    return vetting(settings.MODEL_NETWORKS)
+
+
+def _refused(options: ModelOptions, user: Anybody) -> list[Problem]:
+    spec, variable = options.spec or "", options.key_variable
+    found: list[Problem] = []
+    if spec.startswith("replies:") and not is_operator(user):
+        found.append(problem("spec_operators", "spec"))
+    url = url_of(spec)
+    address = written_address(url) if url else None
+    if address is not None and not vet()(address):
+        found.append(problem("address", "spec", address=str(address)))
+    if variable and not _may_send(variable, urlsplit(url).hostname or "", user):
+        rules = KeyRules.of(settings.KEY_VARIABLES).rules
+        where = " and the host that gets the key" if any(rule.host for rule in rules) else ""
+        found.append(problem("variable_refused", "key_variable", name=variable, where=where))
+    return found
+
+
+def _may_send(variable: str, host: str, user: Anybody) -> bool:
+    if variable in OWN_SECRETS:
+        return False
+    return is_operator(user) or KeyRules.of(settings.KEY_VARIABLES).allow(variable, host)
