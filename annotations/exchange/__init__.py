@@ -24,6 +24,11 @@ from annotations.exchange.reading.answers import (
     read_answers,
     read_model_answers,
 )
+from annotations.exchange.reading.judgements import (
+    JudgementFile,
+    JudgementRecord,
+    read_judgements,
+)
 from annotations.exchange.reading.outside_information import (
     AnchorFile,
     AnchorRecord,
@@ -42,6 +47,8 @@ __all__ = [
     "AnswerStatus",
     "ColumnNames",
     "InputError",
+    "JudgementFile",
+    "JudgementRecord",
     "ModelAnswerFile",
     "ModelAnswerRecord",
     "OutputFolder",
@@ -49,6 +56,7 @@ __all__ = [
     "WorkerList",
     "read_anchors",
     "read_answers",
+    "read_judgements",
     "read_model_answers",
     "read_workers",
 ]

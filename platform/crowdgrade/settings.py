@@ -284,7 +284,10 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
 elif not CELERY_BROKER_URL.startswith(("redis://", "rediss://", "amqp://", "amqps://")):
     raise ImproperlyConfigured("CELERY_BROKER_URL must begin with redis:// or amqp://")
 # Kinds of run, a line each: where its `evaluation.kinds.Kind` stands.
-RUN_KINDS = ["evaluation.kinds.aqer.AQER"]
+RUN_KINDS = [
+    "evaluation.kinds.aqer.AQER",
+    "evaluation.kinds.crowd_size.CROWD_SIZE",
+]
 # Asking language models: where they may be besides public addresses, and whose keys they may get.
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]
 MODEL_NETWORKS = _networks(["127.0.0.0/8", "::1/128"] if _embedded else [])
