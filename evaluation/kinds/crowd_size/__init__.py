@@ -3,7 +3,7 @@
 from evaluation.flow.crowd_size.conclusion import CrowdSizeSummary
 from evaluation.flow.crowd_size.parameters import CrowdSizeParameters
 from evaluation.kinds.crowd_size.evaluate import EVALUATE
-from evaluation.kinds.crowd_size.page import CURVES
+from evaluation.kinds.crowd_size.page import CHARTS, CURVES
 from evaluation.kinds.crowd_size.terminal import text_of_run
 from evaluation.kinds.kind import Kind
 from evaluation.reports.crowd_size import crowd_size_report, crowd_size_table
@@ -17,8 +17,10 @@ CROWD_SIZE = Kind(
     run=try_sizes,
     summary=CrowdSizeSummary,
     tables={"crowd-size": crowd_size_table},
+    charts=CHARTS,
     report=crowd_size_report,
     text=text_of_run,
     pages=(CURVES,),
     evaluate=EVALUATE,
+    action="How many workers do I need?",
 )

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from evaluation.charts import Chart
 from evaluation.charts.crowd_size import COMPARED, crowd_size_chart
 from evaluation.kinds.kind import Page
 from evaluation.methods.crowd_size import QUESTIONS, WORKERS
 from evaluation.models import Run
 from evaluation.reports.crowd_size import crowd_size_report
+
+
+def chart_of(run: Run, by: str) -> Chart | None:
+    """Return the picture of workers or of questions."""
+    return crowd_size_chart(crowd_size_report(run).points, by)
 
 
 def context(run: Run) -> Mapping[str, Any]:
@@ -18,7 +25,7 @@ def context(run: Run) -> Mapping[str, Any]:
     parts = [
         {
             "by": by,
-            "chart": crowd_size_chart(report.points, by),
+            "chart": chart_of(run, by),
             "rows": [point for point in report.points if point.by == by],
         }
         for by in (WORKERS, QUESTIONS)
@@ -27,3 +34,4 @@ def context(run: Run) -> Mapping[str, Any]:
 
 
 CURVES = Page("", "How many workers", "evaluation/crowd_size.html", context)
+CHARTS = {f"crowd-size-{by}": partial(chart_of, by=by) for by in (WORKERS, QUESTIONS)}

@@ -4,8 +4,14 @@ import csv
 
 import numpy as np
 
-WORDS = "river sea hill stone rain cloud moss fern otter heron salt tide delta gorge spring".split()
-NOISE = "chair lamp spoon door shelf rug clock vase stool desk mug fork bowl sofa bench".split()
+WORDS = (
+    *("river", "sea", "hill", "stone", "rain", "cloud", "moss", "fern"),
+    *("otter", "heron", "salt", "tide", "delta", "gorge", "spring"),
+)
+NOISE = (
+    *("chair", "lamp", "spoon", "door", "shelf", "rug", "clock", "vase"),
+    *("stool", "desk", "mug", "fork", "bowl", "sofa", "bench"),
+)
 
 
 def answers_of(workers=9, questions=12, seed=4):

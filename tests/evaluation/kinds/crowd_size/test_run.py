@@ -50,9 +50,7 @@ def judged(rivers):
 
 
 def done(question_set, parameters=QUICK):
-    run = runs.queue(
-        question_set.latest_version(), question_set.owner_id, parameters, "crowd-size"
-    )
+    run = runs.queue(question_set.latest_version(), question_set.owner_id, parameters, "crowd-size")
     while work_one_turn():
         pass
     run.refresh_from_db()
@@ -71,6 +69,11 @@ def test_the_page_says_how_many_are_enough_with_a_picture_and_the_numbers(client
     table = client.get(reverse("admin:results-table", args=[run.public_id, "crowd-size"]))
     rows = list(csv.DictReader(io.StringIO(b"".join(table).decode("utf-8-sig"))))
     assert rows[0]["size"] == "3"
+    picture = reverse("admin:results-chart", args=[run.public_id, "crowd-size-workers"])
+    assert picture in said
+    assert b"What more workers would have brought" in client.get(picture).content
+    none = reverse("admin:results-chart", args=[run.public_id, "grades"])
+    assert client.get(none).status_code == 404
 
 
 def test_the_report_is_read_over_rest(judged):
