@@ -18,16 +18,16 @@ workbooks, and `folder` writes all files or none.
 
 from annotations.exchange.header import ColumnNames
 from annotations.exchange.problems import InputError, Problem
+from annotations.exchange.reading.answer_grades import (
+    AnswerGrade,
+    GradeFile,
+    read_answer_grades,
+)
 from annotations.exchange.reading.answers import (
     AnswerFile,
     ModelAnswerFile,
     read_answers,
     read_model_answers,
-)
-from annotations.exchange.reading.judgements import (
-    JudgementFile,
-    JudgementRecord,
-    read_judgements,
 )
 from annotations.exchange.reading.outside_information import (
     AnchorFile,
@@ -43,20 +43,20 @@ __all__ = [
     "AnchorFile",
     "AnchorRecord",
     "AnswerFile",
+    "AnswerGrade",
     "AnswerRecord",
     "AnswerStatus",
     "ColumnNames",
+    "GradeFile",
     "InputError",
-    "JudgementFile",
-    "JudgementRecord",
     "ModelAnswerFile",
     "ModelAnswerRecord",
     "OutputFolder",
     "Problem",
     "WorkerList",
     "read_anchors",
+    "read_answer_grades",
     "read_answers",
-    "read_judgements",
     "read_model_answers",
     "read_workers",
 ]

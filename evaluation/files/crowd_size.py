@@ -15,10 +15,10 @@ from annotations.exchange import (
     ColumnNames,
     InputError,
     OutputFolder,
+    read_answer_grades,
     read_answers,
-    read_judgements,
 )
-from annotations.exchange.reading.judgements import unknown_answers
+from annotations.exchange.reading.answer_grades import unknown_answers
 from evaluation.backends import parse_spec
 from evaluation.files.grading import answers_of, refuse_nothing, vectors_from
 from evaluation.files.metrics import refuse_to_replace
@@ -125,7 +125,7 @@ def _grades(
 ) -> tuple[dict[Any, float], str]:
     """Return the mean grade of each judged answer, by its key, and the file's hash."""
     assert request.judgements is not None
-    judgements = read_judgements(request.judgements, request.columns)
+    judgements = read_answer_grades(request.judgements, request.columns)
     known = given.answered
     key_of = {
         (worker, "", question): key

@@ -16,7 +16,7 @@ EXPERT = "expert"
 
 
 @dataclass(frozen=True, slots=True)
-class JudgementRecord:
+class AnswerGrade:
     """An expert's grade of the answer that a worker or a model gave to a question.
 
     `worker` is "" for a model's answer, `model` "" for a worker's.
@@ -36,12 +36,12 @@ class JudgementRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgementFile:
+class GradeFile:
     """Grades in the order of the file, at most one by each expert for each answer."""
 
     name: str
     sha256: str
-    records: list[JudgementRecord]
+    records: list[AnswerGrade]
 
     def means(self) -> dict[tuple[str, str, str], float]:
         """Return the mean grade of each answer (worker, model, question)."""
@@ -51,11 +51,11 @@ class JudgementFile:
         return {answer: sum(grades) / len(grades) for answer, grades in found.items()}
 
 
-def read_judgements(
+def read_answer_grades(
     path: str | os.PathLike[str],
     columns: ColumnNames = DEFAULT_COLUMNS,
     scale: tuple[float, float] | None = None,
-) -> JudgementFile:
+) -> GradeFile:
     """Grades of answers: question, grade, worker or model (or both columns), and perhaps expert.
 
     Without a column `expert` all grades are of one expert. `scale`: ends of the grades, if they
@@ -77,13 +77,13 @@ def read_judgements(
     if not records and not problems.total:
         problems.add(None, None, "there is no grade in it", "Write worker, question, grade.")
     problems.raise_if_any()
-    return JudgementFile(table.name, table.sha256, records)
+    return GradeFile(table.name, table.sha256, records)
 
 
 def _records(
     table: OpenTable, problems: Problems, scale: tuple[float, float] | None
-) -> list[JudgementRecord]:
-    records: list[JudgementRecord] = []
+) -> list[AnswerGrade]:
+    records: list[AnswerGrade] = []
     seen: dict[tuple[str, tuple[str, str, str]], int] = {}
     for line, cells, _ in table.rows:
         worker, model, question, _, expert = (cleaned(cell or "") for cell in cells)
@@ -99,7 +99,7 @@ def _records(
             continue
         if not question or bool(worker) == bool(model) or grade is None:
             continue
-        record = JudgementRecord(line, worker, model, question, expert, grade)
+        record = AnswerGrade(line, worker, model, question, expert, grade)
         first = seen.setdefault((expert, record.answer), line)
         if first != line:
             who = f"{worker or model} to question {question}"
@@ -111,9 +111,7 @@ def _records(
     return records
 
 
-def unknown_answers(
-    judgements: JudgementFile, known: set[tuple[str, str, str]], answers: str
-) -> None:
+def unknown_answers(judgements: GradeFile, known: set[tuple[str, str, str]], answers: str) -> None:
     """Raise `InputError` for every grade of an answer that is not among the `known` ones.
 
     These are (worker, model, question) of answers with a text; `answers` names their file.

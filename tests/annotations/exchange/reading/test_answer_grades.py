@@ -1,6 +1,6 @@
 import pytest
 
-from annotations.exchange import InputError, read_judgements
+from annotations.exchange import InputError, read_answer_grades
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def written(tmp_path):
 
 def test_grades_of_several_experts_have_a_mean_each_answer(written):
     file = written("worker,question,grade,expert\nann,q1,4,x\nann,q1,5,y\nben,q1,2.5,x\n")
-    found = read_judgements(file)
+    found = read_answer_grades(file)
     assert [(r.worker, r.expert, r.grade, r.line) for r in found.records] == [
         ("ann", "x", 4.0, 2),
         ("ann", "y", 5.0, 3),
@@ -26,7 +26,7 @@ def test_grades_of_several_experts_have_a_mean_each_answer(written):
 
 
 def test_answers_of_models_are_graded_beside_those_of_workers(written):
-    found = read_judgements(written("model,worker,question,grade\nsmall,,q1,3\n,ann,q1,1\n"))
+    found = read_answer_grades(written("model,worker,question,grade\nsmall,,q1,3\n,ann,q1,1\n"))
     assert found.means() == {("", "small", "q1"): 3.0, ("ann", "", "q1"): 1.0}
 
 
@@ -43,7 +43,7 @@ def test_every_bad_row_is_told(written):
         "ann,,q5,6\n"
     )
     with pytest.raises(InputError) as error:
-        read_judgements(file, scale=(0, 5))
+        read_answer_grades(file, scale=(0, 5))
     told = [(problem.line, problem.reason) for problem in error.value.problems]
     assert told == [
         (3, "the answer of ann to question q1 is graded already in line 2"),
@@ -58,4 +58,4 @@ def test_every_bad_row_is_told(written):
 
 def test_an_empty_table_is_refused(written):
     with pytest.raises(InputError, match=r"no data row|no grade|empty"):
-        read_judgements(written("worker,question,grade\n"))
+        read_answer_grades(written("worker,question,grade\n"))
