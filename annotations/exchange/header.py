@@ -29,13 +29,15 @@ class Column:
 
     `key` is our word for it, `names` are the names it may have in the file, the preferred first.
     With `mark` it is wanted only in a file that has a column of that name too; in any other file
-    a column of its name is just another one.
+    a column of its name is just another one. `renamed_by` is the option of the command line that
+    says how it is called in a file, "" where there is none.
     """
 
     key: str
     names: tuple[str, ...]
     required: bool = True
     mark: str = ""
+    renamed_by: str = "--columns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +191,14 @@ def _missing(column: Column, found: Sequence[str], file: str, line: int) -> Prob
     suggestion = next((n for n in found if n and _squashed(n) in alike), None)
     if suggestion:
         remedy = f"If it is the one called {suggestion}, name it {name}."
-        option = f"--columns {_option(column.key, suggestion)}"
+        option = f"{column.renamed_by} {_option(column.key, suggestion)}"
         on_terminal = f"If it is the one called {suggestion}, add {option}"
     else:
         remedy = f"Add it, or name the one that it is {name}."
-        on_terminal = f"Add it, or say which column it is with --columns {column.key}=NAME"
-    return Problem(file, line, None, reason, remedy, on_terminal)
+        on_terminal = (
+            f"Add it, or say which column it is with {column.renamed_by} {column.key}=NAME"
+        )
+    return Problem(file, line, None, reason, remedy, on_terminal if column.renamed_by else "")
 
 
 def _squashed(name: str) -> str:

@@ -1,0 +1,127 @@
+"""What judges said of sets of replies: how alike they are, 0 to 5."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from annotations.exchange.header import Column
+from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.prompt_replies import SYSTEM
+from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.tables import open_table
+
+JUDGE = "judge"
+HIGHEST = 5.0
+COLUMNS = (
+    Column("item", ("item",), renamed_by=""),
+    Column("system", ("system", "model"), required=False, renamed_by=""),
+    Column("language", ("language",), required=False, renamed_by=""),
+    Column("judge", ("judge",), required=False, renamed_by=""),
+    Column("repeat", ("repeat",), required=False, renamed_by=""),
+    Column("score", ("score",), required=False, renamed_by=""),
+    Column("judge_reply", ("judge_reply",), required=False, renamed_by=""),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenJudgement:
+    """A judgement as a file has it.
+
+    Attributes
+    ----------
+    language : in small letters; "" where the file does not say: it is of the item as a whole.
+    repeat : as written, "1" where the file does not say.
+    score : 0 to 5; None where only `reply`, the judge's own words, can tell, or with the `reason`
+        score_above_5 or score_below_0.
+    """
+
+    line: int
+    item: str
+    system: str
+    language: str
+    judge: str
+    repeat: str
+    score: float | None
+    reply: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementFile:
+    """The judgements of a file, in its order."""
+
+    name: str
+    sha256: str
+    judgements: tuple[GivenJudgement, ...]
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_judgements(given: Readable) -> JudgementFile:
+    """Read a table: item, and perhaps system ("model"), language, judge ("judge") and repeat.
+
+    A score stands in the column score, or in the judge's own words in judge_reply. A row with
+    neither, or with a number beyond 0 to 5, is a judgement without a score, and is told as one.
+
+    Raises
+    ------
+    InputError
+        Every row without an item, or with a score that is no number; a file without any score
+        or judge's reply.
+    """
+    name = source_of(given).name
+    problems = Problems(name)
+    table = open_table(given, COLUMNS, problems)
+    found: list[GivenJudgement] = []
+    for line, cells, _ in table.rows:
+        item, system, language, judge, repeat, raw, reply = cells
+        before = problems.total
+        if not cleaned(item):
+            problems.add(line, "item", "the item is missing", "Fill it in, or delete the row.")
+        score, reason = _score(problems, line, raw)
+        if problems.total == before:
+            found.append(
+                GivenJudgement(
+                    line,
+                    cleaned(item),
+                    cleaned(system) or SYSTEM,
+                    cleaned(language).lower(),
+                    cleaned(judge) or JUDGE,
+                    cleaned(repeat) or "1",
+                    score,
+                    reply,
+                    reason,
+                )
+            )
+    if not found and not problems.total:
+        problems.add(None, None, "there is no judgement in it", "Check that it was saved.")
+    problems.raise_if_any()
+    if all(one.score is None and not (one.reason or one.reply.strip()) for one in found):
+        raise InputError.single(
+            name,
+            "no row has a score or a judge's reply",
+            "Add the column score (0 to 5), or judge_reply with the judge's words.",
+        )
+    return JudgementFile(table.name, table.sha256, tuple(found), list(table.warnings))
+
+
+def _score(problems: Problems, line: int, raw: str) -> tuple[float | None, str | None]:
+    text = raw.strip()
+    if not text:
+        return None, None
+    try:
+        score = float(text)
+    except ValueError:
+        score = math.nan
+    if math.isnan(score):
+        problems.add(
+            line,
+            "score",
+            f"the score {text[:40]} is no number",
+            "Write a number from 0 to 5, or leave it empty where the judge gave none.",
+        )
+        return None, None
+    if score > HIGHEST:
+        return None, "score_above_5"
+    return (score, None) if score >= 0 else (None, "score_below_0")

@@ -1,0 +1,231 @@
+"""What systems replied to prompts: as a table, or in the submission form of ELOQUENT 2025.
+
+The form is {team, system, submissionid, language, date, label, questions: [{questionid, turns:
+[{question, answer}]}]}; a file holds one, or a list of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotations.exchange.header import Column
+from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
+from annotations.exchange.reading.json_document import Located, read_json
+from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.tables import open_table
+from annotations.exchange.records import AnswerStatus
+
+SYSTEM = "model"
+NO_ANSWER = "[no answer]"
+COLUMNS = (
+    Column("system", ("system", "model"), required=False, renamed_by=""),
+    Column("item", ("item",), renamed_by=""),
+    Column("language", ("language",), required=False, renamed_by=""),
+    Column("variant", ("variant",), renamed_by=""),
+    Column("reply", ("reply", "answer"), renamed_by=""),
+    Column("status", ("status",), required=False, renamed_by=""),
+)
+FORM = (
+    "A submission is {team, system, submissionid, language, date, label, questions: "
+    "[{questionid, turns: [{question, answer}]}]}."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question as it was put to a system, and its answer ("" for none)."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class GivenReply:
+    """A reply as a file has it.
+
+    Attributes
+    ----------
+    language : in small letters, "" where the file does not say.
+    variant : as written: its number among the wordings; "" in a submission, whose first turn
+        tells the prompt. turns : of a submission, one or more.
+    number : whether the item is a number in JSON, which has no leading zeros.
+    """
+
+    line: int
+    system: str
+    item: str
+    language: str
+    variant: str
+    text: str
+    status: AnswerStatus
+    turns: tuple[Turn, ...] = ()
+    number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionFacts:
+    """What a submission says of itself, as text."""
+
+    team: str
+    system: str
+    submissionid: str
+    language: str
+    date: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyFile:
+    """The replies of a file, in its order; `submissions` are empty for a table."""
+
+    name: str
+    sha256: str
+    replies: tuple[GivenReply, ...]
+    submissions: tuple[SubmissionFacts, ...] = ()
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_prompt_replies(given: Readable) -> ReplyFile:
+    """Read replies: a submission where the name ends in .json, else a table.
+
+    A table has the columns item, variant and reply, and perhaps system ("model" without one),
+    language and status. A reply of white space is EMPTY; so is "[no answer]" in a submission.
+
+    Raises
+    ------
+    InputError
+        Every row or turn with a missing field, an unknown status or a reply over 100,000 bytes,
+        with its line; what is no JSON with line and column.
+    """
+    if source_of(given).suffix == ".json":
+        return _submissions(given)
+    problems = Problems(source_of(given).name)
+    table = open_table(given, COLUMNS, problems)
+    replies = tuple(_rows(table.rows, problems))
+    _finish(problems, len(replies))
+    return ReplyFile(table.name, table.sha256, replies, (), list(table.warnings))
+
+
+def _rows(rows: Any, problems: Problems) -> Iterator[GivenReply]:
+    for line, cells, _ in rows:
+        system, item, language, variant, text, status = cells
+        before = problems.total
+        for name, value in (("item", item), ("variant", variant)):
+            if not cleaned(value):
+                problems.add(line, name, f"the {name} is missing", "Fill it in, or delete the row.")
+        text = text if text and not text.isspace() else ""
+        known = _status(problems, line, status, text)
+        _short_enough(problems, line, text)
+        if problems.total == before and known is not None:
+            yield GivenReply(
+                line,
+                cleaned(system) or SYSTEM,
+                cleaned(item),
+                cleaned(language).lower(),
+                cleaned(variant),
+                text,
+                known,
+            )
+
+
+def _status(problems: Problems, line: int, raw: str, text: str) -> AnswerStatus | None:
+    word = raw.strip().casefold()
+    try:
+        status = AnswerStatus(word) if word else AnswerStatus.TEXT
+    except ValueError:
+        accepted = f"Accepted are {', '.join(AnswerStatus)}."
+        problems.add(line, "status", f"the status {word[:40]} is unknown", accepted)
+        return None
+    if status is AnswerStatus.EMPTY and text:
+        reason = "the status is empty, but there is a reply"
+        problems.add(line, "status", reason, "Remove the reply, or give the status text.")
+        return None
+    return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not text else status
+
+
+def _submissions(given: Readable) -> ReplyFile:
+    document = read_json(given)
+    problems = Problems(document.name)
+    listed = document.value if isinstance(document.value, list) else [document.value]
+    facts: list[SubmissionFacts] = []
+    replies: list[GivenReply] = []
+    for one in listed:
+        if not isinstance(one, Located) or not isinstance(one.get("questions"), list):
+            line = one.line if isinstance(one, Located) else None
+            raise InputError.single(
+                document.name, "there is no list of questions", FORM, line=line, column="questions"
+            )
+        told = SubmissionFacts(
+            *(
+                cleaned(str(one[name])) if isinstance(one.get(name), str | int) else ""
+                for name in SubmissionFacts.__dataclass_fields__
+            )
+        )
+        facts.append(told)
+        replies += _questions(problems, one, told)
+    _finish(problems, len(replies))
+    return ReplyFile(
+        document.name, document.sha256, tuple(replies), tuple(facts), list(document.warnings)
+    )
+
+
+def _questions(problems: Problems, form: Located, told: SubmissionFacts) -> Iterator[GivenReply]:
+    for question in form["questions"]:
+        if not isinstance(question, Located):
+            problems.add(form.line, "questions", "a question is no object", FORM)
+            continue
+        name, turns = question.get("questionid"), question.get("turns")
+        before = problems.total
+        if isinstance(name, bool) or not isinstance(name, str | int) or not cleaned(str(name)):
+            reason = "the questionid is missing, or no text or number"
+            problems.add(question.line, "questionid", reason, "Give the id of the item.")
+        if not isinstance(turns, list) or not turns:
+            reason = "there is no list of turns, or it is empty"
+            problems.add(question.line, "turns", reason, "Give each question with its answer.")
+            turns = []
+        found = [_turn(problems, turn, question.line) for turn in turns]
+        if problems.total > before:
+            continue
+        answers = [turn.answer for turn in found if turn.answer]
+        yield GivenReply(
+            question.line,
+            told.system or SYSTEM,
+            cleaned(str(name)),
+            told.language.lower(),
+            "",
+            "\n\n".join(answers),
+            AnswerStatus.TEXT if answers else AnswerStatus.EMPTY,
+            tuple(found),
+            isinstance(name, int),
+        )
+
+
+def _turn(problems: Problems, turn: Any, line: int) -> Turn:
+    if not isinstance(turn, Located):
+        problems.add(line, "turns", "a turn is no object", FORM)
+        return Turn("", "")
+    question, answer = turn.get("question"), turn.get("answer")
+    if not isinstance(question, str) or not question.strip():
+        problems.add(turn.line, "question", "the question is missing, or no text", "Fill it in.")
+    if "answer" not in turn or not isinstance(answer, str | None):
+        reason = "the answer is missing, or no text"
+        problems.add(turn.line, "answer", reason, 'Write "" or null where there was none.')
+    text = answer if isinstance(answer, str) else ""
+    _short_enough(problems, turn.line, text)
+    empty = not text.strip() or cleaned(text) == NO_ANSWER
+    return Turn(str(question), "" if empty else text)
+
+
+def _short_enough(problems: Problems, line: int, text: str) -> None:
+    if len(text) > LONGEST_ANSWER // 4 and len(text.encode()) > LONGEST_ANSWER:
+        reason = f"the reply has more than {LONGEST_ANSWER:,} bytes"
+        problems.add(line, "reply", reason, "Shorten it.")
+
+
+def _finish(problems: Problems, n_replies: int) -> None:
+    if not n_replies and not problems.total:
+        problems.add(None, None, "there is no reply in it", "Check that it was saved completely.")
+    problems.raise_if_any()

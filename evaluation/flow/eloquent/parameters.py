@@ -1,0 +1,77 @@
+"""How replies to prompts that mean the same are evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from evaluation.backends import FOR_OPERATORS, BackendError, parse_spec
+from evaluation.flow.parameters import MOST_DRAWS, AqerParameters
+from evaluation.options import Parameters, Problem, Text, Whole, option, problem
+from evaluation.options.declaration import BASIC
+
+
+def _kind(spec: str) -> str:
+    try:
+        return parse_spec(spec).kind
+    except BackendError:
+        return ""
+
+
+def _unusable(spec: str) -> Problem | None:
+    try:
+        kind = parse_spec(spec).kind
+    except BackendError as error:
+        return problem("unreadable", "embedder", reason=str(error))
+    return problem("no_file_of_vectors", "embedder") if kind == "precomputed" else None
+
+
+def _reserved(spec: str) -> str:
+    kind = _kind(spec)
+    return kind if kind in FOR_OPERATORS else ""
+
+
+@dataclass(frozen=True)
+class EloquentParameters(Parameters):
+    """The embedding beside the judges, and the intervals by items."""
+
+    sentences: ClassVar = {
+        "unreadable": "{reason}",
+        "no_file_of_vectors": "A file of vectors has no place here: replies are compared as texts.",
+    }
+
+    embedder: str = option(
+        "minilm",
+        Text(
+            label="How replies become vectors",
+            help="Two replies are as similar as their vectors; judges are not asked for it.",
+            group=BASIC,
+            suggestions={
+                "minilm": "MiniLM: meaning of sentences, English, comes with the platform",
+                "tfidf-word": "Words, weighted by rarity (TF-IDF): any language, no meaning",
+                "tfidf-char": "Letters in groups, weighted by rarity (TF-IDF): tolerates "
+                "misspelling",
+            },
+            other_label="Another embedder",
+            other_help="Such as sentence-transformers:paraphrase-multilingual-MiniLM-L12-v2, which "
+            "knows many languages. The worker must have it. Operators may name a server as well.",
+            test=_unusable,
+            reserved=_reserved,
+            metavar="SPEC",
+        ),
+    )
+    precision: str = option("float32", AqerParameters.options()["precision"])
+    bootstrap: int = option(
+        400,
+        Whole(
+            label="Bootstrap draws",
+            help="Draws of items for the 95% intervals; 0 for none.",
+            group=BASIC,
+            lowest=2,
+            highest=MOST_DRAWS,
+            or_zero=True,
+            why="one draw tells nothing",
+            signed_as="draws",
+        ),
+    )
+    seed: int = option(0, AqerParameters.options()["seed"])

@@ -1,0 +1,47 @@
+"""What judges said of sets of replies."""
+
+import pytest
+
+from annotations.exchange import InputError
+from annotations.exchange.reading.judgements import read_judgements
+from annotations.exchange.reading.source import bytes_source
+
+
+def read(text):
+    return read_judgements(bytes_source("judgements.csv", text.encode())).judgements
+
+
+def test_what_is_not_said_has_its_default():
+    (one,) = read("item,score\n001,4.5\n")
+    assert (one.item, one.system, one.language, one.judge) == ("001", "model", "", "judge")
+    assert (one.repeat, one.score, one.reply) == ("1", 4.5, "")
+
+
+def test_a_score_beyond_the_scale_is_none_with_a_reason():
+    found = read("item,score\na,5\na,5.1\na,-1\na,0\n")
+    assert [one.score for one in found] == [5.0, None, None, 0.0]
+    assert [one.reason for one in found] == [None, "score_above_5", "score_below_0", None]
+
+
+def test_an_empty_score_is_none_and_not_0():
+    first, second = read("item,score,judge_reply\na,,\na,3,\n")
+    assert (first.score, second.score) == (None, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("item,score\n,4\n", 2, "the item is missing"),
+        ("item,score\na,four\n", 2, "the score four is no number"),
+        ("item,score\na,nan\n", 2, "the score nan is no number"),
+        ("item,score\n", None, "there is no judgement in it"),
+        ("item,system\na,b\n", None, "no row has a score or a judge's reply"),
+        ("system,score\na,1\n", 1, "there is no column item"),
+    ],
+)
+def test_bad_rows_are_told_with_their_lines(text, line, words):
+    with pytest.raises(InputError) as caught:
+        read(text)
+    (found,) = caught.value.problems
+    assert found.line == line
+    assert words in found.reason

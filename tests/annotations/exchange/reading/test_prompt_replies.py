@@ -1,0 +1,93 @@
+"""Replies to prompts, as a table and in the submission form."""
+
+import json
+
+import pytest
+
+from annotations.exchange import AnswerStatus, InputError
+from annotations.exchange.reading.prompt_replies import Turn, read_prompt_replies
+from annotations.exchange.reading.source import bytes_source
+
+
+def table(text):
+    return read_prompt_replies(bytes_source("replies.csv", text.encode()))
+
+
+def form(*questions, **facts):
+    told = {"team": "t", "system": "small", "submissionid": "1", "language": "EN", "date": "d"}
+    told |= {"label": "eloquent-2025-robustness", **facts, "questions": list(questions)}
+    return read_prompt_replies(bytes_source("a.json", json.dumps(told).encode()))
+
+
+def reasons(read, *arguments):
+    with pytest.raises(InputError) as caught:
+        read(*arguments)
+    return [(one.line, one.reason) for one in caught.value.problems]
+
+
+def test_a_table_may_lack_system_language_and_status():
+    (one,) = table("item,variant,reply\n007,1,Yes\n").replies
+    assert (one.system, one.item, one.language, one.variant) == ("model", "007", "", "1")
+    assert (one.text, one.status, one.turns) == ("Yes", AnswerStatus.TEXT, ())
+
+
+def test_a_reply_of_blanks_is_empty_and_a_status_may_stand_in_any_case():
+    found = table("item,variant,reply,status\na,1,  ,\na,2,,Refused\na,3,half,ERROR\n").replies
+    assert [one.status.value for one in found] == ["empty", "refused", "error"]
+
+
+def test_bad_rows_are_told_with_their_lines():
+    text = "item,variant,reply,status\n,1,x,\na,,x,\na,1,x,fine\na,1,x,empty\n"
+    assert reasons(table, text) == [
+        (2, "the item is missing"),
+        (3, "the variant is missing"),
+        (4, "the status fine is unknown"),
+        (5, "the status is empty, but there is a reply"),
+    ]
+
+
+def test_a_table_without_rows_is_refused():
+    assert reasons(table, "item,variant,reply\n") == [(None, "there is no reply in it")]
+
+
+def test_a_submission_keeps_its_turns_and_facts():
+    turns = [{"question": "A or B?", "answer": "Both."}, {"question": "Which?", "answer": "B."}]
+    found = form({"questionid": 12, "turns": turns})
+    (one,) = found.replies
+    assert (one.system, one.item, one.language, one.number) == ("small", "12", "en", True)
+    assert one.turns == (Turn("A or B?", "Both."), Turn("Which?", "B."))
+    assert one.text == "Both.\n\nB."
+    assert found.submissions[0].label == "eloquent-2025-robustness"
+
+
+def test_no_answer_in_a_submission_is_empty():
+    turns = [{"question": "A?", "answer": None}, {"question": "A?", "answer": "[no answer]"}]
+    (one,) = form({"questionid": "a", "turns": turns}).replies
+    assert (one.text, one.status) == ("", AnswerStatus.EMPTY)
+
+
+def test_a_file_may_hold_several_submissions():
+    one = {"system": "x", "language": "sv", "questions": []}
+    turns = [{"question": "q", "answer": "a"}]
+    both = [one | {"questions": [{"questionid": "1", "turns": turns}]}] * 2
+    found = read_prompt_replies(bytes_source("a.json", json.dumps(both).encode()))
+    assert len(found.replies) == len(found.submissions) == 2
+
+
+def test_what_is_missing_in_a_submission_is_told_with_its_line():
+    questions = [
+        {"turns": [{"question": "q", "answer": "a"}]},
+        {"questionid": "1"},
+        {"questionid": "2", "turns": [{"question": " ", "answer": "a"}, {"question": "q"}]},
+    ]
+    assert [reason for _, reason in reasons(form, *questions)] == [
+        "the questionid is missing, or no text or number",
+        "there is no list of turns, or it is empty",
+        "the question is missing, or no text",
+        "the answer is missing, or no text",
+    ]
+
+
+def test_another_layout_is_refused():
+    with pytest.raises(InputError, match="there is no list of questions"):
+        read_prompt_replies(bytes_source("a.json", b'{"system": "x"}'))
