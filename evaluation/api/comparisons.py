@@ -10,13 +10,15 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.web.query import public_id
+from annotations.web.query import choice, public_id
 from annotations.web.rest.paging import limit_of, slice_body, start_of
 from annotations.web.rest.serializers import serializer_of
 from evaluation.api.done import CURSOR, LIMIT, DoneRunViewSet, PageSerializer
 from evaluation.models import Run
 from evaluation.reports.against import AgainstReport, WorkerChange, against_report
 from evaluation.reports.comparisons import (
+    CORRECTED_BY,
+    HOLM,
     PAIRS_SHOWN,
     ComparisonsReport,
     ModelPair,
@@ -67,13 +69,23 @@ class ComparisonViewSet(DoneRunViewSet):
         "Holm's correction for all pairs; `better` names the model that is better by more than "
         f"chance. With `model` its pairs, itself first. Without it all pairs, or, of more than "
         f"{PAIRS_SHOWN}, those with the best model, which `of` then names.",
-        parameters=[OpenApiParameter("model", UUID, description="The id of a language model.")],
+        parameters=[
+            OpenApiParameter("model", UUID, description="The id of a language model."),
+            OpenApiParameter(
+                "correction",
+                str,
+                enum=list(CORRECTED_BY),
+                default=HOLM,
+                description="Of p for the number of pairs, in place of Holm's.",
+            ),
+        ],
         responses=ComparisonsReportSerializer,
     )
     def comparisons(self, request: Request, run_id: Any) -> Response:
         """Return the pairs of models."""
         run = self.done(request, run_id)
-        report = comparisons_report(run, public_id(request.query_params, "model"))
+        correction: Any = choice(request.query_params, "correction", CORRECTED_BY, HOLM)
+        report = comparisons_report(run, public_id(request.query_params, "model"), correction)
         if report is None:
             raise Http404
         pairs = ModelPairSerializer(report.pairs, many=True).data

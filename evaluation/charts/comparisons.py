@@ -38,7 +38,7 @@ def comparisons_chart(report: ComparisonsReport) -> Chart:
             value=pair.difference.value,
             low=pair.difference.low,
             high=pair.difference.high,
-            tip=_tip(pair),
+            tip=_tip(pair, report.corrected_by),
             look="-model" if pair.better else "-weak",
         )
         for pair in report.pairs
@@ -64,8 +64,8 @@ def comparisons_chart(report: ComparisonsReport) -> Chart:
             "Every row is two models on the same questions: the mark is the first one's mean score "
             "less the second one's, the line its 95% interval. Filled diamonds right of the dotted "
             "zero say that the first is better by more than chance, left of it that the second is; "
-            "hollow dots that these questions cannot tell them apart (Holm's correction for the "
-            "number of pairs)."
+            f"hollow dots that these questions cannot tell them apart ({report.corrected_by}'s "
+            "correction for the number of pairs)."
         ),
         draw=draw,
         note=f"All names begin with “{same.strip(' ,;:-')}”, which is left out." if same else "",
@@ -121,13 +121,13 @@ def pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _: "") -
     )
 
 
-def _tip(pair: ModelPair) -> str:
+def _tip(pair: ModelPair, corrected_by: str) -> str:
     return "\n".join(
         [
             f"{pair.first_name} less {pair.second_name}",
             f"{three_digits(pair.difference.value)}, "
             f"interval {interval(pair.difference.low, pair.difference.high, 'unknown')}",
-            f"p {three_digits(pair.adjusted_p_value)} after Holm, {pair.n} questions",
+            f"p {three_digits(pair.adjusted_p_value)} after {corrected_by}, {pair.n} questions",
         ]
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -17,13 +17,11 @@ from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.statistics.correlation import spearman
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
+from evaluation.reports.exemplars import Exemplars, embedding_changes
 
 MOVERS_SHOWN = 20
 EXEMPLARS_SHOWN = 12
 RUNS_OFFERED = 50
-# Dispersions that differ by less are of the same exemplary answers, but for rounding.
-SAME = 1e-9
-EMBEDDING = ("model", "revision", "precision", "dimension", "max_length")
 
 
 @dataclass(frozen=True)
@@ -176,20 +174,16 @@ def other_runs(run: Run) -> list[OtherRun]:
 def against_report(run: Run, other: Run) -> AgainstReport:
     """Compare two runs that are done, by thirteen queries at most; the earlier one stands first."""
     before, after = (run, other) if run.pk < other.pk else (other, run)
-    embedding = _embedding(before, after)
+    embedding = [Change(*change) for change in embedding_changes(before, after)]
     workers, only_before, only_after = _workers(before, after)
     both = [
         (worker.grade_before, worker.grade_after)
         for worker in workers
         if worker.grade_before is not None and worker.grade_after is not None
     ]
-    questions = _questions(before), _questions(after)
-    common = questions[0].keys() & questions[1].keys()
-    other_nearest = [name for name in common if _is_other(questions, name, before, after)]
-    alike = questions[0].keys() == questions[1].keys() and all(
-        _close(questions[0][name]["dispersion"], questions[1][name]["dispersion"])
-        for name in common
-    )
+    exemplars = Exemplars.of(before), Exemplars.of(after)
+    common = exemplars[0].questions.keys() & exemplars[1].questions.keys()
+    other_nearest = exemplars[0].other_nearest(exemplars[1])
     return AgainstReport(
         before=about(before),
         after=about(after),
@@ -201,10 +195,10 @@ def against_report(run: Run, other: Run) -> AgainstReport:
         only_after=only_after,
         spearman=spearman([a for a, _ in both], [b for _, b in both]),
         models=_models(before, after),
-        same_exemplars=alike and not other_nearest and not embedding,
+        same_exemplars=exemplars[0].same_as(exemplars[1]),
         n_common_questions=len(common),
         n_other_nearest=len(other_nearest),
-        exemplars=_exemplars(questions, sorted(other_nearest)[:EXEMPLARS_SHOWN]),
+        exemplars=_exemplars(exemplars, sorted(other_nearest)[:EXEMPLARS_SHOWN]),
     )
 
 
@@ -249,11 +243,6 @@ def _parameters(before: Run, after: Run) -> list[Change]:
     """What a run does not name has its default."""
     one, other = (AqerParameters.completed(run.parameters) for run in (before, after))
     return _changes(one, other, list(dict.fromkeys([*one, *other])))
-
-
-def _embedding(before: Run, after: Run) -> list[Change]:
-    one, other = (asdict(summary_of(run).embedding) for run in (before, after))
-    return _changes(one, other, EMBEDDING)
 
 
 def _changes(one: Mapping[str, Any], other: Mapping[str, Any], names: Any) -> list[Change]:
@@ -307,40 +296,14 @@ def _models(before: Run, after: Run) -> list[ModelChange]:
     ]
 
 
-def _questions(run: Run) -> dict[str, dict[str, Any]]:
-    rows = ExemplaryAnswer.objects.filter(run=run).values(
-        "pk",
-        "dispersion",
-        "nearest_response_id",
-        name=F("question__external_id"),
-        public=F("question__public_id"),
-        worker=F("nearest_response__submission__worker_id"),
-    )
-    return {row["name"]: dict(row) for row in rows}
-
-
-def _is_other(questions: tuple[dict[str, Any], dict[str, Any]], name: str, *runs: Run) -> bool:
-    """Whether the nearest answer is another; in another version, that of another worker."""
-    key = "nearest_response_id" if runs[0].version_id == runs[1].version_id else "worker"
-    return bool(questions[0][name][key] != questions[1][name][key])
-
-
-def _close(one: float | None, other: float | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return abs(one - other) <= SAME
-
-
-def _exemplars(
-    questions: tuple[dict[str, Any], dict[str, Any]], names: list[str]
-) -> list[ExemplarChange]:
-    wanted = [part[name]["pk"] for part in questions for name in names]
+def _exemplars(exemplars: tuple[Exemplars, Exemplars], names: list[str]) -> list[ExemplarChange]:
+    one, other = (part.questions for part in exemplars)
+    wanted = [part[name]["pk"] for part in (one, other) for name in names]
     texts = dict(
         ExemplaryAnswer.objects.filter(pk__in=wanted).values_list(
             "pk", beginning("nearest_response__text", EXCERPT_SHOWN)
         )
     )
-    one, other = questions
     return [
         ExemplarChange(
             question=other[name]["public"],

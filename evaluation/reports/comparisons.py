@@ -10,6 +10,8 @@ from uuid import UUID
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
 from annotations.web.texts import ANSWER_SHOWN, beginning, shortened
+from evaluation.methods.inference.corrections import CORRECTIONS, Correction
+from evaluation.methods.undefined import or_none
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMScore, Run
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.values import Estimate
@@ -20,6 +22,9 @@ PAIRS_SHOWN = 60
 MODELS_OFFERED = 200
 QUESTIONS_SHOWN = 8
 SIGNIFICANT = 0.05
+HOLM: Correction = "holm"
+CORRECTED_BY = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}
+"""Corrections for the number of pairs, and what people call them."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +44,9 @@ class ModelPair:
     Attributes
     ----------
     difference : mean of the first one's scores less the second one's, with its 95% interval.
-    p_value : of a permutation test; adjusted_p_value : the same after Holm's correction for all
-        pairs of the run. smallest_detectable : what so many questions could have shown.
+    p_value : of a permutation test; adjusted_p_value : the same after the correction (Holm's, if
+        no other was asked for) for all pairs of the run.
+    smallest_detectable : what so many questions could have shown.
     """
 
     first: UUID
@@ -91,7 +97,7 @@ class ComparisonsReport:
     Attributes
     ----------
     models : by score, at most 200. n_pairs : in the run. of : the model all pairs begin with,
-        None where every pair is shown.
+        None where every pair is shown. correction : "holm" or "benjamini-hochberg".
     """
 
     about: RunAbout
@@ -99,6 +105,12 @@ class ComparisonsReport:
     pairs: list[ModelPair]
     n_pairs: int
     of: ModelName | None
+    correction: str
+
+    @property
+    def corrected_by(self) -> str:
+        """The correction, as people call it."""
+        return CORRECTED_BY[self.correction]
 
     @property
     def notices(self) -> list[str]:
@@ -134,7 +146,9 @@ class PairReport:
     second_better: list[QuestionDifference]
 
 
-def comparisons_report(run: Run, model: UUID | None = None) -> ComparisonsReport | None:
+def comparisons_report(
+    run: Run, model: UUID | None = None, correction: Correction = HOLM
+) -> ComparisonsReport | None:
     """Return the pairs of a run that is done, by three queries; None for an unknown model.
 
     Without a model all pairs, if they are at most 60; otherwise those with the best model.
@@ -146,16 +160,45 @@ def comparisons_report(run: Run, model: UUID | None = None) -> ComparisonsReport
         return None
     if of is None and n_pairs > PAIRS_SHOWN:
         of = models[0]
-    rows = _pairs(run)
-    if of is not None:
-        rows = rows.filter(Q(model_a__public_id=of.model) | Q(model_b__public_id=of.model))
-    pairs = [_pair(row) for row in rows]
+    pairs = run_pairs(run, correction, None if of is None else of.model)
     if of is None:
         pairs = [_positive(pair) for pair in pairs]
-    else:
-        pairs = [pair if pair.first == of.model else pair.turned() for pair in pairs]
     pairs.sort(key=lambda pair: -abs(pair.difference.value or 0.0))
-    return ComparisonsReport(about(run), models, pairs, n_pairs, of)
+    return ComparisonsReport(about(run), models, pairs, n_pairs, of, correction)
+
+
+def run_pairs(
+    run: Run, correction: Correction = HOLM, model: UUID | None = None
+) -> list[ModelPair]:
+    """Return all pairs of a run, or those with a model, which then stands first; by one query."""
+    rows = _pairs(run)
+    if model is not None and correction == HOLM:  # any other needs the p of every pair
+        rows = rows.filter(Q(model_a__public_id=model) | Q(model_b__public_id=model))
+    pairs = corrected([_pair(row) for row in rows], correction)
+    if model is None:
+        return pairs
+    return [
+        pair if pair.first == model else pair.turned()
+        for pair in pairs
+        if model in (pair.first, pair.second)
+    ]
+
+
+def corrected(pairs: list[ModelPair], correction: Correction) -> list[ModelPair]:
+    """Return all pairs of a run, as it stored them, with p after another correction."""
+    if correction == HOLM:
+        return pairs
+    raw = [float("nan") if pair.p_value is None else pair.p_value for pair in pairs]
+    adjusted = map(or_none, CORRECTIONS[correction](raw).tolist())
+    return [
+        replace(pair, adjusted_p_value=value) for pair, value in zip(pairs, adjusted, strict=True)
+    ]
+
+
+def pair_of(run: Run, first: UUID, second: UUID, correction: Correction = HOLM) -> ModelPair | None:
+    """Return two models of a run, the first one first; None if they were not compared."""
+    found = (pair for pair in run_pairs(run, correction, first) if pair.second == second)
+    return next(found, None)
 
 
 def all_pairs(run: Run) -> Iterator[ModelPair]:
@@ -167,14 +210,10 @@ def all_pairs(run: Run) -> Iterator[ModelPair]:
 def pair_report(
     run: Run, first: UUID, second: UUID, size: int = QUESTIONS_SHOWN
 ) -> PairReport | None:
-    """Return where two models of a run differ, by six queries; None if they were not compared."""
-    row = _pairs(run).filter(model_a__public_id=first, model_b__public_id=second).first()
-    turned = row is None
-    if turned:
-        row = _pairs(run).filter(model_a__public_id=second, model_b__public_id=first).first()
-    if row is None:
+    """Return where two models of a run differ, by five queries; None if they were not compared."""
+    pair = pair_of(run, first, second)
+    if pair is None:
         return None
-    pair = _pair(row).turned() if turned else _pair(row)
     rows = question_differences(run, first, second)
     best = list(rows.filter(gap__gt=0).order_by("-gap", "pk")[:size])
     worst = list(rows.filter(gap__lt=0).order_by("gap", "pk")[:size])

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation.site import exporting, judging, models, question_set, runs, starting
+from evaluation.site import comparing, exporting, judging, models, question_set, runs, starting
 
 SET = "question-sets/<uuid:set_id>/"
 RUN = "runs/<uuid:run_id>/"
@@ -11,6 +11,7 @@ urlpatterns = [
     path(SET, question_set.question_set, name="question-set"),
     path(f"{SET}grade/", starting.start, name="grade"),
     path(f"{SET}run/<slug:name>/", starting.start, name="start"),
+    path(f"{SET}compare/", comparing.compare_models, name="compare-models"),
     path(f"{SET}judging/", judging.judging, name="judging"),
     path(f"{SET}judging/<uuid:task_id>/", judging.judge, name="judge"),
     path(f"{SET}export/", exporting.export, name="export"),

@@ -11,6 +11,7 @@ from annotations.api.question_sets import QuestionSetViewSet
 from annotations.api.questions import QuestionViewSet
 from crowdgrade.rest.views import DocsView, NowhereView, ProblemView, RootView, SchemaView
 from evaluation.api.alarms import AlarmViewSet
+from evaluation.api.comparing import ComparingViewSet
 from evaluation.api.comparisons import ComparisonViewSet
 from evaluation.api.exports import ExportViewSet
 from evaluation.api.language_models import LanguageModelViewSet
@@ -46,6 +47,15 @@ RESULTS = (
     ("alarms/no-<int:place>/", AlarmViewSet, "alarm", "alarm"),
     ("comparisons/", ComparisonViewSet, "comparisons", "comparisons"),
     ("comparisons/<uuid:first>/<uuid:second>/", ComparisonViewSet, "comparison", "comparison"),
+    ("comparisons/<uuid:first>/<uuid:second>/detail/", ComparingViewSet, "pair", "pair"),
+    (
+        "comparisons/<uuid:first>/<uuid:second>/questions/",
+        ComparingViewSet,
+        "questions",
+        "pair-questions",
+    ),
+    ("leaderboard/", ComparingViewSet, "leaderboard", "leaderboard"),
+    ("groups/", ComparingViewSet, "groups", "groups"),
     ("against/<uuid:other_id>/", ComparisonViewSet, "against", "against"),
     ("trust/", TrustViewSet, "trust", "trust"),
     ("planner/", TrustViewSet, "planner", "planner"),
@@ -75,6 +85,11 @@ version_1 = [
             name=f"export-{what}",
         )
         for what in EXPORTS
+    ),
+    path(
+        f"{OF_SET}/leaderboard/",
+        ComparingViewSet.as_view({"get": "of_set"}),
+        name="question-set-leaderboard",
     ),
     *router.urls,
 ]

@@ -10,6 +10,7 @@ from evaluation.kinds.aqer.run_report import report_of_run
 from evaluation.kinds.kind import Kind, Page
 from evaluation.models.runs import GRADING
 from evaluation.reports import run_report, tables
+from evaluation.reports.comparing.tables import groups_table, leaderboard_table
 from evaluation.steps.grading import grade_run
 
 PAGES = (
@@ -40,6 +41,8 @@ AQER = Kind(
         "planner": tables.planner_table,
         "comparison": tables.comparisons_table,
         "alarms": tables.alarms_table,
+        "leaderboard": leaderboard_table,
+        "groups": groups_table,
     },
     report=run_report,
     text=report_of_run,

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, QueryDict
 
-from annotations.web.query import public_id
+from annotations.web.query import choice, public_id
 from evaluation.charts import Chart
 from evaluation.charts.comparisons import comparisons_chart, pair_chart
+from evaluation.methods.inference.corrections import Correction
 from evaluation.models import Run
 from evaluation.reports.comparisons import (
+    CORRECTED_BY,
+    HOLM,
     ComparisonsReport,
     PairReport,
     comparisons_report,
@@ -24,7 +28,7 @@ from evaluation.site.results.page import Context, results_page
 def comparisons(request: HttpRequest, run: Run) -> Context:
     """Show every pair of models, and where two chosen ones differ.
 
-    `model`, `first` and `second` come from the address.
+    `model`, `first`, `second` and `correction` come from the address.
     """
     asked = request.GET
     report = found(run, asked)
@@ -32,6 +36,7 @@ def comparisons(request: HttpRequest, run: Run) -> Context:
     return {
         "title": f"Models compared on {run.version.question_set.name}",
         "report": report,
+        "corrections": CORRECTED_BY,
         "chart": comparisons_chart(report) if report.pairs else None,
         "pair": pair,
         "pair_chart": pair_picture(run, pair),
@@ -40,10 +45,16 @@ def comparisons(request: HttpRequest, run: Run) -> Context:
 
 def found(run: Run, asked: QueryDict) -> ComparisonsReport:
     """Return the pairs with the model that the address names, or all; 404 for an unknown one."""
-    report = comparisons_report(run, public_id(asked, "model", blank=True))
+    report = comparisons_report(run, public_id(asked, "model", blank=True), asked_correction(asked))
     if report is None:
         raise Http404("the run has no such model")
     return report
+
+
+def asked_correction(asked: QueryDict) -> Correction:
+    """Return the correction that the address names, Holm's without one; 404 for an unknown one."""
+    word: Any = choice(asked, "correction", CORRECTED_BY, HOLM)
+    return word
 
 
 def chosen_pair(run: Run, asked: QueryDict, report: ComparisonsReport) -> PairReport | None:

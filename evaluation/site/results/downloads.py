@@ -25,6 +25,8 @@ from evaluation.flow.aqer_summary import AqerSummary, summary_of
 from evaluation.kinds import RunSummary
 from evaluation.models import Run
 from evaluation.reports import answer_map, models_report, run_report
+from evaluation.reports.comparing.groups import GROUPED_BY
+from evaluation.reports.comparing.tables import pair_groups_table
 from evaluation.reports.planner import planner_report
 from evaluation.reports.spreadsheet import Table
 from evaluation.reports.tables import (
@@ -34,7 +36,7 @@ from evaluation.reports.tables import (
     question_table,
     worker_table,
 )
-from evaluation.site.results import against, comparisons, heat_map
+from evaluation.site.results import against, comparisons, heat_map, pair
 from evaluation.site.results import question as questions
 from evaluation.site.results import worker as workers
 from evaluation.site.results.page import kind_or_404, results_file
@@ -49,6 +51,7 @@ CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "placement": lambda run, _: placement_chart(models_report(run)),
     "comparison": comparisons.comparison_picture,
     "differences": comparisons.differences_picture,
+    **{f"by-{by}": partial(pair.picture, by) for by in GROUPED_BY},
     "heat-map": lambda run, _: heat_map.overview_picture(run),
     "heat-block": lambda run, asked: heat_map.block_picture(run, heat_map.asked_block(run, asked)),
     "planner": lambda run, _: planner_chart(planner_report(run)),
@@ -58,6 +61,9 @@ CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
 ASKED: dict[str, Callable[[HttpRequest, Run], Table]] = {
     "against": lambda request, run: against_table(against.compared(request, run)),
     "differences": lambda request, run: differences_table(
+        run, *comparisons.two_models(run, request.GET)
+    ),
+    "pair-groups": lambda request, run: pair_groups_table(
         run, *comparisons.two_models(run, request.GET)
     ),
 }

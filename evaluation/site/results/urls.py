@@ -9,6 +9,7 @@ from evaluation.site.results.anchors import anchors
 from evaluation.site.results.comparisons import comparisons
 from evaluation.site.results.heat_map import heat_map
 from evaluation.site.results.models import models
+from evaluation.site.results.pair import pair, two
 from evaluation.site.results.planner import planner
 from evaluation.site.results.question import question
 from evaluation.site.results.run import results
@@ -25,6 +26,12 @@ urlpatterns = [
     path(f"{RUN}pages/<slug:slug>/", kind.page, name="results-page"),
     path(f"{RUN}people/", results, name="results-people"),
     path(f"{RUN}models/comparison/", comparisons, name="results-comparison"),
+    path(f"{RUN}models/comparison/two/", two, name="results-two"),
+    path(
+        f"{RUN}models/comparison/<uuid:first>/<uuid:second>/",
+        pair,
+        name="results-pair",
+    ),
     path(f"{RUN}models/", models, name="results-models"),
     path(f"{RUN}alarms/", alarms, name="results-alarms"),
     path(f"{RUN}alarms/no-<int:place>/", alarm, name="results-alarm"),

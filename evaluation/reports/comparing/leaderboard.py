@@ -1,0 +1,228 @@
+"""The leaderboard of a question set: the models of one of its runs, and how they stood in others.
+
+Scores are comparable against the same exemplary answers only, so the ranks are those of one run;
+the scores of other runs stand beside it, and it says of each whether its exemplary answers are the
+same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+
+from annotations.models import QuestionSet
+from evaluation.methods.inference.corrections import Correction
+from evaluation.models import LanguageModel, LLMResponse, LLMScore, Run
+from evaluation.reports.about import RunAbout, about
+from evaluation.reports.comparing.costs import NOTHING, Costs, costs_of
+from evaluation.reports.comparing.related import Relation, related
+from evaluation.reports.comparing.verdicts import leader_verdict
+from evaluation.reports.comparisons import HOLM, SIGNIFICANT, ModelPair, run_pairs
+from evaluation.reports.exemplars import Exemplars
+from evaluation.reports.models import ModelRow, model_rows
+from evaluation.reports.values import Ceiling
+from evaluation.words.message import Message
+
+# Models of a leaderboard, and runs beside it.
+MODELS_SHOWN = 200
+RUNS_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class LeaderRow:
+    """A model on the leaderboard.
+
+    Attributes
+    ----------
+    standing : score with interval, percentile among people, n and n_answered, as in the run.
+    rank : 1 + `n_better`, the number of models that are significantly better; None where no
+        comparison was possible. n_worse, n_alike : those it is better than, and cannot be told
+        apart from.
+    """
+
+    standing: ModelRow
+    family: str
+    version: str
+    strategy: str
+    rank: int | None
+    n_better: int
+    n_worse: int
+    n_alike: int
+    costs: Costs
+
+
+@dataclass(frozen=True)
+class RelatedPair:
+    """Two versions of a model, or one asked in two ways; the pair is newer less older."""
+
+    by: Relation
+    pair: ModelPair
+
+
+@dataclass(frozen=True)
+class OtherScores:
+    """A run of the set, and what it says of the models of the leaderboard.
+
+    Attributes
+    ----------
+    same_exemplars : whether its scores may be put beside those of the leaderboard.
+    scores : one for each row of the leaderboard, None where the run had no such model.
+    """
+
+    run: UUID
+    version: int
+    created_at: datetime
+    same_exemplars: bool
+    is_shown: bool
+    scores: list[float | None]
+
+
+@dataclass(frozen=True)
+class LeaderboardReport:
+    """The models of a run by score, best first, at most 200.
+
+    Attributes
+    ----------
+    about : the run whose exemplary answers the models are compared with.
+    verdict : who is better than whom, for a sentence. correction : of p for the number of pairs.
+    n_pairs : pairs of models that were compared. runs : newest first, at most 8.
+    unscored : models that answered questions of the version and are not in this run.
+    """
+
+    about: RunAbout
+    correction: str
+    verdict: Message
+    models: list[LeaderRow]
+    ceiling: Ceiling
+    n_pairs: int
+    related: list[RelatedPair]
+    runs: list[OtherScores]
+    unscored: list[str]
+
+    @property
+    def notices(self) -> list[str]:
+        """The models' notices, each once."""
+        found = (row.standing.notice for row in self.models)
+        return list(dict.fromkeys(notice for notice in found if notice))
+
+
+def runs_of(question_set: QuestionSet) -> list[Run]:
+    """Return the runs of a set whose models can be compared, newest first, at most 50."""
+    return list(
+        Run.objects.filter(version__question_set=question_set, kind="aqer", state=Run.State.DONE)
+        .select_related("version__question_set")
+        .order_by("-pk")[:50]
+    )
+
+
+def leaderboard_report(run: Run, correction: Correction = HOLM) -> LeaderboardReport:
+    """Return the leaderboard against the exemplary answers of a run that is done."""
+    rows = model_rows(run, size=MODELS_SHOWN).rows
+    models = LanguageModel.objects.filter(public_id__in=[row.model for row in rows])
+    of_id = {model.public_id: model for model in models}
+    pairs = run_pairs(run, correction)
+    counts = _counts(pairs)
+    costs = costs_of(run)
+    shown = [
+        _row(row, of_id[row.model], counts.get(row.model), costs.get(of_id[row.model].pk, NOTHING))
+        for row in rows
+    ]
+    return LeaderboardReport(
+        about=about(run),
+        correction=correction,
+        verdict=leader_verdict([row.standing for row in shown], pairs),
+        models=shown,
+        ceiling=Ceiling.of_run(run),
+        n_pairs=len(pairs),
+        related=_related([of_id[row.model] for row in rows], pairs),
+        runs=_other_runs(run, rows),
+        unscored=_unscored(run),
+    )
+
+
+def _row(
+    row: ModelRow, model: LanguageModel, count: tuple[int, int, int] | None, costs: Costs
+) -> LeaderRow:
+    better, worse, alike = count or (0, 0, 0)
+    # Without a comparison the run's own rank stands: a single model has rank 1.
+    rank = 1 + better if count else row.rank
+    return LeaderRow(
+        standing=row,
+        family=model.family,
+        version=model.version,
+        strategy=model.strategy,
+        rank=rank,
+        n_better=better,
+        n_worse=worse,
+        n_alike=alike,
+        costs=costs,
+    )
+
+
+def _counts(pairs: list[ModelPair]) -> dict[UUID, tuple[int, int, int]]:
+    """Return for each model how many are better, worse and not to be told apart."""
+    found: dict[UUID, list[int]] = {}
+    for pair in pairs:
+        p, value = pair.adjusted_p_value, pair.difference.value
+        if p is None or value is None:
+            continue
+        first = found.setdefault(pair.first, [0, 0, 0])
+        second = found.setdefault(pair.second, [0, 0, 0])
+        if p >= SIGNIFICANT or value == 0:
+            first[2] += 1
+            second[2] += 1
+            continue
+        better, worse = (first, second) if value > 0 else (second, first)
+        better[1] += 1
+        worse[0] += 1
+    return {model: (count[0], count[1], count[2]) for model, count in found.items()}
+
+
+def _related(models: list[LanguageModel], pairs: list[ModelPair]) -> list[RelatedPair]:
+    of_two = {frozenset((pair.first, pair.second)): pair for pair in pairs}
+    found = []
+    for belonging in related(models):
+        pair = of_two.get(frozenset((belonging.newer.public_id, belonging.older.public_id)))
+        if pair is not None:
+            newer_first = pair.first == belonging.newer.public_id
+            found.append(RelatedPair(belonging.by, pair if newer_first else pair.turned()))
+    return found
+
+
+def _other_runs(run: Run, rows: list[ModelRow]) -> list[OtherScores]:
+    """Return the newest runs with models, the one of the leaderboard among them."""
+    runs = runs_of(run.version.question_set)
+    with_models = set(LLMScore.objects.filter(run__in=runs).values_list("run_id", flat=True))
+    newest = [other for other in runs if other.pk in with_models]
+    kept = newest[:RUNS_SHOWN]
+    if run.pk not in {other.pk for other in kept}:
+        kept = [*kept[: RUNS_SHOWN - 1], run]
+    scored = LLMScore.objects.filter(run__in=kept).values_list(
+        "run_id", "model__public_id", "score"
+    )
+    scores = {(of_run, model): score for of_run, model, score in scored}
+    own = Exemplars.of(run)
+    return [
+        OtherScores(
+            run=other.public_id,
+            version=other.version.number,
+            created_at=other.created_at,
+            same_exemplars=other.pk == run.pk or own.same_as(Exemplars.of(other)),
+            is_shown=other.pk == run.pk,
+            scores=[scores.get((other.pk, row.model)) for row in rows],
+        )
+        for other in kept
+    ]
+
+
+def _unscored(run: Run) -> list[str]:
+    """Return the names of models with answers that came after the run."""
+    answered = LLMResponse.objects.filter(
+        model=OuterRef("pk"), question__version=run.version_id, sample=0
+    )
+    scored = LLMScore.objects.filter(model=OuterRef("pk"), run=run)
+    found = LanguageModel.objects.filter(Exists(answered)).exclude(Exists(scored))
+    return list(found.order_by("name").values_list("name", flat=True)[:MODELS_SHOWN])

@@ -1,0 +1,244 @@
+"""Models compared on a set: who is better, in which groups, on which questions, at what cost."""
+
+import numpy as np
+import pytest
+from django.contrib.auth.models import User
+
+from annotations.models import Question
+from evaluation.methods.inference.groups import group_differences
+from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMScore
+from evaluation.reports.comparing import differences, leaderboard_report, pair_detail
+from evaluation.reports.comparing.costs import Costs
+from evaluation.reports.comparing.groups import group_tables
+from evaluation.reports.comparing.related import related
+from evaluation.reports.comparing.scores import ScoreTable
+from evaluation.reports.comparisons import run_pairs
+from evaluation.words.site import said
+from tests.evaluation.reports import world
+from tests.evaluation.reports.compared import SCORES, compared, model_of, with_costs
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def rana():
+    return User.objects.create(username="rana", is_staff=True)
+
+
+def row_of(report, name):
+    return next(row for row in report.models if row.standing.name == name)
+
+
+def test_a_model_stands_by_how_many_are_better_and_worse(rana):
+    report = leaderboard_report(compared(rana))
+    assert [row.standing.name for row in report.models] == ["Ox 2", "Ox 1", "Elk"]
+    # Elk is .3 to .19 below Ox 1 on each of 12 questions: p = 2/2^12 x 3 pairs.
+    assert [(row.rank, row.n_better, row.n_worse, row.n_alike) for row in report.models] == [
+        (1, 0, 1, 1),
+        (1, 0, 1, 1),
+        (3, 2, 0, 0),
+    ]
+    assert report.n_pairs == 3
+
+
+def test_the_first_sentence_says_who_is_better_and_who_cannot_be_told_apart(rana):
+    report = leaderboard_report(compared(rana))
+    words = said(report.verdict)
+    # (10 x .1 - 2 x .2) / 12 = .05 above Ox 1, and that again plus .3 - .055 above Elk.
+    assert words.startswith("“Ox 2” is better than “Elk”, by 0.295 (95% interval ")
+    assert "It cannot be told apart from “Ox 1”: these questions show differences from " in words
+
+
+@pytest.mark.parametrize(
+    ("p", "words"),
+    [
+        ({"Ox 1": 0.01, "Elk": 0.01}, "“Ox 2” is better than every other model: by 0.050 "),
+        ({"Ox 1": 0.5, "Elk": 0.5}, "“Ox 2” has the highest score, but cannot be told apart "),
+        ({"Ox 1": 0.5, "Elk": None}, "“Ox 2” has the highest score, but cannot be told apart "),
+        ({"Ox 1": None, "Elk": None}, "“Ox 2” is the only model that could be ranked"),
+    ],
+)
+def test_the_sentence_follows_the_p_values(rana, p, words):
+    run = compared(rana)
+    for name, value in p.items():
+        LLMComparison.objects.filter(run=run, model_a__name="Ox 2", model_b__name=name).update(
+            adjusted_p_value=value
+        )
+    assert said(leaderboard_report(run).verdict).startswith(words)
+
+
+def test_a_leader_that_loses_its_pairs_is_not_called_the_best(rana):
+    run = compared(rana)
+    LLMComparison.objects.filter(run=run, model_b__name="Ox 1").update(
+        difference=-0.2, low=-0.3, high=-0.1, adjusted_p_value=0.001
+    )
+    words = said(leaderboard_report(run).verdict)
+    assert words.startswith("“Ox 2” has the highest score, but “Ox 1” did better on the questions")
+
+
+def test_benjamini_hochberg_is_over_all_pairs_of_the_run(rana):
+    run = compared(rana)
+    for name, value in (("Ox 1", 0.04), ("Elk", 0.03)):
+        LLMComparison.objects.filter(model_a__name="Ox 2", model_b__name=name).update(p_value=value)
+    LLMComparison.objects.filter(model_a__name="Ox 1").update(p_value=0.02)
+    # .02 x 3/1 = .06, .03 x 3/2 = .045, .04 x 3/3 = .04; stepping up, all three are .04.
+    adjusted = [pair.adjusted_p_value for pair in run_pairs(run, "benjamini-hochberg")]
+    assert adjusted == pytest.approx([0.04, 0.04, 0.04])
+    one = run_pairs(run, "benjamini-hochberg", model_of(run, "Elk"))
+    assert [pair.first_name for pair in one] == ["Elk", "Elk"]
+    assert [pair.adjusted_p_value for pair in one] == pytest.approx([0.04, 0.04])
+    report = leaderboard_report(run, "benjamini-hochberg")
+    assert [row.rank for row in report.models] == [1, 2, 3]
+
+
+def test_versions_and_strategies_of_a_model_are_found(rana):
+    report = leaderboard_report(compared(rana))
+    assert [
+        (entry.by, entry.pair.first_name, entry.pair.second_name) for entry in report.related
+    ] == [
+        ("version", "Ox 2", "Ox 1"),
+        ("strategy", "Elk", "Ox 2"),  # the one with the passage less the one without
+    ]
+    assert report.related[0].pair.difference.value == pytest.approx(0.05)
+    assert report.related[1].pair.difference.value == pytest.approx(-0.295)
+
+
+def test_models_of_no_family_belong_to_none(rana):
+    run = compared(rana)
+    models = [row.model for row in run.llm_scores.select_related("model")]
+    for model in models:
+        model.family = ""
+    assert list(related(models)) == []
+
+
+def test_what_an_answer_cost_is_the_mean_of_those_that_told_it(rana):
+    run = compared(rana)
+    with_costs(run, "Ox 1", seconds="0.5", cost=0.002, prompt_tokens=90, completion_tokens="10")
+    report = leaderboard_report(run)
+    costs = row_of(report, "Ox 1").costs
+    assert (costs.seconds, costs.cost, costs.tokens) == pytest.approx((0.5, 0.002, 100))
+    assert costs.total_cost == pytest.approx(12 * 0.002)
+    assert (costs.n_timed, costs.reason) == (12, "")
+    silent = row_of(report, "Elk").costs
+    assert (silent.seconds, silent.cost, silent.n_priced) == (None, None, 0)
+    assert silent.why == "the answers came without it"
+
+
+def test_a_cost_that_is_no_number_is_none():
+    found = Costs.of([("soon", -1, None, ""), ("2", True, "7", "nan"), (4, "inf", None, None)])
+    assert (found.seconds, found.n_timed) == (3, 2)  # (2 + 4) / 2
+    assert (found.cost, found.n_priced, found.tokens) == (None, 0, 7)
+
+
+def test_runs_say_whether_their_exemplary_answers_are_the_same(rana):
+    run = compared(rana)
+    other = world.Run.objects.create(
+        owner=rana, version=run.version, state="done", kind="aqer",
+        finished_at=run.finished_at, summary=run.summary, parameters=run.parameters,
+    )  # fmt: skip
+    for row in ExemplaryAnswer.objects.filter(run=run):
+        row.pk, row.run = None, other
+        row.save()
+    elk = run.llm_scores.get(model__name="Elk").model
+    LLMScore.objects.create(run=other, model=elk, score=0.4, n=12, n_answered=12)
+    runs = leaderboard_report(run).runs
+    assert [(entry.run, entry.same_exemplars, entry.is_shown) for entry in runs] == [
+        (other.public_id, True, False),
+        (run.public_id, True, True),
+    ]
+    assert runs[0].scores == [None, None, 0.4]
+    ExemplaryAnswer.objects.filter(run=other, question__external_id="r3").update(dispersion=0.9)
+    assert [entry.same_exemplars for entry in leaderboard_report(run).runs] == [False, True]
+
+
+def test_models_that_answered_after_the_run_are_named(rana):
+    run = compared(rana)
+    assert leaderboard_report(run).unscored == []
+    LLMScore.objects.filter(run=run, model__name="Elk").delete()
+    assert leaderboard_report(run).unscored == ["Elk"]
+
+
+def test_scores_stand_in_the_order_of_models_and_questions(rana):
+    run = compared(rana)
+    table = ScoreTable.of(run)
+    assert [model.name for model in table.models] == list(SCORES)
+    assert table.scores == pytest.approx(np.array(list(SCORES.values())))
+    LLMAnswerScore.objects.filter(run=run, llm_response__question__external_id="r2").update(
+        score=None, reason="no_exemplar"
+    )
+    assert ScoreTable.of(run).scores[:, 1].tolist() == pytest.approx(
+        [float("nan")] * 3, nan_ok=True
+    )
+
+
+def test_groups_have_their_means_and_say_if_they_are_small(rana):
+    run = compared(rana)
+    (table,) = group_tables(ScoreTable.of(run))  # there is one language, and no passage
+    assert (table.by, [group.name for group in table.groups]) == ("category", ["north", "south"])
+    north, south = table.groups
+    assert (north.n_questions, north.is_small, south.n_questions, south.is_small) == (
+        10, False, 2, True,
+    )  # fmt: skip
+    best = [model for model in south.models if model.score.value == south.best]
+    assert [(model.name, model.n) for model in best] == [("Ox 1", 2)]
+    assert south.best == pytest.approx(0.71)  # (.70 + .72) / 2
+    assert table.n_small == 1
+
+
+def test_a_pair_is_told_group_by_group(rana):
+    run = compared(rana)
+    detail, _ = pair_detail(run, model_of(run, "Ox 2"), model_of(run, "Ox 1"))
+    assert (detail.n_first, detail.n_second, detail.n_equal) == (10, 2, 0)
+    assert (detail.relation, detail.newer_first) == ("version", True)
+    assert said(detail.verdict).startswith("“Ox 2” and “Ox 1” cannot be told apart: ")
+    (grouping,) = detail.groupings
+    north, south = grouping.groups
+    assert (north.difference.value, south.difference.value) == pytest.approx((0.1, -0.2))
+    # All 10 questions say the same: p = 2/2^10, twice that after Holm. Two say nothing: p = 2/4.
+    assert north.adjusted_p_value == pytest.approx(2 * 2 / 2**10)
+    assert (north.better, south.better) == (1, 0)
+    expected = group_differences(SCORES["Ox 2"], SCORES["Ox 1"], ["north"] * 10 + ["south"] * 2)
+    assert north.difference.low == pytest.approx(expected[0].low)
+    turned, _ = pair_detail(run, model_of(run, "Ox 1"), model_of(run, "Ox 2"))
+    assert (turned.n_first, turned.newer_first) == (2, False)
+    assert turned.groupings[0].groups[0].better == 2
+
+
+def test_questions_come_largest_difference_first_page_by_page(rana):
+    run = compared(rana)
+    pair = model_of(run, "Ox 2"), model_of(run, "Ox 1")
+    table = ScoreTable.of(run)
+    page = differences(run, table, *pair, size=3)
+    assert [question.name for question in page.questions] == ["r11", "r12", "r1"]
+    assert [question.difference for question in page.questions] == pytest.approx([-0.2, -0.2, 0.1])
+    assert (page.total, page.next) == (12, 3)
+    question = page.questions[0]
+    # Texts of the world were written before the models had their names.
+    assert (question.first_text, question.second_text) == ("model 1 on r11", "model 0 on r11")
+    assert question.nearest == "river r11 runs north, says w001"
+    last = differences(run, table, *pair, start=9, size=3)
+    assert (last.start, len(last.questions), last.next) == (9, 3, None)
+    worse = differences(run, table, *pair, order="second")
+    assert ([question.name for question in worse.questions], worse.total) == (["r11", "r12"], 2)
+    assert differences(run, table, *pair, order="first").total == 10
+    with pytest.raises(KeyError):
+        differences(run, table, *pair, order="best")
+
+
+def test_a_thing_that_tells_no_questions_apart_makes_no_groups(rana):
+    run = compared(rana)
+    Question.objects.filter(version=run.version).update(category="all")
+    assert group_tables(ScoreTable.of(run)) == []
+    assert pair_detail(run, model_of(run, "Elk"), model_of(run, "Ox 1"))[0].groupings == []
+
+
+def test_models_that_were_not_compared_are_no_pair(rana):
+    run = compared(rana)
+    LLMComparison.objects.filter(run=run).delete()
+    assert pair_detail(run, model_of(run, "Elk"), model_of(run, "Ox 1")) is None
+
+
+def test_the_leaderboard_takes_a_constant_number_of_queries(rana, django_assert_max_num_queries):
+    run = compared(rana)
+    with django_assert_max_num_queries(14):
+        leaderboard_report(run)
