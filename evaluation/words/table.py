@@ -8,7 +8,6 @@ from evaluation.words.alarms import ALARMS
 from evaluation.words.api import said
 from evaluation.words.blanks import Blanks
 from evaluation.words.comparing import COMPARING
-from evaluation.words.crowd_size import CROWD_SIZE
 from evaluation.words.message import Message
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
 from evaluation.words.remedies import REMEDIES
@@ -27,7 +26,6 @@ SAID = {
     "Alarms, by kind and case": ALARMS,
     "Remedies that have no meaning for a crowd": REMEDIES,
     "Can I trust this?": TRUST,
-    "How many workers are enough": CROWD_SIZE,
     "Models compared": COMPARING,
 }
 REASONS = {
