@@ -30,7 +30,15 @@ from evaluation.files.journal import NAME, Configuration, Journal
 from evaluation.flow.asking.asker import Outcome, Progress, Settings, ask
 from evaluation.flow.asking.budget import Budget, Prices, most_completion_tokens, prompt_tokens
 from evaluation.flow.asking.plan import Item, Planned, plan, together
-from evaluation.flow.asking.prompts import CLOSED, PASSAGE, SYSTEM, TEMPLATES, Prompt, TemplateError
+from evaluation.flow.asking.prompts import (
+    CLOSED,
+    PASSAGE,
+    SYSTEM,
+    TEMPLATES,
+    Prompt,
+    TemplateError,
+    fields_of,
+)
 from evaluation.flow.asking.store import Store
 
 LONGEST_NAME = 255
@@ -268,16 +276,8 @@ def _refuse_without_passage(
 
 def _fields(one: QuestionRecord, passages: dict[str, PassageRecord]) -> dict[str, str]:
     passage = passages.get(one.passage)
-    return {
-        "question": one.text,
-        "choices": "".join(
-            ["\nChoices:", *(f"\n- {c}" for c in one.choices)] if one.choices else ""
-        ),
-        "category": one.category,
-        "language": one.language,
-        "passage": passage.text if passage else "",
-        "title": passage.title if passage else "",
-    }
+    beside = {"passage": passage.text, "title": passage.title} if passage else {}
+    return fields_of(one.text, one.choices, one.category, one.language, **beside)
 
 
 def _refuse_to_replace(request: AskRequest) -> None:

@@ -1,23 +1,70 @@
-"""Language models, and what one of them answered in a set."""
+"""Language models: the list, one of them, registering and changing it, and one question to try."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
-from django.db.models import Count
+from django.contrib import messages
+from django.db import IntegrityError, transaction
+from django.db.models import Count, ProtectedError
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
 
-from annotations.models import QuestionSet
+from annotations.models import QuestionSet, is_requester
 from annotations.web.pages import NEWEST_FIRST, breadcrumbs, page_of
 from annotations.web.paging import Keyset
-from annotations.web.scope import visible, visible_or_404
+from annotations.web.scope import editable, maker, visible, visible_or_404
+from evaluation.backends.chat import smollm2
+from evaluation.flow.asking.registration import LOCAL, url_of
 from evaluation.models import LanguageModel, LLMResponse
+from evaluation.site.model_form import ModelForm
+from evaluation.site.trying import TryForm, tried
 
 BY_QUESTION = Keyset(
     "questions",
     ("question__version__number", "question__position", "question__public_id", "pk"),
 )
+PACKAGED: dict[str, Any] = {
+    "name": smollm2.MODEL,
+    "family": "SmolLM2",
+    "size": "135M",
+    "tuning": "instruct",
+    "price_in": 0.0,
+    "price_out": 0.0,
+    "notice": "A very small model that runs on this machine: good for trying things out, and "
+    "often wrong.",
+}
+"""What is said of the packaged model when it is added by one click."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a model is asked, in words; `can_be_asked` says whether it is at all."""
+
+    words: str
+    can_be_asked: bool
+
+
+UPLOADED = Place("only its uploaded answers", False)
+
+
+def place_of(model: LanguageModel, mine: bool = True) -> Place:
+    """Return where a model is asked; the address only for those who may change it."""
+    if not mine:
+        return Place("by its owner", True) if model.spec else UPLOADED
+    if model.spec == LOCAL:
+        return Place("on this machine", True)
+    if host := urlsplit(url_of(model.spec)).netloc:
+        return Place(f"at {host.rpartition('@')[2]}", True)
+    if model.spec:
+        return Place("as an operator set it up", True)
+    return UPLOADED
 
 
 def models(request: HttpRequest) -> HttpResponse:
@@ -26,8 +73,84 @@ def models(request: HttpRequest) -> HttpResponse:
         n_answers=Count("responses"),
         n_sets=Count("responses__question__version__question_set", distinct=True),
     )
-    context = {"title": "Language models", "page": page_of(request, rows, NEWEST_FIRST)}
+    page = page_of(request, rows, NEWEST_FIRST)
+    mine = set(
+        LanguageModel.objects.editable_by(request.user)
+        .filter(pk__in=[row.pk for row in page])
+        .values_list("pk", flat=True)
+    )
+    context = {
+        "title": "Language models",
+        "page": page,
+        "rows": [(row, place_of(row, row.pk in mine)) for row in page],
+        "may_make": is_requester(request.user),
+        "offers_packaged": _offers_packaged(request),
+        "packaged": smollm2.MODEL,
+    }
     return TemplateResponse(request, "admin/models/list.html", context)
+
+
+def model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Show a model: what it is, how it is reached, and a question to try it by."""
+    return _shown(request, visible_or_404(request, LanguageModel.objects.all(), model_id))
+
+
+@require_POST
+def try_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Ask a model one question now, and show what it says, or why it says nothing."""
+    asked = editable(request, LanguageModel.objects.all(), model_id)
+    form = TryForm(request.user, request.POST)
+    if not form.is_valid():
+        return _shown(request, asked, form, status=400)
+    return _shown(request, asked, form, tried(asked, form))
+
+
+def new_model(request: HttpRequest) -> HttpResponse:
+    """Register a model of one's own."""
+    return _form(request, LanguageModel(owner_id=maker(request)), "Register a model")
+
+
+def edit_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Change what is said about a model."""
+    changed = editable(request, LanguageModel.objects.all(), model_id)
+    return _form(request, changed, f"Edit {changed.name}")
+
+
+@require_http_methods(["POST"])
+def add_packaged(request: HttpRequest) -> HttpResponse:
+    """Register the model that is installed with the site, by one click."""
+    owner = maker(request)
+    if not smollm2.is_installed():
+        messages.error(request, "The packaged model is not installed on this machine.")
+        return redirect("admin:models")
+    found = LanguageModel.objects.filter(owner_id=owner, spec=LOCAL).first()
+    if found is None:
+        try:
+            with transaction.atomic():
+                found = LanguageModel.objects.create(owner_id=owner, spec=LOCAL, **PACKAGED)
+        except IntegrityError:
+            messages.error(
+                request,
+                f"You have a model called {smollm2.MODEL} whose answers are elsewhere: edit it, "
+                "or register this one under another name.",
+            )
+            return redirect("admin:models")
+        messages.success(request, f"{found.name} is registered. Ask it something below.")
+    return redirect("admin:model", found.public_id)
+
+
+@require_POST
+def delete_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Delete a model of which no answer is known."""
+    deleted = editable(request, LanguageModel.objects.all(), model_id)
+    try:
+        with transaction.atomic():
+            deleted.delete()
+    except ProtectedError:
+        messages.error(request, "It has answers, which belong to their question sets: it stays.")
+        return redirect("admin:model", model_id)
+    messages.success(request, f"{deleted.name} is deleted.")
+    return redirect("admin:models")
 
 
 def model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpResponse:
@@ -48,3 +171,67 @@ def model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpRes
         "page": page_of(request, answers, BY_QUESTION),
     }
     return TemplateResponse(request, "admin/models/answers.html", context)
+
+
+def _shown(
+    request: HttpRequest,
+    model: LanguageModel,
+    form: TryForm | None = None,
+    trial: Any = None,
+    status: int = 200,
+) -> HttpResponse:
+    mine = LanguageModel.objects.editable_by(request.user).filter(pk=model.pk).exists()
+    sets = (
+        visible(request, QuestionSet.objects.all())
+        .filter(versions__questions__llm_responses__model=model)
+        .annotate(n_answers=Count("versions__questions__llm_responses"))
+        .order_by("name")
+    )
+    place = place_of(model, mine)
+    context = {
+        "title": model.name,
+        "subtitle": "Language model",
+        "breadcrumbs": _way_here(),
+        "notice": model.notice,
+        "model": model,
+        "place": place,
+        "mine": mine,
+        "sets": sets,
+        "form": form or TryForm(request.user),
+        "trial": trial,
+    }
+    return TemplateResponse(request, "admin/models/model.html", context, status=status)
+
+
+def _form(request: HttpRequest, model: LanguageModel, title: str) -> HttpResponse:
+    form = ModelForm(request.user, model, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        is_new = model.pk is None
+        try:
+            with transaction.atomic():
+                saved = form.save()
+        except IntegrityError:  # another request took the name a moment ago
+            form.add_error("name", "You have a model of this name.")
+        else:
+            if is_new and place_of(saved).can_be_asked:
+                messages.success(request, "It is registered. Try it with one question.")
+            return redirect("admin:model", saved.public_id)
+    context = {
+        "title": title,
+        "breadcrumbs": _way_here(),
+        "form": form,
+        "button": "Save" if model.pk else "Register the model",
+    }
+    return TemplateResponse(
+        request, "admin/models/form.html", context, status=400 if form.errors else 200
+    )
+
+
+def _offers_packaged(request: HttpRequest) -> bool:
+    if not (is_requester(request.user) and smollm2.is_installed()):
+        return False
+    return not visible(request, LanguageModel.objects.all()).filter(spec=LOCAL).exists()
+
+
+def _way_here() -> list[tuple[str, str]]:
+    return [("Language models", reverse("admin:models"))]

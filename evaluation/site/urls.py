@@ -2,10 +2,21 @@
 
 from django.urls import path
 
-from evaluation.site import comparing, exporting, judging, models, question_set, runs, starting
+from evaluation.site import (
+    comparing,
+    exporting,
+    judging,
+    models,
+    prompts,
+    question_set,
+    runs,
+    starting,
+)
 
 SET = "question-sets/<uuid:set_id>/"
 RUN = "runs/<uuid:run_id>/"
+MODEL = "models/<uuid:model_id>/"
+PROMPT = "prompts/<uuid:prompt_id>/"
 
 urlpatterns = [
     path(SET, question_set.question_set, name="question-set"),
@@ -26,4 +37,14 @@ urlpatterns = [
     path(f"{RUN}resume/", runs.resume_run, name="run-resume"),
     path(f"{RUN}again/", runs.run_again, name="run-again"),
     path("models/", models.models, name="models"),
+    path("models/new/", models.new_model, name="model-new"),
+    path("models/packaged/", models.add_packaged, name="model-packaged"),
+    path(MODEL, models.model, name="model"),
+    path(f"{MODEL}edit/", models.edit_model, name="model-edit"),
+    path(f"{MODEL}delete/", models.delete_model, name="model-delete"),
+    path(f"{MODEL}try/", models.try_model, name="model-try"),
+    path("prompts/", prompts.prompts, name="prompts"),
+    path("prompts/new/", prompts.new_prompt, name="prompt-new"),
+    path(PROMPT, prompts.prompt, name="prompt"),
+    path(f"{PROMPT}edit/", prompts.edit_prompt_page, name="prompt-edit"),
 ]

@@ -27,7 +27,8 @@ LOOKS = {"wide-light": (1400, "light"), "narrow-dark": (390, "dark")}
 SERIOUS = ("serious", "critical")
 EMPTY = [
     *("admin:index", "admin:question-sets", "admin:question-set-new", "admin:runs"),
-    *("admin:models", "admin:teams", "admin:password_change"),
+    *("admin:models", "admin:model-new", "admin:prompts", "admin:prompt-new"),
+    *("admin:teams", "admin:password_change"),
 ]
 
 

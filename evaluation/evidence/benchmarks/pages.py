@@ -110,7 +110,10 @@ def _remarks(asked: Iterable[RequestedPage], skipped: list[str]) -> Iterator[str
 
 def values_of(run: Any) -> dict[str, Any]:
     """Return a value for every name that stands in an address."""
-    from evaluation.models import JudgementRequest, LLMScore, Run
+    from evaluation.flow.asking.prompts import CLOSED, TEMPLATES
+    from evaluation.flow.asking.prompts import Prompt as Asked
+    from evaluation.models import JudgementRequest, LLMScore, Prompt, Run
+    from evaluation.steps.asking.prompts import create_prompt
 
     version = run.version
     grade = run.worker_grades.order_by("rank").first()
@@ -121,6 +124,10 @@ def values_of(run: Any) -> dict[str, Any]:
         defaults={"place": 0, "run": run},
     )
     model = LLMScore.objects.filter(run=run).order_by("pk")[0].model
+    prompt = (
+        Prompt.objects.filter(owner=run.owner).first()
+        or create_prompt(run.owner.pk, "prompt", Asked(CLOSED, TEMPLATES[CLOSED])).prompt
+    )
     return {
         "set_id": version.question_set.public_id,
         "question_set": version.question_set.public_id,
@@ -133,6 +140,7 @@ def values_of(run: Any) -> dict[str, Any]:
         "worker": grade.worker.public_id,
         "model": model.public_id,
         "model_id": model.public_id,
+        "prompt_id": prompt.public_id,
         "kind": "answers",
         "place": 0,
         "task_id": asked.public_id,

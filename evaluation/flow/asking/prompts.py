@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
 
@@ -34,7 +34,15 @@ def prompt_hash(system: str, template: str) -> str:
 
 
 class TemplateError(ValueError):
-    """A template cannot be used; the message says why and what to do."""
+    """A template cannot be used; the message says why and what to do.
+
+    `code` and `values` say the same to other doors than the terminal: "braces", "bare" (a field
+    with more than its name), "unknown", "of_passage" (a field that only a passage has), "missing".
+    """
+
+    def __init__(self, message: str, code: str, **values: str) -> None:
+        super().__init__(message)
+        self.code, self.values = code, values
 
 
 @dataclass(frozen=True)
@@ -59,12 +67,17 @@ class Prompt:
             raise TemplateError(
                 f"the field {{{name}}} "
                 + (f"needs the strategy {PASSAGE}" if elsewhere else "is unknown")
-                + f": the template may use {', '.join(f'{{{field}}}' for field in known)}"
+                + f": the template may use {', '.join(f'{{{field}}}' for field in known)}",
+                "of_passage" if elsewhere else "unknown",
+                field=f"{{{name}}}",
+                known=", ".join(f"{{{field}}}" for field in known),
             )
         for name in NEEDED[self.strategy]:
             if name not in used:
                 raise TemplateError(
-                    f"the field {{{name}}} is missing, which the strategy {self.strategy} needs"
+                    f"the field {{{name}}} is missing, which the strategy {self.strategy} needs",
+                    "missing",
+                    field=f"{{{name}}}",
                 )
 
     @property
@@ -81,15 +94,36 @@ class Prompt:
         return ({"role": "system", "content": self.system}, user) if self.system else (user,)
 
 
+def fields_of(
+    question: str,
+    choices: Sequence[str] = (),
+    category: str = "",
+    language: str = "",
+    passage: str = "",
+    title: str = "",
+) -> dict[str, str]:
+    """Return what a template may show of an item, by field: choices as lines below the question."""
+    return {
+        "question": question,
+        "choices": "".join(["\nChoices:", *(f"\n- {one}" for one in choices)] if choices else ""),
+        "category": category,
+        "language": language,
+        "passage": passage,
+        "title": title,
+    }
+
+
 def _parts(template: str) -> list[tuple[str, str | None]]:
     """Literal texts, each with the name of the field after it."""
     try:
         parts = list(Formatter().parse(template))
     except ValueError as error:
         raise TemplateError(
-            f"the braces of the template do not match ({error}): write {{{{ for a brace"
+            f"the braces of the template do not match ({error}): write {{{{ for a brace", "braces"
         ) from error
     for _, name, form, conversion in parts:
         if form or conversion:
-            raise TemplateError(f"the field {{{name}}} may hold its name only")
+            raise TemplateError(
+                f"the field {{{name}}} may hold its name only", "bare", field=f"{{{name}}}"
+            )
     return [(text, name) for text, name, _, _ in parts]

@@ -1,0 +1,127 @@
+"""One question to a model, asked now, to see whether its address, its key and its prompt do."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+from annotations.exchange.problems import InputError
+from annotations.exchange.records import AnswerStatus
+from annotations.models.access import Anybody
+from evaluation.backends import BackendError
+from evaluation.backends.chat.contract import ChatModel, Fault, Message, Reply
+from evaluation.backends.server import Patience
+from evaluation.flow.asking.asker import Settings, ask
+from evaluation.flow.asking.plan import Item, plan
+from evaluation.flow.asking.prompts import PASSAGE, TemplateError
+from evaluation.flow.asking.store import Kept, MemoryStore
+from evaluation.models import LanguageModel
+from evaluation.steps.asking.prompts import NamedPrompt, prompt_of, prompts_of
+from evaluation.steps.asking.registration import chat_of
+from evaluation.words.faults import fault_words
+
+# A person waits for it.
+PATIENCE = Patience(attempts=1, timeout=45.0)
+DEFAULTS: dict[str, Any] = {"temperature": 0.0, "max_tokens": 256}
+EXAMPLE = "Why does the Moon always show us the same side?"
+
+
+class TryForm(forms.Form):
+    """A question, and the prompt that it is put into."""
+
+    question = forms.CharField(
+        label="Question",
+        max_length=5000,
+        initial=EXAMPLE,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={"required": "Write a question."},
+    )
+    prompt = forms.ChoiceField(label="Prompt")
+    passage = forms.CharField(
+        label="Passage",
+        required=False,
+        max_length=50_000,
+        help_text="For a prompt that shows the model a text beside the question.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+    def __init__(self, user: Anybody, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._user = user
+        self.fields["prompt"] = forms.ChoiceField(
+            label="Prompt", choices=[(prompt.id, prompt.name) for prompt in prompts_of(user)]
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """A prompt beside a passage needs one."""
+        values: dict[str, Any] = super().clean() or {}
+        if not self.errors and self.chosen().prompt.strategy == PASSAGE and not values["passage"]:
+            self.add_error("passage", "This prompt needs a passage.")
+        return values
+
+    def chosen(self) -> NamedPrompt:
+        """Return the prompt of a valid form."""
+        return prompt_of(self.cleaned_data["prompt"], self._user)
+
+    def messages(self) -> tuple[Message, ...]:
+        """Return the conversation of a valid form."""
+        names = ("question", "passage")
+        return self.chosen().prompt.messages({name: self.cleaned_data[name] for name in names})
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of it.
+
+    Attributes
+    ----------
+    messages : what was sent. seconds : it took; None where nothing was sent.
+    fault : why there is no answer, and `remedy`, what to do; "" where there is one.
+    """
+
+    messages: tuple[Message, ...]
+    reply: Reply | None
+    seconds: float | None
+    fault: str = ""
+    remedy: str = ""
+
+    @property
+    def refused(self) -> bool:
+        """Whether the model, or a filter before it, refused to answer."""
+        refusals = (
+            AnswerStatus.REFUSED,
+            AnswerStatus.REFUSED_PROMPT,
+            AnswerStatus.REFUSED_GENERATION,
+        )
+        return self.reply is not None and self.reply.status in refusals
+
+    @property
+    def was_cut(self) -> bool:
+        """Whether the reply ended because it was as long as it may be."""
+        return self.reply is not None and self.reply.finish_reason == "length"
+
+
+def tried(model: LanguageModel, form: TryForm) -> Trial:
+    """Ask the question of a valid form; whatever goes wrong is told by the trial."""
+    messages: tuple[Message, ...] = ()
+    try:
+        messages = form.messages()
+        kept = asyncio.run(_asked(chat_of(model, PATIENCE), messages, model.parameters))
+    except (BackendError, TemplateError, InputError) as error:
+        return Trial(messages, None, None, str(error))
+    fault = kept.reply.fault
+    if fault is None:
+        return Trial(messages, kept.reply, kept.seconds)
+    return Trial(messages, None, kept.seconds, fault.message, fault_words(fault.code).remedy)
+
+
+async def _asked(chat: ChatModel, messages: tuple[Message, ...], parameters: Any) -> Kept:
+    planned = plan(chat, [Item("try", messages)], {**DEFAULTS, **parameters})
+    store = MemoryStore()
+    outcome = await ask(chat, planned, store, Settings(at_once=1, patience=PATIENCE))
+    return store.kept.get((0, 0)) or Kept(
+        Reply.failed(Fault("not_asked", outcome.reason or "it was not asked"))
+    )

@@ -1,0 +1,254 @@
+"""Pages of language models: registering, editing, trying one question, deleting."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from evaluation.backends.chat import smollm2
+from evaluation.models import LanguageModel
+from tests.annotations import world as crowd
+from tests.evaluation.backends.chat.fake import error, fake_chat, said
+
+KEY = "SOME_TEST_KEY"
+SECRET = "sk-0123456789abcdef"
+
+
+@pytest.fixture
+def chat():
+    with fake_chat() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def allowed(settings, monkeypatch):
+    """This machine may be asked, and one variable holds a key for it."""
+    settings.MODEL_NETWORKS = ["127.0.0.0/8"]
+    settings.KEY_VARIABLES = [KEY]
+    monkeypatch.setenv(KEY, SECRET)
+
+
+def form(chat, **changed):
+    given = {"name": "Small 1", "place": "address", "url": chat.url, "called": "small"}
+    return {**given, "parameters": "", **changed}
+
+
+@pytest.fixture
+def registered(chat, rana):
+    return LanguageModel.objects.create(
+        owner=rana, name="Small 1", spec=chat.spec, parameters={"top_p": 0.5}
+    )
+
+
+def text_of(response):
+    return response.content.decode()
+
+
+def shown(site, model, name="model"):
+    return text_of(site.get(reverse(f"admin:{name}", args=[model.public_id])))
+
+
+def ask(site, model, **given):
+    address = reverse("admin:model-try", args=[model.public_id])
+    asked = {"question": "Where does it rain?", "prompt": "closed", "passage": "", **given}
+    return site.post(address, asked)
+
+
+def test_a_model_is_registered_with_all_that_is_said_of_it(site, rana, chat):
+    more = {
+        "key_variable": KEY,
+        "price_in": "0.15",
+        "price_out": "0.6",
+        "family": "Small",
+        "version": "2026-10",
+        "parameters": '{"top_p": 0.9}',
+    }
+    response = site.post(reverse("admin:model-new"), form(chat, **more))
+    model = LanguageModel.objects.get()
+    assert response.url == reverse("admin:model", args=[model.public_id])
+    assert (model.owner, model.name, model.spec) == (rana, "Small 1", chat.spec)
+    assert (model.key_variable, model.parameters) == (KEY, {"top_p": 0.9})
+    assert (model.price_in, model.price_out, model.family) == (0.15, 0.6, "Small")
+    said_of_it = shown(site, model)
+    assert "at 127.0.0.1:" in said_of_it
+    assert "0.15 for a million tokens read, 0.6 for a million written" in said_of_it
+    assert SECRET not in said_of_it
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "sentence"),
+    [
+        ({"name": ""}, "name", "This field is required."),
+        ({"url": ""}, "url", "Write the address of the server."),
+        ({"called": ""}, "called", "Write the name by which the server knows it."),
+        ({"url": "ftp://example.org"}, "url", "http"),
+        ({"url": "http://10.0.0.1/v1"}, "url", "10.0.0.1 is not public"),
+        ({"key_variable": "HOME"}, "key_variable", "The key in HOME is not for models"),
+        ({"key_variable": "SECRET_KEY"}, "key_variable", "SECRET_KEY is not for models"),
+        ({"key_variable": SECRET}, "key_variable", "the key itself belongs into the environment"),
+        ({"price_in": "1"}, "price_out", "Give both prices"),
+        ({"price_in": "-1", "price_out": "1"}, "price_in", "is less than 0"),
+        ({"parameters": "{"}, "parameters", "is no JSON object"),
+        ({"parameters": '{"n": 2}'}, "parameters", "is set by the asking itself"),
+        ({"place": "here"}, "place", "valid choice"),
+    ],
+)
+def test_what_is_wrong_stands_at_its_field_and_nothing_is_stored(
+    site, chat, monkeypatch, changed, field, sentence
+):
+    monkeypatch.setattr(smollm2, "is_installed", lambda: False)
+    response = site.post(reverse("admin:model-new"), form(chat, **changed))
+    assert response.status_code == 400
+    errors = response.context["form"].errors
+    assert list(errors) == [field]
+    assert sentence in errors[field][0]
+    assert "--" not in errors[field][0]
+    assert not LanguageModel.objects.exists()
+
+
+def test_a_name_is_taken_once(site, chat, registered):
+    response = site.post(reverse("admin:model-new"), form(chat))
+    assert response.status_code == 400
+    assert "You have a model of this name." in text_of(response)
+    assert LanguageModel.objects.count() == 1
+
+
+def test_a_model_is_edited_and_begins_with_what_is_stored(site, chat, registered):
+    address = reverse("admin:model-edit", args=[registered.public_id])
+    begun = site.get(address).context["form"]
+    assert (begun["url"].value(), begun["called"].value()) == (chat.url, "small")
+    assert json.loads(begun["parameters"].value()) == {"top_p": 0.5}
+    site.post(address, form(chat, name="Small 2", called="small-2"))
+    registered.refresh_from_db()
+    assert (registered.name, registered.spec) == ("Small 2", f"openai:small-2@{chat.url}")
+    site.post(address, form(chat, place="nowhere", key_variable=KEY))
+    registered.refresh_from_db()
+    assert (registered.spec, registered.key_variable) == ("", "")
+    assert "It cannot be asked: it has no address yet." in shown(site, registered)
+
+
+def test_what_an_operator_set_up_stays_when_the_rest_is_edited(site, chat, registered):
+    LanguageModel.objects.update(spec="replies:/srv/replies.csv")
+    User.objects.filter(username="rana").update(is_superuser=True)
+    address = reverse("admin:model-edit", args=[registered.public_id])
+    assert site.get(address).context["form"]["place"].value() == "kept"
+    assert "/srv/replies.csv" not in text_of(site.get(address))
+    site.post(address, form(chat, place="kept", family="Scripted"))
+    registered.refresh_from_db()
+    assert (registered.spec, registered.family) == ("replies:/srv/replies.csv", "Scripted")
+
+
+def test_trying_shows_the_reply_what_it_took_and_what_was_sent(site, chat, registered):
+    said_of_it = text_of(ask(site, registered))
+    [body] = chat.bodies
+    # Its own parameter, and the seed and length that a trial has.
+    assert (body["top_p"], body["max_tokens"], body["seed"]) == (0.5, 256, 0)
+    assert body["messages"][-1]["content"].startswith("Question: Where does it rain?\n")
+    assert "to Question: Where does it rain?" in said_of_it
+    assert "read 10 tokens and wrote 5." in said_of_it
+    assert "What was sent" in said_of_it
+    assert "You answer questions in one or two short sentences." in said_of_it
+    assert not registered.responses.exists()
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (error(401), "Check on the model&#x27;s page which variable holds the key"),
+        (error(404), "Check on the model&#x27;s page the address"),
+        (error(429), "Ask again later"),
+        (error(500), "it is the server&#x27;s fault"),
+        (error(400, "context_length_exceeded"), "Use shorter passages"),
+        (said(""), "It answered with nothing."),
+        (said("I cannot.", "content_filter"), "refused"),
+        (said("It rains in", "length"), "It was cut off"),
+        (said("<script>alert(1)</script>"), "&lt;script&gt;alert(1)"),
+    ],
+)
+def test_whatever_comes_back_is_said_clearly(site, chat, registered, answer, sentence):
+    chat.reply = lambda body: answer
+    response = ask(site, registered)
+    assert response.status_code == 200
+    assert sentence in text_of(response)
+    assert "<script>alert" not in text_of(response)
+    assert len(chat.bodies) == 1
+
+
+def test_a_server_that_is_away_is_said_so(site, registered):
+    LanguageModel.objects.update(spec="openai:small@http://127.0.0.1:9/v1")
+    said_of_it = text_of(ask(site, registered))
+    assert "No answer." in said_of_it
+    assert "Check the address, and that the server is running" in said_of_it
+
+
+def test_an_address_that_is_not_allowed_any_more_is_not_asked(site, chat, registered, settings):
+    settings.MODEL_NETWORKS = []
+    assert "the address 127.0.0.1 is not public" in text_of(ask(site, registered))
+    assert chat.bodies == []
+
+
+def test_a_key_that_a_server_sends_back_is_not_shown(site, chat, registered):
+    LanguageModel.objects.update(key_variable=KEY)
+    chat.reply = lambda body: error(401, f"bad key {SECRET}")
+    assert SECRET not in text_of(ask(site, registered))
+    assert chat.headers[0]["Authorization"] == f"Bearer {SECRET}"
+
+
+def test_a_prompt_beside_a_passage_needs_one(site, chat, registered):
+    refused = ask(site, registered, prompt="passage")
+    assert refused.status_code == 400
+    assert "This prompt needs a passage." in text_of(refused)
+    ask(site, registered, prompt="passage", passage="In Bergen.")
+    assert "In Bergen." in chat.bodies[0]["messages"][-1]["content"]
+    assert ask(site, registered, question=" ").status_code == 400
+    assert len(chat.bodies) == 1
+
+
+def test_the_packaged_model_is_added_by_one_click_and_once(site, rana, monkeypatch):
+    monkeypatch.setattr(smollm2, "is_installed", lambda: True)
+    listed = reverse("admin:models")
+    assert "is installed on this machine" in text_of(site.get(listed))
+    added = site.post(reverse("admin:model-packaged"))
+    model = LanguageModel.objects.get()
+    assert added.url == reverse("admin:model", args=[model.public_id])
+    assert (model.spec, model.size, model.owner) == ("local:smollm2", "135M", rana)
+    assert "it costs nothing" in shown(site, model)
+    assert "is installed on this machine" not in text_of(site.get(listed))
+    assert site.post(reverse("admin:model-packaged")).url == added.url
+    assert LanguageModel.objects.count() == 1
+
+
+def test_where_the_packaged_model_is_not_installed_it_is_not_offered(site, monkeypatch):
+    monkeypatch.setattr(smollm2, "is_installed", lambda: False)
+    assert "is installed on this machine" not in text_of(site.get(reverse("admin:models")))
+    site.post(reverse("admin:model-packaged"))
+    assert not LanguageModel.objects.exists()
+
+
+def test_a_model_without_answers_can_be_deleted_and_one_with_answers_stays(site, registered):
+    address = reverse("admin:model-delete", args=[registered.public_id])
+    assert address in shown(site, registered)
+    version = crowd.version(registered.owner)
+    question = version.questions.first()
+    answer = registered.responses.create(question=question, text="north", status="text")
+    assert address not in shown(site, registered)
+    assert site.post(address).url == reverse("admin:model", args=[registered.public_id])
+    assert LanguageModel.objects.exists()
+    answer.delete()
+    assert site.post(address).url == reverse("admin:models")
+    assert not LanguageModel.objects.exists()
+
+
+def test_who_may_only_look_learns_no_address_and_asks_nothing(client, chat, registered):
+    version = crowd.version(registered.owner)
+    version.question_set.shares.create(user=crowd.user("vera"), role="viewer")
+    question = version.questions.first()
+    registered.responses.create(question=question, text="north", status="text")
+    client.force_login(User.objects.get(username="vera"))
+    for said_of_it in (text_of(client.get(reverse("admin:models"))), shown(client, registered)):
+        assert "Small 1" in said_of_it
+        assert "by its owner" in said_of_it
+        assert "127.0.0.1" not in said_of_it
+    assert ask(client, registered).status_code == 403
+    assert chat.bodies == []
