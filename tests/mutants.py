@@ -63,6 +63,7 @@ ROOMS = {
         (
             "tests/evaluation/flow",
             "tests/evaluation/steps",
+            "tests/contracts",
             "tests/evaluation/commands/test_evaluate_numbers.py",
             "tests/evaluation/commands/test_evaluate_remedies.py",
         ),

@@ -20,7 +20,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.replay import COMMANDS, HERE, NUMBER
+from tests.contracts.replay import (
+    COMMANDS,
+    HERE,
+    NUMBER,
+    options_of_all_commands,
+    replay,
+    write_input,
+)
 
 SAVED = HERE / "saved"
 OPTIONS = "options.txt"
@@ -31,15 +38,18 @@ def replayed(folder: Path, *groups: str) -> dict[str, str]:
     command = [sys.executable, str(HERE / "replay.py"), str(folder), *groups]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
-    return texts(folder, *groups)
+    return texts(folder)
 
 
 def texts(folder: Path, *groups: str) -> dict[str, str]:
-    """The text of every file below a folder, by its path."""
+    """The text of every file below a folder (of some groups only), by its path."""
     paths = [path for path in sorted(folder.rglob("*.txt")) if path.is_file()]
     names = {path.relative_to(folder): path for path in paths}
-    wanted = {*groups, OPTIONS}
-    return {str(n): p.read_text("utf-8") for n, p in names.items() if n.parts[0] in wanted}
+    return {
+        str(name): path.read_text("utf-8")
+        for name, path in names.items()
+        if not groups or name.parts[0] in groups
+    }
 
 
 def difference(before: str, now: str) -> str:
@@ -57,25 +67,50 @@ def near(was: float, has: float) -> bool:
     return math.isclose(was, has, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
 
 
-def assert_as_saved(folder: Path, *groups: str) -> None:
-    now, before = replayed(folder, *groups), texts(SAVED, *groups)
+def assert_same(now: dict[str, str], before: dict[str, str]) -> None:
     assert sorted(now) == sorted(before), "files are missing, or are new"
-    # A new option breaks nothing, one that is gone does.
-    gone = set(before.pop(OPTIONS).splitlines()) - set(now[OPTIONS].splitlines())
-    assert not gone, f"options are gone, or take something else: {sorted(gone)}"
     found = {name: difference(text, now[name]) for name, text in before.items()}
     told = "\n".join(f"{name}: {what}" for name, what in found.items() if what)
     assert not told, f"saved results differ:\n{told}"
 
 
-def test_files_in_give_the_files_out_and_the_words_that_they_gave_before(tmp_path):
-    assert_as_saved(tmp_path, "quick")
+def assert_no_option_is_gone(now: str, before: str) -> None:
+    # A new option breaks nothing, one that is gone does.
+    gone = set(before.splitlines()) - set(now.splitlines())
+    assert not gone, f"options are gone, or take something else: {sorted(gone)}"
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory):
+    """Where the commands find the files of commands.toml."""
+    folder = tmp_path_factory.mktemp("replay")
+    write_input(folder / "in", HERE.parents[1] / "annotations" / "demo")
+    return folder
+
+
+@pytest.mark.parametrize("name", COMMANDS["quick"])
+def test_files_in_give_the_files_out_and_the_words_that_they_gave_before(
+    name, scratch, tmp_path, monkeypatch
+):
+    # In this process, unlike the others: they need no database, and Python starts but once.
+    monkeypatch.chdir(HERE.parents[1])
+    monkeypatch.setenv("COLUMNS", "100")
+    now = tmp_path / "quick" / name
+    now.mkdir(parents=True)
+    replay(COMMANDS["quick"][name], scratch, now)
+    assert_same(texts(now), texts(SAVED / "quick" / name))
+
+
+def test_no_option_is_gone():
+    assert_no_option_is_gone(options_of_all_commands(), (SAVED / OPTIONS).read_text("utf-8"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", ["longer", "database", "evidence"])
 def test_the_other_commands_say_and_write_what_they_did_before(tmp_path, group):
-    assert_as_saved(tmp_path, group)
+    now, before = replayed(tmp_path, group), texts(SAVED, group)
+    assert_no_option_is_gone(now.pop(OPTIONS), (SAVED / OPTIONS).read_text("utf-8"))
+    assert_same(now, before)
 
 
 def test_every_saved_result_is_of_a_command_that_is_replayed():

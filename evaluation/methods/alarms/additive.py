@@ -11,7 +11,9 @@ from evaluation.methods.undefined import ratio
 
 # Up to so many workers the equations are solved at once.
 DENSE = 300
-# Of the diagonal; a crowd without any triangle has no unique effects, but equal fitted values.
+# A crowd whose pairs part it in two (two camps, where only pairs across them count) has no unique
+# effects: the smallest are taken. In small crowds directions below this share of the largest count
+# for nothing, in large ones so much is added to the diagonal.
 RIDGE = 1e-10
 PRECISION = 1e-6
 MOST_ROUNDS = 200
@@ -31,14 +33,16 @@ def worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
     wanted = np.bincount(pairs.left, product, pairs.n_workers)
     wanted += np.bincount(pairs.right, product, pairs.n_workers)
     weights = pairs.symmetric(times)
+    if pairs.n_workers <= DENSE:
+        # Not solved with a ridge: that would make 1e-7 of what rounding leaves.
+        matrix = weights.toarray() + np.diag(np.where(degree > 0, degree, 1.0))
+        return np.asarray(np.linalg.lstsq(matrix, wanted, rcond=RIDGE)[0])
     ridge = RIDGE * max(1.0, float(degree.max(initial=0.0)))
     diagonal = np.where(degree > 0, degree + ridge, 1.0)
-    if pairs.n_workers <= DENSE:
-        return np.linalg.solve(weights.toarray() + np.diag(diagonal), wanted)
     shape = (pairs.n_workers, pairs.n_workers)
-    matrix = LinearOperator(shape, lambda b: weights @ b + diagonal * b, dtype=np.float64)
+    whole = LinearOperator(shape, lambda b: weights @ b + diagonal * b, dtype=np.float64)
     inverse = LinearOperator(shape, lambda b: b / diagonal, dtype=np.float64)
-    found, _ = cg(matrix, wanted, rtol=PRECISION, maxiter=MOST_ROUNDS, M=inverse)
+    found, _ = cg(whole, wanted, rtol=PRECISION, maxiter=MOST_ROUNDS, M=inverse)
     return np.asarray(found)
 
 

@@ -10,6 +10,9 @@ from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.inference.intervals import percentile_tail
 from evaluation.methods.statistics.correlation import spearman
 
+# Scores with the same digits behind the point are tied.
+DIGITS = 12
+
 
 def rank_intervals(
     drawn: Floats, ranked: NDArray[np.bool_], n: Integers, level: float = 0.95
@@ -49,11 +52,13 @@ def draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]) -> Flo
     """Return (n_draws,) Spearman correlations of a run's raw scores with those of its draws.
 
     Over the ranked workers that have a score in both; NaN in a draw where fewer than 2 have, or
-    where one side has no spread.
+    where one side has no spread. Scores that differ by the last bits are tied, as in ranks: which
+    of them is the larger, the processor decides.
 
     Parameters
     ----------
     raw : (M,) of the run. drawn : (M, n_draws) in the draws. ranked : (M,) who has a rank.
     """
+    raw, drawn = np.round(raw, DIGITS), np.round(drawn, DIGITS)
     found = [spearman(raw, column, ranked) for column in drawn.T]
     return np.array(found, dtype=np.float64)  # None becomes NaN

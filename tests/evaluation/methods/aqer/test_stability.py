@@ -68,3 +68,14 @@ def test_the_attributes_of_a_run_are_those_of_its_draws():
     for draw in (0, 49):
         expected = stats.spearmanr(run.raw_, run.fitted_.drawn_raw[:, draw]).statistic
         assert run.draw_agreement_[draw] == pytest.approx(expected)
+
+
+def test_scores_that_differ_by_the_last_bits_are_tied_in_a_draw():
+    raw = np.array([0.1, 0.2, 0.3, 0.4])
+    tied = np.array([0.2, 0.5, 0.5, 0.9])
+    apart = np.array([0.2, 0.5 + 1e-15, 0.5 - 1e-15, 0.9])
+    everybody = np.ones(4, dtype=bool)
+    found = draw_agreement(raw, np.stack([tied, apart, apart[[0, 2, 1, 3]]], axis=1), everybody)
+    # Ranks 1, 2.5, 2.5, 4 against 1 to 4: covariance 4.5, sums of squares 5 and 4.5.
+    assert found.tolist() == pytest.approx([4.5 / np.sqrt(5 * 4.5)] * 3)
+    assert draw_agreement(apart, tied[:, None], everybody).tolist() == pytest.approx([1.0])
