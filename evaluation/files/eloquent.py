@@ -38,7 +38,7 @@ TABLES = (*FILES, PROMPTS, MENDED, REPLIES, SETS, JUDGEMENTS, AGREEMENT, BY_SYST
 PROMPT = ("item", "variation", "language", "variant", "prompt")
 REPLY = (
     *("system", "item", "language", "variant", "reply", "status"),
-    *("prompt", "changed", "turns", "follow_ups"),
+    *("prompt", "changed", "change_reason", "turns", "follow_ups"),
 )
 JUDGEMENT = (
     *("system", "item", "language", "judge", "repeat", "score", "reason", "notes", "judge_reply"),
@@ -55,16 +55,12 @@ class EloquentRequest:
     parameters: EloquentParameters
     repair: bool = False
     replies: tuple[Path, ...] = ()
-    judgements: Path | None = None
+    judgements: tuple[Path, ...] = ()
 
     @property
     def inputs(self) -> tuple[Path, ...]:
         """The files that are read."""
-        return (
-            self.prompts,
-            *self.replies,
-            *(() if self.judgements is None else (self.judgements,)),
-        )
+        return (self.prompts, *self.replies, *self.judgements)
 
 
 @dataclass(frozen=True)
@@ -105,15 +101,15 @@ def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -
     given: list[ReplyFile] = []
     for at, path in enumerate(request.replies, 1):
         given.append(read_prompt_replies(path))
-        hashes["replies" if at == 1 else f"replies_{at}"] = given[-1].sha256
+        hashes[_numbered("replies", at)] = given[-1].sha256
         warnings += given[-1].warnings
     found = matched(prompts.items, [reply for one in given for reply in one.replies], exclusions)
     judgements: list[Judgement] = []
-    if request.judgements is not None:
-        judged = read_judgements(request.judgements)
-        hashes["judgements"] = judged.sha256
+    for at, path in enumerate(request.judgements, 1):
+        judged = read_judgements(path)
+        hashes[_numbered("judgements", at)] = judged.sha256
         warnings += judged.warnings
-        judgements = [of_file(one) for one in judged.judgements]
+        judgements += [of_file(one) for one in judged.judgements]
     findings = evaluate(
         prompts.items, found.replies, judgements, request.parameters, exclusions, progress
     )
@@ -127,6 +123,10 @@ def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -
         warnings,
         _of_replies(given, found),
     )
+
+
+def _numbered(what: str, at: int) -> str:
+    return what if at == 1 else f"{what}_{at}"
 
 
 def _of_replies(given: Sequence[ReplyFile], found: Matched) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def prompt_metrics(prompts: PromptFile) -> Iterator[MetricRow]:
 def _reply_cells(one: Reply) -> tuple[object, ...]:
     return (
         *(one.system, one.item, one.language, one.place + 1, one.text, one.status.value),
-        *(one.prompt, "yes" if one.changed else "no", len(one.turns)),
+        *(one.prompt, "yes" if one.changed else "no", one.note or None, len(one.turns)),
         "\n".join(turn.question for turn in one.turns[1:]) or None,
     )
 

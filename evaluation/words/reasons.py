@@ -59,6 +59,8 @@ WHY_EMPTY: Mapping[str, str] = {
     "score_is_a_range": "the judge repeated a range in place of a score",
     "score_above_5": "the judge's score is above 5",
     "score_below_0": "the judge's score is below 0",
+    "judge_error": "the judge could not be asked",
+    "judge_refused": "the judge refused",
     "no_judge_reply": "the judge gave no reply and no score",
     "no_common_sets": "the two judges scored nothing in common",
     "different_counts": "the sums are over different numbers of scores",

@@ -26,7 +26,8 @@ class Reply:
     Attributes
     ----------
     place : of the wording among those of its item, from 0.
-    prompt : as it was put to the system; `changed` says that this is not the file's.
+    prompt : as it was put to the system; `changed` says that this is not the file's, `note` why,
+        where somebody said.
     text : the reply; of several turns the answers one after the other. "" without an answer.
     turns : all of them, the first one with `prompt`.
     """
@@ -40,6 +41,7 @@ class Reply:
     status: AnswerStatus
     turns: tuple[Turn, ...]
     changed: bool = False
+    note: str = ""
 
     @property
     def answered(self) -> bool:

@@ -2,6 +2,7 @@
 
 from evaluation.flow.eloquent.parameters import EloquentParameters
 from evaluation.kinds.eloquent.evaluate import EVALUATE
+from evaluation.kinds.eloquent.study import STUDY
 from evaluation.kinds.kind import Kind
 
 ELOQUENT = Kind(
@@ -11,4 +12,5 @@ ELOQUENT = Kind(
     options=EloquentParameters,
     needs_answers=False,
     evaluate=EVALUATE,
+    study=STUDY,
 )

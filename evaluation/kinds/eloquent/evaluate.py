@@ -53,8 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--judgements",
         type=Path,
         metavar="FILE",
+        action="append",
+        default=[],
         help="what judges said: item, system, language, judge, repeat, and score (0 to 5) or "
-        'judge_reply; a judge called "human", or "human:NAME", is a person',
+        'judge_reply; a judge called "human", or "human:NAME", is a person; several times for '
+        "several files",
     )
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
 
@@ -82,7 +85,7 @@ def evaluate(
         parameters=parameters,
         repair=arguments["repair"],
         replies=tuple(arguments["replies"]),
-        judgements=arguments["judgements"],
+        judgements=tuple(arguments["judgements"]),
     )
     with OutputFolder(request.output) as folder:
         evaluated = evaluate_files(request, progress)

@@ -69,14 +69,9 @@ ASKED: dict[str, Callable[[HttpRequest, Run], Table]] = {
 }
 
 
-@partial(results_file, summary=RunSummary)
+@results_file
 def chart(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
-    """Send the picture of that name as SVG, of a run of any kind."""
-    kind = kind_or_404(run)
-    if name in kind.charts:
-        return _picture(run, kind.charts[name](run))
-    if not kind.stores(AqerSummary):
-        raise Http404("there is no such picture")
+    """Send the picture of that name as SVG."""
     if name == "against":
         return _picture(run, against.picture(against.compared(request, run), run))
     make = CHARTS.get(name)
