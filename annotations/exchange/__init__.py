@@ -18,6 +18,11 @@ workbooks, and `folder` writes all files or none.
 
 from annotations.exchange.header import ColumnNames
 from annotations.exchange.problems import InputError, Problem
+from annotations.exchange.reading.answer_grades import (
+    AnswerGrade,
+    GradeFile,
+    read_answer_grades,
+)
 from annotations.exchange.reading.answers import (
     AnswerFile,
     ModelAnswerFile,
@@ -38,9 +43,11 @@ __all__ = [
     "AnchorFile",
     "AnchorRecord",
     "AnswerFile",
+    "AnswerGrade",
     "AnswerRecord",
     "AnswerStatus",
     "ColumnNames",
+    "GradeFile",
     "InputError",
     "ModelAnswerFile",
     "ModelAnswerRecord",
@@ -48,6 +55,7 @@ __all__ = [
     "Problem",
     "WorkerList",
     "read_anchors",
+    "read_answer_grades",
     "read_answers",
     "read_model_answers",
     "read_workers",

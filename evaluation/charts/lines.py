@@ -13,6 +13,7 @@ HEIGHT = 340.0
 LEFT, RIGHT, BOTTOM = 58.0, 20.0, 48.0
 # Looks of lines; a further series begins again with the first one.
 LOOKS = 6
+WHISKERS = ("whisker", "whisker-model", "whisker-weak")
 KEY = 26.0
 KEY_ROW = 20.0
 
@@ -24,10 +25,12 @@ class Series:
     Attributes
     ----------
     points : (x, y) in ascending order of x; where y is None the line has a gap.
+    ranges : (x, low, high) of what spreads around some points, drawn behind the lines.
     """
 
     name: str
     points: Sequence[tuple[float, float | None]]
+    ranges: Sequence[tuple[float, float, float]] = ()
 
 
 def lines_chart(
@@ -47,6 +50,7 @@ def lines_chart(
     """
     places = [x for line in series for x, _ in line.points]
     values = [y for line in series for _, y in line.points]
+    values += [end for line in series for _, *ends in line.ranges for end in ends]
 
     def draw(width: float) -> Drawing:
         keys = _keys(series, width)
@@ -58,6 +62,9 @@ def lines_chart(
         y = around(values, bottom, top) if heights is None else Scale(*heights, bottom, top)
         _draw_axes(drawing, x, y, axes, top)
         for at, line in enumerate(series):
+            for place, low, high in line.ranges:
+                drawing.line(x(place), y(low), x(place), y(high), WHISKERS[at % len(WHISKERS)])
+        for at, line in enumerate(series):
             look = f"series-{at % LOOKS}"
             left, row = keys[at]
             level = 12 + row * KEY_ROW
@@ -66,7 +73,9 @@ def lines_chart(
             for part in _parts(line.points):
                 drawing.path([(x(a), y(b)) for a, b in part], look)
                 for a, b in part:
-                    drawing.mark(f"{line.name}\n{axes[0]} {tick_label(a)}: {b:.3f}")
+                    drawing.mark(
+                        f"{line.name}\n{axes[0]} {tick_label(a)}: {b:.3f}{_spread(line, a)}"
+                    )
                     drawing.dot(x(a), y(b), "hit", 8)
                     drawing.end_mark()
         return drawing
@@ -107,3 +116,9 @@ def _parts(points: Sequence[tuple[float, float | None]]) -> list[list[tuple[floa
         else:
             parts[-1].append((x, y))
     return [part for part in parts if part]
+
+
+def _spread(line: Series, at: float) -> str:
+    """Return what spreads around a point, in words; "" for nothing."""
+    found = next(((low, high) for place, low, high in line.ranges if place == at), None)
+    return "" if found is None else f"\n{found[0]:.3f} to {found[1]:.3f}"

@@ -82,10 +82,10 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     models = None
     if request.models is not None:
         models = read_model_answers(request.models, request.columns)
-    spoken = None if models is None else _model_answers_of(models)
-    given = choose(request.parameters, _answers_of(answers), spoken)
+    spoken = None if models is None else model_answers_of(models)
+    given = choose(request.parameters, answers_of(answers), spoken)
     given = replace(given, n_repeated=answers.n_repeated)
-    _refuse_nothing(answers, given)
+    refuse_nothing(answers, given)
     hashes = {"answers": answers.sha256}
     if models is not None:
         hashes["models"] = models.sha256
@@ -99,13 +99,8 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
         anchors = read_anchors(request.anchors, request.columns)
         given = replace(given, anchors=anchors_of(anchors, answers.name, given))
         hashes["anchors"] = anchors.sha256
-    embed_texts: EmbedTexts | None = None
-    target = parse_spec(given.parameters.embedder)
-    if target.kind == "precomputed":
-        path = Path(target.target)
-        made = read_vectors(path, given, answers, models)
-        embed_texts = partial(_as_made, made)
-        hashes["vectors"] = file_hash(path)
+    embed_texts, of_vectors = vectors_from(given, answers, models)
+    hashes |= of_vectors
     try:
         grading = grade_answers(given, embed_texts, progress)
     except RemedyError as error:
@@ -113,7 +108,22 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     return FileGrading(grading, answers, models, hashes)
 
 
-def _answers_of(file: AnswerFile) -> Answers:
+def vectors_from(
+    given: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
+) -> tuple[EmbedTexts | None, dict[str, str]]:
+    """Return what gives the vectors of a file, and its hash; None where they are made anew.
+
+    Raises `EmbedderError` where the file does not fit the answers.
+    """
+    target = parse_spec(given.parameters.embedder)
+    if target.kind != "precomputed":
+        return None, {}
+    path = Path(target.target)
+    made = read_vectors(path, given, answers, models)
+    return partial(_as_made, made), {"vectors": file_hash(path)}
+
+
+def answers_of(file: AnswerFile) -> Answers:
     """Return the workers' answers; a key is the number of the row in its file."""
     return Answers.of(
         (record.row, record.worker, record.question, record.text, record.is_rejected)
@@ -121,7 +131,7 @@ def _answers_of(file: AnswerFile) -> Answers:
     )
 
 
-def _model_answers_of(file: ModelAnswerFile) -> ModelAnswers:
+def model_answers_of(file: ModelAnswerFile) -> ModelAnswers:
     """Return the models' answers; one of an ordinary file is the first sample of its asking."""
     return ModelAnswers.of(
         (
@@ -136,7 +146,8 @@ def _model_answers_of(file: ModelAnswerFile) -> ModelAnswers:
     )
 
 
-def _refuse_nothing(answers: AnswerFile, given: GradingInput) -> None:
+def refuse_nothing(answers: AnswerFile, given: GradingInput) -> None:
+    """Raise `InputError` where there is no answer to grade."""
     if not len(given.given):
         raise InputError.single(
             answers.name,

@@ -11,6 +11,7 @@ from evaluation.flow.stored import RunSummary
 from evaluation.options import Parameters
 
 if TYPE_CHECKING:
+    from evaluation.charts import Chart
     from evaluation.files.asking import Asking
     from evaluation.models import Run
     from evaluation.reports.spreadsheet import Table
@@ -108,6 +109,7 @@ class Kind:
         requester can mend. Its end is `Turn.end`. None: a kind for files only, with no runs.
     summary : what it stores in `Run.summary`.
     tables : by name, in addresses; each reads a run that is done, row by row.
+    charts : pictures by name, in addresses, to take away; None where there is nothing to draw.
     report : what a run found, as a dataclass; None where the summary tells it.
     text : the same for a terminal; None shows the tables.
     pages : of a run that is done. Without any, its report and its tables are shown.
@@ -125,6 +127,7 @@ class Kind:
     run: Callable[[Turn], None] | None = None
     summary: type[RunSummary] = RunSummary
     tables: Mapping[str, Callable[[Run], Table]] = field(default_factory=dict)
+    charts: Mapping[str, Callable[[Run], Chart | None]] = field(default_factory=dict)
     report: Callable[[Run], Any] | None = None
     text: Callable[[Run], str] | None = None
     pages: tuple[Page, ...] = ()

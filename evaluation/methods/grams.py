@@ -8,6 +8,7 @@ A question with more answers than dimensions keeps its vectors instead, which ar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -266,3 +267,21 @@ def _first_non_finite(vectors: Vectors, rows: Integers) -> int:
         if bad.any():
             return int(some[bad.argmax()])
     raise AssertionError("all vectors are finite")
+
+
+def compacted(vectors: Vectors, members: Sequence[Integers]) -> Floats:
+    """Return (R, k) short vectors with the inner products of the long ones within a question.
+
+    k is the greatest number of answers to a question; answers to different questions have nothing
+    in common any more. `members` : the rows of each question.
+    """
+    short = np.zeros((sum(map(len, members)), max(map(len, members))))
+    for rows in members:
+        x = vectors[rows]
+        if sparse.issparse(x):
+            x = sparse.csr_array(x)
+            x = x[:, np.unique(x.indices)]
+        # x' = Q R gives x x' = R' R; R is the triangle.
+        triangle = np.asarray(np.linalg.qr(dense(x).T, mode="r"))
+        short[rows, : len(triangle)] = triangle.T
+    return short

@@ -21,7 +21,7 @@ def load(run_id: int) -> GradingInput:
     """
     run = Run.objects.select_related("version").get(pk=run_id)
     parameters = parameters_of(run.parameters)
-    found = choose(parameters, _answers(run.version_id), _model_answers(run.version_id))
+    found = choose(parameters, answers_of(run.version_id), model_answers_of(run.version_id))
     if not len(found.answered):
         reason = "import answers, or wait for some to be submitted."
         if found.n_rejected:
@@ -47,13 +47,15 @@ def parameters_of(stored: dict[str, Any]) -> AqerParameters:
         raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
 
 
-def _answers(version_id: int) -> Answers:
+def answers_of(version_id: int) -> Answers:
+    """Read the submitted answers to a version."""
     rows = Response.objects.filter(question__version=version_id, state=Response.State.SUBMITTED)
     columns = ("pk", "submission__worker_id", "question_id", "text", "rejected")
     return Answers.of(rows.order_by("pk").values_list(*columns))
 
 
-def _model_answers(version_id: int) -> ModelAnswers:
+def model_answers_of(version_id: int) -> ModelAnswers:
+    """Read the models' answers to a version."""
     rows = LLMResponse.objects.filter(question__version=version_id)
     columns = ("pk", "model_id", "question_id", "text", "status", "sample")
     found = ModelAnswers.of(rows.order_by("pk").values_list(*columns))

@@ -9,13 +9,22 @@ from typing import Any
 
 from evaluation.words.alarms import ALARMS
 from evaluation.words.comparing import COMPARING
+from evaluation.words.crowd_size import CROWD_SIZE
 from evaluation.words.message import SENTENCE, Message
 from evaluation.words.remedies import FAILED, REMEDIES
 from evaluation.words.sentences import Sentence, filled
 from evaluation.words.trust import TRUST
 from evaluation.words.warnings import WARNINGS
 
-COMMON: Mapping[str, Sentence] = {**WARNINGS, **ALARMS, **TRUST, **REMEDIES, **FAILED, **COMPARING}
+COMMON: Mapping[str, Sentence] = {
+    **WARNINGS,
+    **ALARMS,
+    **TRUST,
+    **REMEDIES,
+    **FAILED,
+    **CROWD_SIZE,
+    **COMPARING,
+}
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 

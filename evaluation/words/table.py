@@ -8,6 +8,7 @@ from evaluation.words.alarms import ALARMS
 from evaluation.words.api import said
 from evaluation.words.blanks import Blanks
 from evaluation.words.comparing import COMPARING
+from evaluation.words.crowd_size import CROWD_SIZE
 from evaluation.words.message import Message
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
 from evaluation.words.remedies import REMEDIES
@@ -27,6 +28,7 @@ SAID = {
     "Remedies that have no meaning for a crowd": REMEDIES,
     "Can I trust this?": TRUST,
     "Models compared": COMPARING,
+    "How many workers are enough": CROWD_SIZE,
 }
 REASONS = {
     "Why a cell is empty": WHY_EMPTY,

@@ -287,6 +287,7 @@ elif not CELERY_BROKER_URL.startswith(("redis://", "rediss://", "amqp://", "amqp
 RUN_KINDS = [
     "evaluation.kinds.aqer.AQER",
     "evaluation.kinds.eloquent.ELOQUENT",
+    "evaluation.kinds.crowd_size.CROWD_SIZE",
 ]
 # Asking language models: where they may be besides public addresses, and whose keys they may get.
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]

@@ -113,7 +113,7 @@ def read_anchors(
                 problems.add(
                     line, name, f"the {name} is missing", "Fill in the id, or delete the row."
                 )
-        grade = _grade(problems, line, raw_grade)
+        grade = grade_in(problems, line, raw_grade)
         if not (worker and question) or grade is None:
             continue
         first = seen.setdefault((worker, question), line)
@@ -138,7 +138,8 @@ def read_anchors(
     return AnchorFile(table.name, table.sha256, records)
 
 
-def _grade(problems: Problems, line: int, raw: str) -> float | None:
+def grade_in(problems: Problems, line: int, raw: str) -> float | None:
+    """Return the grade of a cell; None, with the problem noted, for what is no finite number."""
     text = raw.strip()
     if not text:
         problems.add(line, "grade", "the grade is missing", "Grade the answer, or delete the row.")

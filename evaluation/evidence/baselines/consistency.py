@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from evaluation.evidence.baselines.corpus import Corpus, Crowd, compacted
+from evaluation.evidence.baselines.corpus import Corpus, Crowd
 from evaluation.methods.cells import Floats
+from evaluation.methods.grams import compacted
 from evaluation.methods.undefined import ratio
 
 TOLERANCE = 1e-9

@@ -13,10 +13,9 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
-from evaluation.methods.grams import Vectors, dense
+from evaluation.methods.grams import Vectors, compacted
 from evaluation.methods.undefined import ratio
 
 T = TypeVar("T")
@@ -220,17 +219,3 @@ class Crowd:
         """Return the crowd with some of its answers (N,), the workers' codes unchanged."""
         voting = np.ones(self.n_workers, dtype=bool) if self.voting is None else self.voting
         return Crowd(self.corpus, self.rows[keep], self.workers[keep], voting, self.seed)
-
-
-def compacted(vectors: Vectors, members: Sequence[Integers]) -> Floats:
-    """Return short vectors (R, k); see `Corpus.compact`. `members`: the rows of each question."""
-    short = np.zeros((sum(map(len, members)), max(map(len, members))))
-    for rows in members:
-        x = vectors[rows]
-        if sparse.issparse(x):
-            x = sparse.csr_array(x)
-            x = x[:, np.unique(x.indices)]
-        # x' = Q R gives x x' = R' R; R is the triangle.
-        triangle = np.asarray(np.linalg.qr(dense(x).T, mode="r"))
-        short[rows, : len(triangle)] = triangle.T
-    return short

@@ -50,14 +50,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
     add(
         "--columns",
-        type=_columns,
+        type=columns_of,
         default=ColumnNames(),
         metavar="worker=NAME,question=NAME,answer=NAME,model=NAME",
         help="how the columns are called in your files, where they are called otherwise",
     )
 
 
-def _columns(text: str) -> ColumnNames:
+def columns_of(text: str) -> ColumnNames:
+    """Return the names of columns that an argument gives."""
     try:
         return ColumnNames.parse(text)
     except ValueError as error:

@@ -69,9 +69,14 @@ ASKED: dict[str, Callable[[HttpRequest, Run], Table]] = {
 }
 
 
-@results_file
+@partial(results_file, summary=RunSummary)
 def chart(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
-    """Send the picture of that name as SVG."""
+    """Send the picture of that name as SVG, of a run of any kind."""
+    kind = kind_or_404(run)
+    if name in kind.charts:
+        return _picture(run, kind.charts[name](run))
+    if not kind.stores(AqerSummary):
+        raise Http404("there is no such picture")
     if name == "against":
         return _picture(run, against.picture(against.compared(request, run), run))
     make = CHARTS.get(name)

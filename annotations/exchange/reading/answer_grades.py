@@ -1,0 +1,132 @@
+"""Files of experts' grades of answers: of workers' and of models', by one expert or several."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotations.exchange.header import Column, ColumnNames
+from annotations.exchange.problems import InputError, Problem, Problems
+from annotations.exchange.reading.answers import DEFAULT_COLUMNS, cleaned
+from annotations.exchange.reading.outside_information import grade_in
+from annotations.exchange.reading.tables import OpenTable, open_table
+
+EXPERT = "expert"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGrade:
+    """An expert's grade of the answer that a worker or a model gave to a question.
+
+    `worker` is "" for a model's answer, `model` "" for a worker's.
+    """
+
+    line: int
+    worker: str
+    model: str
+    question: str
+    expert: str
+    grade: float
+
+    @property
+    def answer(self) -> tuple[str, str, str]:
+        """Whose answer to which question was graded."""
+        return self.worker, self.model, self.question
+
+
+@dataclass(frozen=True, slots=True)
+class GradeFile:
+    """Grades in the order of the file, at most one by each expert for each answer."""
+
+    name: str
+    sha256: str
+    records: list[AnswerGrade]
+
+    def means(self) -> dict[tuple[str, str, str], float]:
+        """Return the mean grade of each answer (worker, model, question)."""
+        found: dict[tuple[str, str, str], list[float]] = {}
+        for record in self.records:
+            found.setdefault(record.answer, []).append(record.grade)
+        return {answer: sum(grades) / len(grades) for answer, grades in found.items()}
+
+
+def read_answer_grades(
+    path: str | os.PathLike[str],
+    columns: ColumnNames = DEFAULT_COLUMNS,
+    scale: tuple[float, float] | None = None,
+) -> GradeFile:
+    """Grades of answers: question, grade, worker or model (or both columns), and perhaps expert.
+
+    Without a column `expert` all grades are of one expert. `scale`: ends of the grades, if they
+    have to keep to them. Raises `InputError` with every bad row found: a missing question or
+    grade, both worker and model or neither, a grade that is no number or beyond the scale, an
+    answer graded twice by one expert; or with one problem, if the file as a whole will not do.
+    """
+    path = Path(path)
+    problems = Problems(path.name)
+    wanted = (
+        Column("worker", (columns.worker,), required=False),
+        Column("model", (columns.model,), required=False),
+        Column("question", (columns.question,)),
+        Column("grade", ("grade",)),
+        Column("expert", (EXPERT,), required=False),
+    )
+    table = open_table(path, wanted, problems)
+    records = _records(table, problems, scale)
+    if not records and not problems.total:
+        problems.add(None, None, "there is no grade in it", "Write worker, question, grade.")
+    problems.raise_if_any()
+    return GradeFile(table.name, table.sha256, records)
+
+
+def _records(
+    table: OpenTable, problems: Problems, scale: tuple[float, float] | None
+) -> list[AnswerGrade]:
+    records: list[AnswerGrade] = []
+    seen: dict[tuple[str, tuple[str, str, str]], int] = {}
+    for line, cells, _ in table.rows:
+        worker, model, question, _, expert = (cleaned(cell or "") for cell in cells)
+        grade = grade_in(problems, line, cells[3] or "")
+        if not question:
+            problems.add(line, "question", "the question is missing", "Fill in the id.")
+        if bool(worker) == bool(model):
+            reason = "both a worker and a model are named" if worker else "nobody is named"
+            problems.add(line, "worker", reason, "Say whose answer it is: a worker's or a model's.")
+        if grade is not None and scale is not None and not scale[0] <= grade <= scale[1]:
+            reason = f"the grade {grade:g} is not from {scale[0]:g} to {scale[1]:g}"
+            problems.add(line, "grade", reason, "Bring the grades to that scale.")
+            continue
+        if not question or bool(worker) == bool(model) or grade is None:
+            continue
+        record = AnswerGrade(line, worker, model, question, expert, grade)
+        first = seen.setdefault((expert, record.answer), line)
+        if first != line:
+            who = f"{worker or model} to question {question}"
+            reason = f"the answer of {who} is graded already in line {first}"
+            remedy = f"Keep one of the rows, or name the experts in a column {EXPERT}."
+            problems.add(line, None, reason, remedy)
+            continue
+        records.append(record)
+    return records
+
+
+def unknown_answers(judgements: GradeFile, known: set[tuple[str, str, str]], answers: str) -> None:
+    """Raise `InputError` for every grade of an answer that is not among the `known` ones.
+
+    These are (worker, model, question) of answers with a text; `answers` names their file.
+    """
+    bad = [
+        Problem(
+            judgements.name,
+            record.line,
+            None,
+            f"{record.worker or record.model} gave no answer with a text to question "
+            f"{record.question} in {answers}",
+            "Check the ids; ids are case-sensitive.",
+        )
+        for record in judgements.records
+        if record.answer not in known
+    ]
+    if bad:
+        raise InputError(bad[:200], len(bad))

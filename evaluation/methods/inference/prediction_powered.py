@@ -1,0 +1,149 @@
+"""Means of human grades out of few of them and many predictions: prediction-powered inference.
+
+A judge that costs nothing has graded everything, people have graded some of it. The judge's mean
+is precise and wrong by an unknown error; the people's mean is right and vague. On what both graded
+the error is measured, and taken off:
+
+    theta = lambda mean_N(f) + mean_n(Y - lambda f)
+
+with the predictions f of the N things that people did not grade, and the grades Y and predictions
+f of the n that they did. lambda = 0 is the people's mean alone, lambda = 1 prediction-powered
+inference (PPI; Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023, "Prediction-powered
+inference", Science 382), and lambda = cov_n(Y, f) / ((1 + n/N) var(f)), cut to 0..1, its
+power-tuned form (PPI++; Angelopoulos, Duchi and Zrnic 2023, section 6), which is as good as the
+better of the two however bad the judge is.
+
+It holds whatever the judge's error, if what people graded was picked at random from what there is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
+from evaluation.methods.inference.intervals import t_interval
+
+NO_GRADES = "no_judgements"
+FEWER_THAN_2_GRADED = "fewer_than_2_judged"
+
+
+@dataclass(frozen=True)
+class PoweredMean:
+    """A mean of human grades with its interval, in the units of the grades.
+
+    Attributes
+    ----------
+    mean : None where it is undefined; low, high None together, also where only they are.
+    weight : lambda, how far the predictions were relied on; 0 for not at all.
+    n_graded, n_predicted : with a grade and a prediction (n); with a prediction only (N).
+    reason : why a number is missing; None if none is.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    weight: float | None
+    n_graded: int
+    n_predicted: int
+    reason: str | None = None
+
+
+def powered_mean(
+    grades: ArrayLike,
+    predictions: ArrayLike,
+    clusters: ArrayLike | None = None,
+    weight: float | None = None,
+    level: float = 0.95,
+) -> PoweredMean:
+    """Return the mean grade of things of which some were graded and all predicted.
+
+    Parameters
+    ----------
+    grades : (k,) human grades, NaN for none.
+    predictions : (k,) on any scale, NaN for none: such a thing is left out.
+    clusters : (k,) of what belongs together, such as the question of an answer; None for nothing.
+    weight : lambda; 0 for the classical mean, 1 for PPI, None for the power-tuned PPI++.
+    level : coverage of the interval, strictly between 0 and 1.
+
+    Returns
+    -------
+    Student's t with one degree of freedom less than there are clusters with a grade; the error is
+    the linearised one, clusters summed whole. With lambda = 0 and without clusters it is the
+    t interval of the grades. Fewer than 2 graded clusters: no interval. Where everything was graded
+    (N = 0) predictions have nothing to add, and lambda is 0.
+
+    Raises
+    ------
+    ValueError : lengths differ, an infinite number, or weight below 0.
+    """
+    y, f = np.asarray(grades, dtype=np.float64), np.asarray(predictions, dtype=np.float64)
+    if y.ndim != 1 or y.shape != f.shape:
+        raise ValueError(f"grades of shape {y.shape} and predictions of shape {f.shape}")
+    if np.isinf(y).any() or np.isinf(f).any():
+        raise ValueError("grades and predictions must be finite; NaN stands for a missing one")
+    if weight is not None and weight < 0:
+        raise ValueError(f"weight must not be negative, got {weight}")
+    labels = np.arange(len(y)) if clusters is None else codes_of(clusters)[0]
+    if len(labels) != len(y):
+        raise ValueError(f"{len(labels)} clusters for {len(y)} grades")
+    known = ~np.isnan(f)
+    y, f, labels = y[known], f[known], labels[known]
+    graded = ~np.isnan(y)
+    n, rest = int(graded.sum()), int((~graded).sum())
+    if not n:
+        return PoweredMean(None, None, None, None, 0, rest, NO_GRADES)
+    tuned = power_tuned(y, f) if weight is None else weight
+    if not rest:
+        tuned = 0.0
+    mean = float((y - tuned * f)[graded].mean()) + (
+        tuned * float(f[~graded].mean()) if rest else 0.0
+    )
+    error, units = _standard_error(y, f, graded, labels, tuned)
+    if units < 2:
+        return PoweredMean(mean, None, None, tuned, n, rest, FEWER_THAN_2_GRADED)
+    interval = t_interval(mean, error, units, level)[0]
+    return PoweredMean(mean, interval.low, interval.high, tuned, n, rest, interval.reason)
+
+
+def power_tuned(grades: Floats, predictions: Floats) -> float:
+    """Return lambda of PPI++ for a mean, 0 to 1: cov_n(Y, f) / ((1 + n/N) var(f)).
+
+    The covariance is over what was graded, the variance over all predictions. 0 where it is
+    undefined: fewer than 2 grades, nothing ungraded, or predictions without spread.
+
+    Parameters
+    ----------
+    grades : (k,) NaN for none. predictions : (k,) none missing.
+    """
+    graded = ~np.isnan(grades)
+    n, rest = int(graded.sum()), int((~graded).sum())
+    if n < 2 or not rest or not np.ptp(predictions):
+        return 0.0
+    shared = float(np.cov(grades[graded], predictions[graded])[0, 1])
+    spread = (1 + n / rest) * float(np.var(predictions, ddof=1))
+    return min(1.0, max(0.0, shared / spread))
+
+
+def _standard_error(
+    y: Floats, f: Floats, graded: Booleans, labels: Integers, weight: float
+) -> tuple[float, int]:
+    """Return the error of the estimate, and how many clusters have a grade.
+
+    Each graded thing pushes the estimate by (Y - lambda f - its mean) / n, each other one by
+    lambda (f - its mean) / N; a cluster by the sum. Each of the two parts is widened by
+    c / (c - 1) for its own number c of clusters, so that without clusters the squared error is
+    var(Y - lambda f) / n + lambda^2 var(f) / N with the usual n - 1 and N - 1.
+    """
+    pushed = np.zeros(len(y))
+    for part, values in ((graded, y - weight * f), (~graded, weight * f)):
+        count = int(part.sum())
+        if not count:
+            continue
+        groups = len(np.unique(labels[part]))
+        widened = np.sqrt(groups / (groups - 1)) if groups > 1 else 1.0
+        pushed[part] = widened * (values[part] - values[part].mean()) / count
+    total = np.bincount(labels, weights=pushed)
+    return float(np.sqrt((total**2).sum())), len(np.unique(labels[graded]))

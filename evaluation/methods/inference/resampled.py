@@ -1,0 +1,96 @@
+"""Intervals of any statistic of rows that come in clusters, such as a correlation of answers.
+
+Answers to one question are not independent: whole questions are drawn, with all their rows. See
+`clustered` for statistics that can be computed from how often each was drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaluation.methods.cells import Floats, Integers, codes_of
+from evaluation.methods.inference.draws import multiplicities
+from evaluation.methods.inference.intervals import widened_percentile_interval
+
+NO_ROWS = "no_pairs"
+UNDEFINED = "no_correlation"
+
+# From the numbers of some rows, with repetition, to a number; None where it is undefined.
+Statistic = Callable[[Integers], float | None]
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A statistic with its interval.
+
+    Attributes
+    ----------
+    value : None where it is undefined. low, high : 95% interval; None together.
+    n, n_clusters : rows, and clusters of them, that it rests on.
+    reason : why a number is missing; None if none is.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    n_clusters: int
+    reason: str | None = None
+
+
+def clustered_interval(
+    statistic: Statistic,
+    clusters: ArrayLike,
+    n_draws: int = 400,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Estimated:
+    """Return a statistic of n rows with the widened percentile interval over clusters.
+
+    Parameters
+    ----------
+    statistic : of rows by their numbers 0..n-1; called with all, then with those of each draw.
+    clusters : (n,) label of each row's cluster.
+    n_draws : bootstrap draws, at least 2; a draw in which it is undefined is left out.
+    seed : of the draws. level : coverage, strictly between 0 and 1.
+
+    Returns
+    -------
+    No interval with fewer than 2 clusters ("fewer_than_2_questions"), or where fewer than 2 draws
+    are defined ("fewer_than_2_draws"). See `intervals.widened_percentile_interval`.
+
+    Raises
+    ------
+    ValueError : n_draws below 2, or level out of range.
+    """
+    if n_draws < 2:
+        raise ValueError(f"n_draws must be at least 2, got {n_draws}")
+    code, labels = codes_of(clusters)
+    n = len(code)
+    if not n:
+        return Estimated(None, None, None, 0, 0, NO_ROWS)
+    value = statistic(np.arange(n))
+    if value is None:
+        return Estimated(None, None, None, n, len(labels), UNDEFINED)
+    draws = clustered_draws(statistic, code, n_draws, seed)
+    interval = widened_percentile_interval(draws, len(labels), level)[0]
+    return Estimated(value, interval.low, interval.high, n, len(labels), interval.reason)
+
+
+def clustered_draws(statistic: Statistic, clusters: Integers, n_draws: int, seed: int) -> Floats:
+    """Return (n_draws,) values of the statistic, NaN where it is undefined.
+
+    A draw takes as many clusters as there are, with replacement, each with all its rows.
+    `clusters` (n,) are codes 0..C-1, each with a row at least.
+    """
+    rows, count = np.arange(len(clusters)), int(clusters.max()) + 1
+    found = []
+    for block in multiplicities(count, n_draws, seed):
+        for times in block.astype(np.int64):
+            value = statistic(np.repeat(rows, times[clusters]))
+            found.append(np.nan if value is None else value)
+    return np.array(found, dtype=np.float64)

@@ -1,0 +1,61 @@
+import pytest
+
+from annotations.exchange import InputError, read_answer_grades
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text, name="judgements.csv"):
+        file = tmp_path / name
+        file.write_text(text)
+        return file
+
+    return write
+
+
+def test_grades_of_several_experts_have_a_mean_each_answer(written):
+    file = written("worker,question,grade,expert\nann,q1,4,x\nann,q1,5,y\nben,q1,2.5,x\n")
+    found = read_answer_grades(file)
+    assert [(r.worker, r.expert, r.grade, r.line) for r in found.records] == [
+        ("ann", "x", 4.0, 2),
+        ("ann", "y", 5.0, 3),
+        ("ben", "x", 2.5, 4),
+    ]
+    # (4 + 5) / 2
+    assert found.means() == {("ann", "", "q1"): 4.5, ("ben", "", "q1"): 2.5}
+
+
+def test_answers_of_models_are_graded_beside_those_of_workers(written):
+    found = read_answer_grades(written("model,worker,question,grade\nsmall,,q1,3\n,ann,q1,1\n"))
+    assert found.means() == {("", "small", "q1"): 3.0, ("ann", "", "q1"): 1.0}
+
+
+def test_every_bad_row_is_told(written):
+    file = written(
+        "worker,model,question,grade\n"
+        "ann,,q1,4\n"
+        "ann,,q1,5\n"
+        ",,q2,3\n"
+        "ann,small,q2,3\n"
+        "ann,,,3\n"
+        "ann,,q3,good\n"
+        "ann,,q4,\n"
+        "ann,,q5,6\n"
+    )
+    with pytest.raises(InputError) as error:
+        read_answer_grades(file, scale=(0, 5))
+    told = [(problem.line, problem.reason) for problem in error.value.problems]
+    assert told == [
+        (3, "the answer of ann to question q1 is graded already in line 2"),
+        (4, "nobody is named"),
+        (5, "both a worker and a model are named"),
+        (6, "the question is missing"),
+        (7, "the grade good is no number"),
+        (8, "the grade is missing"),
+        (9, "the grade 6 is not from 0 to 5"),
+    ]
+
+
+def test_an_empty_table_is_refused(written):
+    with pytest.raises(InputError, match=r"no data row|no grade|empty"):
+        read_answer_grades(written("worker,question,grade\n"))

@@ -1,0 +1,107 @@
+"""`manage.py evaluate crowd-size`: files in, files out."""
+
+import csv
+import json
+
+import pytest
+
+from tests.evaluation.commands.running import manage
+from tests.evaluation.kinds.crowds import write, write_files
+
+QUICK = ("--embedder", "tfidf-word", "--repetitions", "3", "--bootstrap", "20")
+
+
+@pytest.fixture
+def files(tmp_path):
+    return write_files(tmp_path)
+
+
+def crowd_size(*arguments):
+    return manage("evaluate", "crowd-size", *arguments, *QUICK)
+
+
+def table(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_it_writes_the_curve_its_pictures_and_the_sentence(files, tmp_path):
+    answers, judgements = files
+    out = tmp_path / "out"
+    ran = crowd_size(answers, "--judgements", judgements, "--output", out)
+    assert ran.code == 0, ran.err
+    assert {path.name for path in out.iterdir()} == {
+        "crowd_size.csv",
+        "crowd-size-workers.svg",
+        "crowd-size-questions.svg",
+        "summary.json",
+    }
+    rows = table(out / "crowd_size.csv")
+    assert {(row["by"], row["measure"]) for row in rows} == {
+        ("workers", "workers"),
+        ("workers", "answers"),
+        ("workers", "crowd"),
+        ("questions", "workers"),
+        ("questions", "crowd"),
+    }
+    sizes = [int(r["size"]) for r in rows if (r["by"], r["measure"]) == ("workers", "workers")]
+    assert sizes == [3, 4, 5, 6, 8, 9]
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["counts"] == {
+        "answers": 108,
+        "workers": 9,
+        "questions": 12,
+        "judged": 54,
+        "judged_workers": 9,
+    }
+    assert summary["measure"] == "workers"
+    first = summary["verdicts"][0]
+    whole = float(next(r["pearson"] for r in rows if (r["size"], r["measure"]) == ("9", "workers")))
+    assert first["full"]["value"] == pytest.approx(whole)
+    assert first["full"]["low"] < whole
+    assert summary["said"][0] in ran.out
+    assert f"With {first['enough']} workers you reach 95%" in ran.out
+    assert summary["signature"].startswith("crowd-size|embedder:Tfidf")
+    assert set(summary["input_hashes"]) == {"answers", "judgements"}
+
+
+def test_the_same_seed_gives_the_same_files(files, tmp_path):
+    answers, _ = files
+    for name in ("one", "two"):
+        crowd_size(answers, "--output", tmp_path / name)
+    one, two = ((tmp_path / name / "crowd_size.csv").read_bytes() for name in ("one", "two"))
+    assert one == two
+    crowd_size(answers, "--seed", "1", "--output", tmp_path / "three")
+    assert (tmp_path / "three" / "crowd_size.csv").read_bytes() != one
+
+
+def test_without_judgements_it_says_that_the_crowd_is_its_own_measure(files, tmp_path):
+    ran = crowd_size(files[0], "--output", tmp_path / "out")
+    assert "No expert has judged an answer" in ran.out
+    assert "the whole crowd of 9" in ran.out
+
+
+def test_a_grade_of_an_answer_that_is_not_there_is_told_with_its_line(files, tmp_path):
+    rows = [("w0", "q0", 4), ("w0", "q99", 4), ("stranger", "q0", 1)]
+    judgements = write(tmp_path / "j.csv", ("worker", "question", "grade"), rows)
+    ran = crowd_size(files[0], "--judgements", judgements, "--output", tmp_path / "out")
+    assert ran.code == 2
+    assert "j.csv, line 3: w0 gave no answer with a text to question q99" in ran.err
+    assert "j.csv, line 4: stranger gave no answer" in ran.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_workers_are_refused(tmp_path):
+    rows = [("a", "q1", "x y"), ("b", "q1", "x z")]
+    answers = write(tmp_path / "few.csv", ("worker", "question", "answer"), rows)
+    ran = crowd_size(answers, "--output", tmp_path / "out")
+    assert ran.code == 2
+    assert "fewer than 3 workers answered" in ran.err
+
+
+def test_an_input_in_the_folder_is_not_replaced(tmp_path):
+    answers, _ = write_files(tmp_path)
+    mine = answers.rename(tmp_path / "crowd_size.csv")
+    ran = crowd_size(mine, "--output", tmp_path)
+    assert ran.code == 2
+    assert "would replace the file" in ran.err

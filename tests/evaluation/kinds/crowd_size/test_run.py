@@ -1,0 +1,129 @@
+"""The same over a question set: in turns, on its page, over REST."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from annotations.exchange.importing import import_answers, import_questions
+from annotations.models import QuestionSet, Response
+from evaluation.background import runs
+from evaluation.background.work import work_one_turn
+from evaluation.flow.crowd_size.parameters import CrowdSizeParameters
+from evaluation.models import HumanJudgement, RunData
+from evaluation.steps.crowd_size import ASIDE
+from tests.evaluation.kinds.crowds import answers_of, judgements_of, write
+
+QUICK = CrowdSizeParameters(embedder="tfidf-word", repetitions=3, bootstrap=20)
+
+
+@pytest.fixture
+def rivers(db, django_user_model, monkeypatch, tmp_path):
+    """Rita's set with nine workers' answers."""
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    owner = django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
+    question_set = QuestionSet(owner=owner, name="rivers")
+    rows = answers_of()
+    questions = [(f"q{n}", f"What is number {n}?") for n in range(12)]
+    import_questions(question_set, write(tmp_path / "q.csv", ("question", "text"), questions))
+    header = ("worker", "question", "answer")
+    import_answers(question_set, write(tmp_path / "a.csv", header, rows))
+    return question_set
+
+
+@pytest.fixture
+def judged(rivers):
+    """An expert's grades of every other answer."""
+    key_of = {
+        (r.submission.worker.external_id, r.question.external_id): r.pk
+        for r in Response.objects.select_related("submission__worker", "question")
+    }
+    HumanJudgement.objects.bulk_create(
+        HumanJudgement(response_id=key_of[worker, question], expert=rivers.owner, grade=grade)
+        for worker, question, grade in judgements_of(answers_of())
+    )
+    return rivers
+
+
+def done(question_set, parameters=QUICK):
+    run = runs.queue(question_set.latest_version(), question_set.owner_id, parameters, "crowd-size")
+    while work_one_turn():
+        pass
+    run.refresh_from_db()
+    return run
+
+
+def test_the_page_says_how_many_are_enough_with_a_picture_and_the_numbers(client, judged):
+    run = done(judged)
+    assert run.state == "done", run.error
+    client.force_login(judged.owner)
+    said = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
+    assert "you reach 95% of the agreement with the experts about workers" in said
+    assert "experts&#x27; grades of 54 answers of 9 workers" in said
+    assert said.count('data-chart="crowd-size-') == 2
+    assert "seed 0" in said
+    table = client.get(reverse("admin:results-table", args=[run.public_id, "crowd-size"]))
+    rows = list(csv.DictReader(io.StringIO(b"".join(table).decode("utf-8-sig"))))
+    assert rows[0]["size"] == "3"
+    picture = reverse("admin:results-chart", args=[run.public_id, "crowd-size-workers"])
+    assert picture in said
+    assert b"What more workers would have brought" in client.get(picture).content
+    none = reverse("admin:results-chart", args=[run.public_id, "grades"])
+    assert client.get(none).status_code == 404
+
+
+def test_the_report_is_read_over_rest(judged):
+    api = APIClient()
+    api.force_authenticate(judged.owner)
+    body = {
+        "question_set": str(judged.public_id),
+        "kind": "crowd-size",
+        "parameters": {"embedder": "tfidf-word", "repetitions": 3, "bootstrap": 20},
+    }
+    started = api.post("/api/v1/runs/", body, format="json")
+    assert started.status_code == 202, started.json()
+    while work_one_turn():
+        pass
+    found = api.get(api.get(started["Location"]).json()["results"]).json()
+    assert (found["measure"], found["judged"], found["workers"]) == ("workers", 54, 9)
+    first = found["verdicts"][0]
+    assert (first["by"], first["full_size"]) == ("workers", 9)
+    assert 0 < first["full"]["low"] < first["full"]["value"] < 1
+    assert found["said"][0].startswith(f"With {first['enough']} workers")
+    assert {point["by"] for point in found["points"]} == {"workers", "questions"}
+
+
+def test_a_run_goes_on_in_the_next_turn_with_what_it_tried(rivers, monkeypatch):
+    run = runs.queue(rivers.latest_version(), rivers.owner_id, QUICK, "crowd-size")
+    ticks = iter(range(10_000))
+    # The time is up at some reading of the clock, while parts are tried.
+    work_one_turn(seconds=30, clock=lambda: next(ticks))
+    run.refresh_from_db()
+    assert run.state == "queued"
+    aside = RunData.objects.get(run=run, name=ASIDE).data["parts"]
+    assert aside
+    while work_one_turn():
+        pass
+    run.refresh_from_db()
+    assert run.state == "done", run.error
+    assert not RunData.objects.filter(run=run, name=ASIDE).exists()
+    # JSON has lists for pairs.
+    assert json.loads(json.dumps(run.summary)) == done(rivers).summary
+
+
+def test_a_set_with_two_workers_says_what_is_missing(rivers):
+    Response.objects.exclude(submission__worker__external_id__in=["w0", "w1"]).delete()
+    run = done(rivers)
+    assert run.state == "failed"
+    assert "Fewer than 3 workers answered" in run.error
+
+
+def test_without_judgements_it_says_so(client, rivers):
+    run = done(rivers)
+    client.force_login(rivers.owner)
+    said = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
+    assert "No expert has judged an answer" in said
