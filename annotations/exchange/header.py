@@ -29,7 +29,8 @@ class Column:
 
     `key` is our word for it, `names` are the names it may have in the file, the preferred first.
     With `mark` it is wanted only in a file that has a column of that name too; in any other file
-    a column of its name is just another one. `renamed_by` is the option of the command line that
+    a column of its name is just another one. Of one that is `structured` JSON Lines may hold a list
+    or an object, which is handed on as JSON. `renamed_by` is the option of the command line that
     says how it is called in a file, "" where there is none.
     """
 
@@ -38,6 +39,7 @@ class Column:
     required: bool = True
     mark: str = ""
     renamed_by: str = "--columns"
+    structured: bool = False
 
 
 @dataclass(frozen=True, slots=True)

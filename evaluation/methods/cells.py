@@ -6,6 +6,7 @@ cells: weights are gathered to cells by worker, and sums go back to workers or t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
@@ -40,6 +41,36 @@ def codes_of(labels: ArrayLike) -> tuple[Integers, NDArray[np.generic]]:
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     return position[inverse], distinct[order]
+
+
+# Products of this many keys and as many values of a column still fit into 64 bits.
+_MOST_KEYS = 2**31
+
+
+def alike(columns: Iterable[ArrayLike], count: int) -> tuple[Integers, Integers]:
+    """Return which rows of a table differ, and for each row which of these it equals.
+
+    Parameters
+    ----------
+    columns : (count,) arrays of numbers without NaN. count : rows of the table.
+
+    Returns
+    -------
+    first : (K,) the first of each group of equal rows, in their order.
+    place : (count,) numbers in 0..K-1; row i equals row ``first[place[i]]``.
+    """
+    key, n_keys = np.zeros(count, dtype=np.int64), 1
+    for column in columns:
+        values, place = np.unique(column, return_inverse=True)
+        if n_keys * len(values) > _MOST_KEYS:
+            found, key = np.unique(key, return_inverse=True)
+            n_keys = len(found)
+        key = key * len(values) + place
+        n_keys *= len(values)
+    place, distinct = codes_of(key)
+    first = np.empty(len(distinct), dtype=np.int64)
+    first[place[::-1]] = np.arange(count - 1, -1, -1)
+    return first, place
 
 
 @dataclass(frozen=True)

@@ -286,6 +286,7 @@ elif not CELERY_BROKER_URL.startswith(("redis://", "rediss://", "amqp://", "amqp
 # Kinds of run, a line each: where its `evaluation.kinds.Kind` stands.
 RUN_KINDS = [
     "evaluation.kinds.aqer.AQER",
+    "evaluation.kinds.multiqa.MULTIQA",
     "evaluation.kinds.eloquent.ELOQUENT",
     "evaluation.kinds.crowd_size.CROWD_SIZE",
 ]

@@ -270,6 +270,42 @@ def write_input(folder: Path, demo: Path) -> None:
     write_camps(folder, rng)
     write_mistakes(folder, demo, header, rows)
     write_graded_answers(folder / "mohler2011", rng)
+    write_rewordings(folder)
+
+
+def write_rewordings(folder: Path) -> None:
+    """Items of every kind with replies to their wordings, and replies with mistakes."""
+    choices = ["Paris", "Rome", "New York, USA"]
+    items = [
+        {"item": "c1", "kind": "choice", "dataset": "one", "choices": choices, "answers": ["A"]},
+        {"item": "c2", "kind": "choice", "choices": choices, "answers": ["Rome", "C"]},
+        {"item": "x1", "kind": "extractive", "dataset": "one", "answers": ["1,889"]},
+        {"item": "x2", "kind": "extractive", "answers": ["colour"], "matcher": "levenshtein"},
+        {"item": "f1", "kind": "free", "dataset": "two", "answers": ["The sun is a star"]},
+        {"item": "n1", "kind": "extractive", "dataset": "two", "answers": []},
+    ]
+    lines = [json.dumps(item, ensure_ascii=False) for item in items]
+    (folder / "items.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    said = {
+        "c1": ["Paris", "(b)", "E", "The answer is A."],
+        "c2": ["Rome, New York, USA", "BC", "B"],
+        "x1": ["1889", "in 1889", "1889."],
+        "x2": ["color", "cool", "COLOUR!"],
+        "f1": ["the sun is a star!", "A star is the sun", "Cheese", "Cheese."],
+        "n1": ["nothing"],
+        "zz": ["to nothing"],
+    }
+    rows = [
+        [system, item, variant, reply if system == "sage" or variant % 3 else "", status]
+        for system in ("sage", "oracle")
+        for item, replies in said.items()
+        for variant, reply in enumerate(replies)
+        for status in (["refused", "TEXT", ""][variant % 3] if system == "oracle" else "",)
+    ]
+    header = ["system", "item", "variant", "reply", "status"]
+    save_csv(folder / "replies.csv", [header, *rows, rows[0]])
+    crooked = [["", "c1", "0", "A", "lost"], ["", "", "-1", "B", ""], ["", "c1", "1", "B", "empty"]]
+    save_csv(folder / "crooked-replies.csv", [header, *crooked])
 
 
 def write_camps(folder: Path, rng: object) -> None:

@@ -154,6 +154,8 @@ def _wanted_cells(
         value = "" if key is None else record[key]
         if value is None:
             value = ""
+        if column.structured and isinstance(value, list | dict):
+            value = json.dumps(value, ensure_ascii=False)
         if not isinstance(value, str):
             kind = {bool: "true or false", list: "a list", dict: "an object"}[type(value)]
             problems.add(line, key, f"the {column.key} is {kind}", "Write it as text in quotes.")

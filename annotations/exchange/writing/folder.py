@@ -82,6 +82,10 @@ class OutputFolder:
         """
         self._write(name, lambda file: _write_table(file, name, header, rows))
 
+    def write_lines(self, name: str, pieces: Iterable[str]) -> None:
+        """Write text in UTF-8 as it comes, for tables whose lines are made elsewhere."""
+        self._write(name, lambda file: file.writelines(pieces))
+
     def write_json(self, name: str, value: object) -> None:
         """Write a value, indented by 2, in UTF-8. Raises ValueError for NaN and infinity."""
 
@@ -221,12 +225,19 @@ def _write_table(
     file: TextIO, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> None:
     width = len(header)
-    file.write(",".join(_cell(cell) for cell in header) + "\n")
+    file.write(csv_line(header) + "\n")
     for number, row in enumerate(rows):
         if len(row) != width:
             raise ValueError(f"{name}, row {number}: {len(row)} cells, the header has {width}")
-        line = ",".join(_cell(cell) for cell in row)
-        file.write((line or '""') + "\n")
+        file.write((csv_line(row) or '""') + "\n")
+
+
+def csv_line(cells: Sequence[object]) -> str:
+    """Return cells as a table of a folder has them: quoted where they must be, None is nothing.
+
+    Raises ValueError for NaN and infinity.
+    """
+    return ",".join(_cell(cell) for cell in cells)
 
 
 def _cell(value: object) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.methods.cells import alike
 from evaluation.methods.inference.draws import multiplicities
 from evaluation.methods.inference.intervals import NO_ESTIMATE, widened_percentile_interval
 from evaluation.methods.undefined import ratio
@@ -58,9 +59,12 @@ def means(
     filled = np.where(known, rows, 0.0)
     counts = known.sum(axis=1)
     found = ratio(filled.sum(axis=1), counts)
+    # Items with the same numbers are drawn as one kind.
+    first, kinds = alike([*filled, *known], rows.shape[1])
+    filled, of_kinds = filled[:, first], known[:, first]
     # All-known rows, which most are, share one denominator.
-    partly = ~known.all(axis=1)
-    parts = known[partly].astype(np.float64)
+    partly = ~of_kinds.all(axis=1)
+    parts = of_kinds[partly].astype(np.float64)
 
     def statistic(weights: FloatArray) -> FloatArray:
         out = filled @ weights.T
@@ -68,7 +72,8 @@ def means(
         whole[partly] = parts @ weights.T
         return ratio(out, whole)
 
-    return drawn_intervals(found, counts, statistic, rows.shape[1], n_draws, seed, level)
+    items = rows.shape[1]
+    return drawn_intervals(found, counts, statistic, items, n_draws, seed, level, kinds=kinds)
 
 
 def drawn_intervals(

@@ -29,12 +29,13 @@ class ItemNumbers:
     """Numbers of n items by name (`OF_ITEMS`), each (n,) in 0..1 but for free_marginal_kappa.
 
     `values` hold NaN where a number is undefined; `reasons[name]` says which items that are, by
-    the reason. `votes` is what they were made of.
+    the reason. `votes` and `n_given`, (n,) how many replies there are, is what they were made of.
     """
 
     values: Mapping[str, Floats]
     reasons: Mapping[str, Mapping[str, Bools]]
     votes: Votes
+    n_given: NDArray[np.int64]
 
     def reason(self, name: str, item: int) -> str | None:
         """Return why the number of an item is undefined."""
@@ -71,7 +72,7 @@ def numbers_of(panel: Panel) -> ItemNumbers:
         "accuracy": right[:, 0].astype(np.float64) if len(panel) else np.empty(0),
         "worst_case": np.asarray((right | ~given).all(axis=1), dtype=np.float64),
         "best_case": np.asarray(right.any(axis=1), dtype=np.float64),
-        "plurality": votes.plurality(right),
+        "plurality": votes.plurality(panel),
         "plurality_fractional": ratio(votes.right_modes, votes.n_modes, undefined=0.0),
         "tie_rate": np.where(none, np.nan, votes.n_modes > 1),
         "item_difficulty": ratio(right.sum(axis=1), n_given),
@@ -94,4 +95,4 @@ def numbers_of(panel: Panel) -> ItemNumbers:
         "agreement": of_pairs,
         "free_marginal_kappa": {**of_pairs, ONE_POSSIBLE: one_possible & ~single},
     }
-    return ItemNumbers(values, reasons, votes)
+    return ItemNumbers(values, reasons, votes, n_given.astype(np.int64))

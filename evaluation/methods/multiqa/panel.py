@@ -8,6 +8,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.methods.cells import alike
+
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
@@ -27,6 +29,8 @@ class Panel:
     given : (n, R) whether there is a reply; every item has one to its original wording.
     possible : (n,) K_j, how many different answers an item can have.
     choices : (n,) how many choices an item offers, 0 where it offers none.
+    stands : (n, R) the column of the reply that stands for all who gave this answer, and is judged
+        in their place where it is the modal one: itself, but for texts that mean the same.
     """
 
     answers: Ints
@@ -34,6 +38,7 @@ class Panel:
     given: Bools
     possible: Ints
     choices: Ints
+    stands: Ints
 
     @classmethod
     def of(
@@ -42,6 +47,7 @@ class Panel:
         right: ArrayLike,
         choices: ArrayLike = 0,
         given: ArrayLike | None = None,
+        stands: ArrayLike | None = None,
     ) -> Self:
         """Return a panel; K_j is the number of choices, of open items that of their replies.
 
@@ -51,6 +57,7 @@ class Panel:
         Parameters
         ----------
         choices : (n,) or a number for all. given : None where every item has R replies.
+        stands : None where every reply stands for itself.
 
         Raises
         ------
@@ -70,7 +77,9 @@ class Panel:
         possible = np.where(
             offered > 0, np.maximum(offered, _distinct(said)), there.sum(axis=1, dtype=np.int64)
         )
-        return cls(said, good, there, possible, offered)
+        own = np.broadcast_to(np.arange(said.shape[1]), said.shape)
+        of = own if stands is None else np.where(said >= 0, np.asarray(stands), own)
+        return cls(said, good, there, possible, offered, of.astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -84,6 +93,7 @@ class Panel:
             self.given[at],
             self.possible[at],
             self.choices[at],
+            self.stands[at],
         )
 
     def profiles(self) -> tuple[Panel, Ints]:
@@ -92,24 +102,9 @@ class Panel:
         Of hundreds of thousands of items with choices only some thousand differ, and everything
         that is computed of an item is computed of its profile. The first item comes first.
         """
-        columns = [*self.answers.T, *self.right.T, *self.given.T, self.possible, self.choices]
-        key, n_keys = np.zeros(len(self), dtype=np.int64), 1
-        for column in columns:
-            values, place = np.unique(column, return_inverse=True)
-            if n_keys * len(values) > _MOST_KEYS:
-                found, key = np.unique(key, return_inverse=True)
-                n_keys = len(found)
-            key = key * len(values) + place
-            n_keys *= len(values)
-        _, first, place = np.unique(key, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty(len(first), dtype=np.int64)
-        rank[order] = np.arange(len(first))
-        return self.of_items(first[order]), rank[place]
-
-
-# Products of this many keys and as many values of a column still fit into 64 bits.
-_MOST_KEYS = 2**31
+        columns = [*self.answers.T, *self.right.T, *self.given.T, *self.stands.T]
+        first, place = alike([*columns, self.possible, self.choices], len(self))
+        return self.of_items(first), place
 
 
 def _distinct(answers: Ints) -> Ints:

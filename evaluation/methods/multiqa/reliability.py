@@ -24,7 +24,7 @@ NO_SPREAD = "zero_variance"
 
 # Numbers of a block of draws times categories: 64 MB.
 AT_ONCE = 8_000_000
-# What rounding leaves of a variance that is zero, per item counted.
+# What rounding leaves of a difference that is zero.
 ROUNDING = 1e-12
 
 
@@ -93,13 +93,12 @@ class Alpha:
         r = self.answers
         if r < 2:
             return np.full(len(weights), np.nan)
+        # Variances times the square of how many they are of: whole numbers, so that what is 0 is 0.
         count = weights @ self._counted
         totals = self._right.sum(axis=1)
-        share = ratio(weights @ self._right, count[:, None])
-        of_wordings = (share * (1.0 - share)).sum(axis=1)  # a variance of zeros and ones
-        mean = ratio(weights @ totals, count)
-        of_totals = ratio(weights @ totals**2, count) - mean**2
-        of_totals[of_totals < ROUNDING] = 0.0
+        right = weights @ self._right
+        of_wordings = (right * (count[:, None] - right)).sum(axis=1)
+        of_totals = count * (weights @ totals**2) - (weights @ totals) ** 2
         return r / (r - 1.0) * (1.0 - ratio(of_wordings, of_totals))
 
     def reason(self) -> str:
@@ -128,12 +127,11 @@ class AlphaOfPaper:
         if r < 2 or self.n < 2:
             return np.full(len(weights), np.nan)
         count = weights @ self._counted
-        share = self._right.mean(axis=1)
-        of_questions = weights @ (share * (1.0 - share))
-        of_sums = (weights @ self._right).var(axis=1)
-        of_sums[of_sums < ROUNDING * np.maximum(count, 1.0)] = 0.0
-        factor = ratio(count, count - 1.0)
-        return factor * (1.0 - ratio(of_questions, of_sums))
+        right = self._right.sum(axis=1)
+        of_questions = weights @ (right * (r - right))
+        sums = weights @ self._right
+        of_sums = r * (sums**2).sum(axis=1) - sums.sum(axis=1) ** 2
+        return ratio(count, count - 1.0) * (1.0 - ratio(of_questions, of_sums))
 
     def reason(self) -> str:
         """Return why it is undefined, where it is."""

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.methods.multiqa.panel import Bools, Ints, Panel
+from evaluation.methods.multiqa.panel import Ints, Panel
 from evaluation.methods.undefined import ratio
 
 Floats = NDArray[np.float64]
@@ -50,12 +50,13 @@ class Votes:
         # Column 0 is the original, so the first column that is modal serves both rules.
         mode = np.where(modal.any(axis=1), modal.argmax(axis=1), -1) if said.size else most - 1
         distinct = modal & first
+        right = np.take_along_axis(panel.right, panel.stands, axis=1)
         return cls(
             votes.sum(axis=1, dtype=np.int64),
             times,
             mode.astype(np.int64),
             distinct.sum(axis=1, dtype=np.int64),
-            (distinct & panel.right).sum(axis=1, dtype=np.int64),
+            (distinct & right).sum(axis=1, dtype=np.int64),
         )
 
     def sum_of_squares(self) -> Ints:
@@ -69,7 +70,8 @@ class Votes:
         # Every one of the f replies of an answer holds log p, and p is f over the votes.
         return ratio(np.where(self.times > 0, logs, 0.0).sum(axis=1), self.n_votes)
 
-    def plurality(self, right: Bools) -> Floats:
-        """Return (n,) whether the modal answer is right; 0 without a vote."""
-        at = np.arange(len(self.mode))
-        return np.where(self.mode >= 0, right[at, self.mode], False).astype(np.float64)
+    def plurality(self, panel: Panel) -> Floats:
+        """Return (n,) whether the reply that stands for the modal answer is right; 0 without."""
+        at, mode = np.arange(len(self.mode)), np.maximum(self.mode, 0)
+        right = panel.right[at, panel.stands[at, mode]] if panel.right.size else self.mode > 0
+        return np.where(self.mode >= 0, right, False).astype(np.float64)

@@ -324,3 +324,11 @@ def test_the_chance_row_is_the_mean_over_the_items_that_offer_choices():
     assert chance["accuracy"].n == 2
     free = robustness(panel.of_items([2]), n_draws=0).chance["accuracy"]
     assert (free.value, free.reason) == (None, "no_choices")
+
+
+def test_the_reply_that_stands_for_a_cluster_is_judged_as_the_modal_answer():
+    # Replies 0 to 2 mean the same; the middle one stands for them and is right.
+    right = [[0, 1, 0, 1]]
+    panel = Panel.of([[5, 5, 5, 6]], right, 0, stands=[[1, 1, 1, 3]])
+    assert robustness(panel, n_draws=0).found["plurality"].value == 1
+    assert robustness(Panel.of([[5, 5, 5, 6]], right), n_draws=0).found["plurality"].value == 0

@@ -1,0 +1,130 @@
+"""Evaluate a file of replies: what ``manage.py evaluate multiqa`` does around the flow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import OutputFolder
+from evaluation.files.metrics import (
+    FILES,
+    ITEMS,
+    SUMMARY,
+    refuse_to_replace,
+    study_summary,
+    write_metrics,
+)
+from evaluation.files.multiqa.reading import (
+    AS_OURS,
+    ItemsFile,
+    MultiqaColumns,
+    read_items,
+    read_replies,
+)
+from evaluation.files.multiqa.tables import ITEM_COLUMNS, comparisons, item_metric_lines, item_rows
+from evaluation.flow.metrics import Exclusions
+from evaluation.flow.multiqa.evaluation import MultiqaEvaluation, evaluate
+from evaluation.flow.multiqa.parameters import MultiqaParameters
+from evaluation.words.terminal import all_said
+
+Progress = Callable[[str, int, int], None]
+
+NAME = "multiqa"
+
+
+@dataclass(frozen=True)
+class MultiqaRequest:
+    """What to evaluate, how, and where the tables go."""
+
+    items: Path
+    replies: Path
+    parameters: MultiqaParameters
+    output: Path
+    columns: MultiqaColumns = AS_OURS
+
+
+@dataclass(frozen=True)
+class EvaluatedFiles:
+    """An evaluation with what is known of its files."""
+
+    found: MultiqaEvaluation
+    counts: Mapping[str, int]
+    warnings: list[str]
+
+
+def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) -> EvaluatedFiles:
+    """Evaluate and write; nothing is written if anything fails.
+
+    Raises
+    ------
+    InputError
+        A file, or what it holds, cannot be used.
+    BackendError
+        Free texts cannot be embedded.
+    """
+    refuse_to_replace(request.output, FILES, (request.items, request.replies))
+    with OutputFolder(request.output) as folder:
+        items = read_items(request.items, request.columns)
+        left_out = Exclusions()
+        replies = read_replies(request.replies, items.items, left_out, request.columns)
+        hashes = {"items": items.sha256, "replies": replies.sha256}
+        found = evaluate(items.items, replies.replies, request.parameters, left_out, progress)
+        counts = {**_of_items(items), "reply_rows": replies.n_rows, **_of_replies(found)}
+        of_files = [*items.warnings, *replies.warnings]
+        return write_evaluated(folder, found, counts, hashes, of_files)
+
+
+def write_evaluated(
+    folder: OutputFolder,
+    found: MultiqaEvaluation,
+    counts: Mapping[str, int],
+    hashes: Mapping[str, str],
+    warnings: list[str],
+    more: Mapping[str, Any] | None = None,
+) -> EvaluatedFiles:
+    """Write metrics.csv, items.csv and summary.json, with `more` in the latter."""
+    told = [*warnings, *all_said(found.judgement.warnings)]
+    write_metrics(folder, found.rows, item_metric_lines(found))
+    folder.write_csv(ITEMS, ITEM_COLUMNS, item_rows(found))
+    summary = study_summary(
+        NAME,
+        found.parameters,
+        hashes,
+        counts,
+        found.judgement.left_out,
+        made=_made(found),
+        warnings=told,
+        more={
+            "systems": [one.judged.laid.system for one in found.systems],
+            "embedding": found.judgement.info and found.judgement.info.as_dict(),
+            "wrong_by_form": found.judgement.listed.as_list(),
+            "left_out_of_metrics": found.left_out(),
+            "comparisons": comparisons(found),
+            **(more or {}),
+        },
+    )
+    folder.write_json(SUMMARY, summary)
+    return EvaluatedFiles(found, counts, told)
+
+
+def _of_items(items: ItemsFile) -> dict[str, int]:
+    return {
+        "item_rows": items.n_rows,
+        "repeated_item_rows": items.n_repeated,
+        "items": len(items.items),
+    }
+
+
+def _of_replies(found: MultiqaEvaluation) -> dict[str, int]:
+    counted = sum(int((one.judged.laid.statuses >= 0).sum()) for one in found.systems)
+    return {"replies": counted, "systems": len(found.systems)}
+
+
+def _made(found: MultiqaEvaluation) -> dict[str, str]:
+    """Return the parts of the signature that tell how texts became vectors, if they did."""
+    info = found.judgement.info
+    if info is None:
+        return {"embedder": "none", "precision": "none"}
+    return {"embedder": info.model, "revision": info.revision, "precision": info.precision}

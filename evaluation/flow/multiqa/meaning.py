@@ -1,0 +1,218 @@
+"""Free texts by their meaning: which are right, and which of an item's say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.backends import Embedder, EmbedderInfo, get_embedder
+from evaluation.flow.embed import truncation_warning
+from evaluation.flow.multiqa.items import COSINE, MultiqaItem
+from evaluation.flow.multiqa.layout import Laid
+from evaluation.flow.multiqa.parameters import MultiqaParameters
+from evaluation.flow.multiqa.replies import TEXT, Replies
+from evaluation.methods.grams import Vectors, dense
+from evaluation.methods.multiqa.clusters import cluster, representatives
+from evaluation.methods.multiqa.panel import NO_VOTE
+from evaluation.texts.languages import language_warning
+from evaluation.texts.matching import normalised, numbers
+from evaluation.words.message import Message
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Progress = Callable[[str, int, int], None]
+
+# Texts embedded together; their vectors are held at once.
+TEXTS = 20_000
+# Items whose texts are compared with each other in one matrix product.
+TOGETHER = 64
+# A sample of texts is enough to tell their language.
+SAMPLE = 5_000
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The rows of a system's replies that go by meaning, as `judging` puts them into arrays."""
+
+    rows: Ints
+    said: Ints
+    right: Bools
+    stands: Ints
+
+
+@dataclass(frozen=True)
+class Meanings:
+    """What was found for each system, and how."""
+
+    systems: tuple[Meaning, ...]
+    info: EmbedderInfo
+    warnings: list[Message]
+
+
+def by_meaning(
+    items: Sequence[MultiqaItem],
+    replies: Replies,
+    laid: Sequence[Laid],
+    parameters: MultiqaParameters,
+    number: Callable[[Any], int],
+    progress: Progress | None = None,
+) -> Meanings | None:
+    """Judge and cluster the replies to items whose matcher is the cosine; None without any.
+
+    A reply is right if its cosine to an accepted answer is above the threshold. The replies of a
+    system to the wordings of an item fall into clusters (average linkage); texts with different
+    numbers never share one. The member nearest the centre stands for its cluster, and `number` of
+    its normalised text is the cluster's. Raises `BackendError`.
+    """
+    wanted = np.array([item.matcher == COSINE for item in items], dtype=np.bool_)
+    rows = [np.flatnonzero(wanted[one.items]) for one in laid]
+    used = np.unique(np.concatenate([one.items[at] for one, at in zip(laid, rows, strict=True)]))
+    if not len(used):
+        return None
+    found = [
+        Meaning(
+            at,
+            np.full((len(at), one.texts.shape[1]), NO_VOTE, dtype=np.int64),
+            np.zeros((len(at), one.texts.shape[1]), dtype=np.bool_),
+            np.broadcast_to(np.arange(one.texts.shape[1]), (len(at), one.texts.shape[1])).copy(),
+        )
+        for one, at in zip(laid, rows, strict=True)
+    ]
+    precision = cast(Literal["float32", "bfloat16", "auto"], parameters.precision)
+    embedder = get_embedder(parameters.embedder, precision)
+    of_item = _texts_of_items(items, replies, laid, rows, used)
+    everything = list(dict.fromkeys(text for texts in of_item for text in texts))
+    embedder.fit(everything)
+    cut, done = 0, 0
+    for first, last in _blocks(of_item):
+        texts = list(dict.fromkeys(text for one in of_item[first:last] for text in one))
+        vectors, n_cut = _embedded(embedder, texts, done, len(everything), progress)
+        cut, done = cut + n_cut, min(done + len(texts), len(everything))
+        places = {text: place for place, text in enumerate(texts)}
+        for one, at, into in zip(laid, rows, found, strict=True):
+            _judge(one, at, into, used[first:last], vectors, places, items, replies, parameters)
+    for one, at, into in zip(laid, rows, found, strict=True):
+        _name_clusters(one, at, into, replies, number)
+    info = embedder.describe()
+    sample = everything[:: max(1, len(everything) // SAMPLE)]
+    warnings = [truncation_warning(cut, info), language_warning(sample, info)]
+    return Meanings(tuple(found), info, [one for one in warnings if one])
+
+
+def _texts_of_items(
+    items: Sequence[MultiqaItem],
+    replies: Replies,
+    laid: Sequence[Laid],
+    rows: Sequence[Ints],
+    used: Ints,
+) -> list[list[str]]:
+    """Return the accepted answers of each item and what systems replied to it."""
+    of_item = [list(items[number].answers) for number in used.tolist()]
+    for one, at in zip(laid, rows, strict=True):
+        place = np.searchsorted(used, one.items[at])
+        votes = one.statuses[at] == TEXT
+        for row, column in zip(*np.nonzero(votes), strict=True):
+            of_item[place[row]].append(replies.texts[one.texts[at[row], column]])
+    return of_item
+
+
+def _blocks(of_item: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
+    """Yield runs of items with some thousand texts together."""
+    first, count = 0, 0
+    for place, texts in enumerate(of_item):
+        if count and count + len(texts) > TEXTS:
+            yield first, place
+            first, count = place, 0
+        count += len(texts)
+    if first < len(of_item):
+        yield first, len(of_item)
+
+
+def _embedded(
+    embedder: Embedder, texts: Sequence[str], done: int, total: int, progress: Progress | None
+) -> tuple[Vectors, int]:
+    def told(n: int, _: int) -> None:
+        if progress is not None:
+            progress("embedding", min(done + n, total), total)
+
+    vectors = embedder.embed(texts, told)
+    return vectors, embedder.n_truncated_
+
+
+def _judge(
+    laid: Laid,
+    rows: Ints,
+    into: Meaning,
+    used: Ints,
+    vectors: Vectors,
+    places: dict[str, int],
+    items: Sequence[MultiqaItem],
+    replies: Replies,
+    parameters: MultiqaParameters,
+) -> None:
+    """Judge and cluster the replies of a system to the items of a block."""
+    here = np.flatnonzero(np.isin(laid.items[rows], used))
+    for first in range(0, len(here), TOGETHER):
+        part = here[first : first + TOGETHER]
+        at = rows[part]
+        votes = laid.statuses[at] == TEXT
+        n, r = votes.shape
+        texts = [replies.texts[code] for code in laid.texts[at][votes].tolist()]
+        answers = [items[number].answers for number in laid.items[at].tolist()]
+        names = list(dict.fromkeys([*texts, *(text for of_one in answers for text in of_one)]))
+        local = {text: place for place, text in enumerate(names)}
+        cosines = _cosines(vectors, [places[text] for text in names])
+        cells = np.zeros((n, r), dtype=np.int64)
+        cells[votes] = [local[text] for text in texts]
+        similarity = cosines[cells[:, :, None], cells[:, None, :]]
+        right = np.zeros((n, r), dtype=np.bool_)
+        for row, of_one in enumerate(answers):
+            nearest = cosines[cells[row]][:, [local[text] for text in of_one]].max(axis=1)
+            right[row] = (nearest > parameters.cosine) & votes[row]
+        apart = _different_numbers(names)[cells[:, :, None], cells[:, None, :]]
+        labels = cluster(
+            np.where(apart, -np.inf, similarity), votes, min(parameters.cluster_cosine, ALL_BUT_1)
+        )
+        into.right[part] = right
+        into.said[part] = labels
+        stands = representatives(similarity, labels)
+        into.stands[part] = np.where(stands >= 0, stands, np.arange(r))
+
+
+# Equal texts have a cosine of 1 but for rounding, and are always the same answer.
+ALL_BUT_1 = 1 - 1e-6
+
+
+def _cosines(vectors: Vectors, rows: Sequence[int]) -> Floats:
+    """Return the cosines of some vectors with each other; 0 where one has no length."""
+    part = vectors[list(rows)]
+    products = part @ part.T
+    gram = np.asarray(dense(products), dtype=np.float64)
+    length = np.sqrt(np.maximum(np.diag(gram), 0.0))
+    scale = np.where(length > 0, length, 1.0)
+    # Of equal texts it is 1, which rounding must not lift above a threshold of 1.
+    return np.asarray(np.clip(gram / scale[:, None] / scale, -1.0, 1.0), dtype=np.float64)
+
+
+def _different_numbers(texts: Sequence[str]) -> Bools:
+    """Return (n, n) whether two texts both hold numbers, and not the same ones."""
+    known: dict[frozenset[str], int] = {frozenset(): 0}
+    of = np.array([known.setdefault(numbers(text), len(known)) for text in texts], dtype=np.int64)
+    both = (of[:, None] > 0) & (of[None, :] > 0)
+    return np.asarray(both & (of[:, None] != of[None, :]))
+
+
+def _name_clusters(
+    laid: Laid, rows: Ints, into: Meaning, replies: Replies, number: Callable[[Any], int]
+) -> None:
+    """Put the number of the answer that stands for each cluster in place of its label."""
+    at, columns = np.nonzero(into.said != NO_VOTE)
+    texts = laid.texts[rows[at], into.stands[at, columns]]
+    distinct, place = np.unique(texts, return_inverse=True)
+    named = [number(normalised(replies.texts[text])) for text in distinct.tolist()]
+    into.said[at, columns] = np.array(named, dtype=np.int64)[place]

@@ -1,0 +1,77 @@
+"""MultiQ&A over files: ``manage.py evaluate multiqa ITEMS --replies FILE --output DIR``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from evaluation.files.multiqa.evaluating import MultiqaRequest, evaluate_files
+from evaluation.files.multiqa.reading import AS_OURS, MultiqaColumns
+from evaluation.flow.multiqa.parameters import MultiqaParameters
+from evaluation.kinds.kind import Evaluation, Progress
+from evaluation.kinds.multiqa.terminal import report_of_files
+
+EPILOG = """\
+SPEC is minilm (default), sentence-transformers:NAME, openai:MODEL@URL, tfidf-word, tfidf-char;
+it is needed for items whose matcher is cosine only.
+
+ITEMS has the columns item, kind (extractive, choice, free), dataset, context, question, choices
+(a JSON list), answers (a JSON list of accepted ones; of a choice all of them have to be named) and
+matcher (choice, exact, levenshtein, cosine). FILE has system, item, variant (0 is the original
+wording), variant_text, reply and status.
+
+Written into DIR: metrics.csv, items.csv, summary.json; see platform/docs/data-formats.md, Studies.
+Exit code: 0 done, 2 bad usage or input (nothing is written then).
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the files and how their columns are called."""
+    add = parser.add_argument
+    add("items", type=Path, metavar="ITEMS", help="CSV, TSV, JSONL or XLSX, see below")
+    add("--replies", type=Path, metavar="FILE", required=True, help="what systems replied")
+    add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
+    add_columns(parser)
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Add the argument for columns with other names."""
+    parser.add_argument(
+        "--columns",
+        type=_columns,
+        default=AS_OURS,
+        metavar="item=NAME,question=NAME,...",
+        help="how the columns are called in your files, where they are called otherwise",
+    )
+
+
+def _columns(text: str) -> MultiqaColumns:
+    try:
+        return MultiqaColumns.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def evaluate(
+    parameters: MultiqaParameters, arguments: Mapping[str, Any], progress: Progress
+) -> str:
+    """Evaluate, write the tables, and say what came out and where it is."""
+    request = MultiqaRequest(
+        arguments["items"],
+        arguments["replies"],
+        parameters,
+        arguments["output"],
+        arguments["columns"],
+    )
+    return report_of_files(evaluate_files(request, progress), request.output)
+
+
+EVALUATE = Evaluation(
+    help="robustness of replies to reworded questions (MultiQ&A)",
+    description="Evaluate replies to questions and to rewordings of them.",
+    epilog=EPILOG,
+    add_arguments=add_arguments,
+    run=evaluate,
+)

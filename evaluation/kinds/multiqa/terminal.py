@@ -1,0 +1,59 @@
+"""What a terminal shows of an evaluation: a table a group of systems, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from evaluation.files.multiqa.evaluating import EvaluatedFiles
+from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow
+from evaluation.flow.multiqa.evaluation import CHANCE
+from evaluation.methods.multiqa.robustness import NAMES
+from evaluation.words.console import text_table
+from evaluation.words.reasons import in_words
+
+# Groups and systems shown; metrics.csv has them all.
+SHOWN = 12
+
+
+def report_of_files(evaluated: EvaluatedFiles, output: Path) -> str:
+    """Return the text that ``evaluate multiqa`` prints at the end."""
+    judgement = evaluated.found.judgement
+    parts = [
+        f"{evaluated.counts['replies']:,} replies of {len(judgement.systems):,} systems to "
+        f"{len(judgement.items):,} items",
+        *_tables(evaluated.found.rows),
+        _noted("Left out", judgement.left_out),
+        _noted("Wrong for their form", judgement.listed),
+        "\n".join(f"Warning: {warning}" for warning in evaluated.warnings),
+        f"Tables: {output}",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _tables(rows: Sequence[MetricRow]) -> Iterable[str]:
+    """Yield a table for each system and group: every number, its interval, and chance."""
+    found: dict[tuple[str, str], dict[str, MetricRow]] = {}
+    for row in rows:
+        found.setdefault((row.system, row.group), {})[row.metric] = row
+    groups = list(found.items())
+    for (system, group), metrics in groups[:SHOWN]:
+        title = f"{system}, {group}" if group != OVERALL else f"{system}, all items"
+        cells = [
+            (name, row.value, row.low, row.high, chance.value, row.n, in_words(row.reason))
+            for name in NAMES
+            for row, chance in ((metrics[name], metrics[f"{CHANCE}{name}"]),)
+        ]
+        header = ("metric", "value", "low", "high", "chance", "n", "why empty")
+        yield f"{title}\n{text_table(header, cells)}"
+    if len(groups) > SHOWN:
+        yield f"... and {len(groups) - SHOWN} more tables in metrics.csv"
+
+
+def _noted(title: str, noted: Exclusions) -> str:
+    lines = [f"{title}:" if noted else ""]
+    for entry in noted.as_list():
+        named = entry["named"][0]
+        first = ", ".join(f"{key} {value}" for key, value in named.items())
+        lines.append(f"  {in_words(entry['reason'])}: {entry['count']:,} (first: {first})")
+    return "\n".join(lines) if noted else ""
