@@ -1,10 +1,16 @@
 """What rings, once for each group, in words that the evidence carries."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from evaluation.methods import AQER
-from evaluation.methods.alarms import KINDS, findings, survey
+from evaluation.methods.alarms import KINDS, Group, findings, survey
+from evaluation.methods.alarms.copies import PARTLY_THRESHOLD
+from evaluation.methods.alarms.findings import IDENTICAL, is_camp, may_be_called_copies
+from evaluation.methods.alarms.model_likeness import ModelLikeness
+from evaluation.methods.alarms.ranking import RankingStatistic
 from evaluation.methods.simulation import WorkerGroup, correlated_weak, honest, simulate
 from tests.evaluation.methods.alarms.crowds import fitted, pasted
 
@@ -106,3 +112,173 @@ def test_nothing_about_a_small_or_uniform_crowd_makes_it_fail(workers, questions
     aqer = AQER(n_draws=4, **switches).fit(vectors, who, asked)
     for finding in findings(survey(aqer)):
         assert finding.statistic is None or np.isfinite(finding.statistic)
+
+
+def told(finding):
+    """Everything that a finding says, arrays as lists."""
+    return {
+        "kind": finding.kind,
+        "severity": finding.severity,
+        "case": finding.case,
+        "statistic": finding.statistic,
+        "threshold": finding.threshold,
+        "workers": finding.workers.tolist(),
+        "questions": finding.questions.tolist(),
+        "figures": dict(finding.figures),
+    }
+
+
+def saying(kind, severity, case, statistic, threshold, workers=(), questions=(), **figures):
+    return {
+        "kind": kind,
+        "severity": severity,
+        "case": case,
+        "statistic": statistic,
+        "threshold": threshold,
+        "workers": list(workers),
+        "questions": list(questions),
+        "figures": figures,
+    }
+
+
+def codes(*values):
+    return np.array(values, dtype=np.int64)
+
+
+GROUP = Group(codes(1, 4), 0.7, 0.9, 12, codes(1, 4, 0).reshape(1, 3))
+PART = Group(codes(5, 6), 0.4, 0.6, 8, codes(5, 6, 2).reshape(1, 3))
+
+
+@pytest.fixture(scope="module")
+def silent():
+    """An honest crowd of twelve, in which nothing rings."""
+    seen = surveyed(simulate(honest(12), 15, 100, 0))
+    assert findings(seen) == []
+    return seen
+
+
+def with_camps(seen, *members, **changes):
+    camps = replace(
+        seen.camps, statistic=9.0, members=tuple(codes(*camp) for camp in members), surplus=(0.3, 0.2)
+    )
+    return replace(seen, camps=camps, **changes)
+
+
+def test_every_finding_has_the_numbers_workers_and_figures_of_what_was_looked_at(silent):
+    likeness = ModelLikeness("gpt", np.array([np.nan] * 3 + [4.5, 6.5]), np.zeros(5), codes(3, 4))
+    nobody = replace(likeness, workers=codes())
+    seen = replace(
+        silent,
+        kinship=replace(silent.kinship, groups=(GROUP,), partly=(PART,)),
+        questions=replace(
+            silent.questions, statistic=0.5, listed=codes(7, 3, 5, 1), camps=(), n_tested=8
+        ),
+        leverage=RankingStatistic(0.1, 0.5, worker=3),
+        disagreement=RankingStatistic(-0.2, 0.3),
+        models=(likeness, nobody),
+        concentration=RankingStatistic(0.2, 0.3),
+        heaviest=codes(4, 2),
+        stability=RankingStatistic(0.6, 0.8),
+        converged=False,
+        last_step=0.5,
+        tolerance=1e-6,
+        n_iterations=7,
+        unsupported=codes(8, 9, 10),
+    )
+    assert seen.questions.rings
+    found = findings(seen)
+    assert [told(finding) for finding in found] == [
+        saying("copies", "alarm", "alike", 0.7, 0.5, [1, 4], mean_cosine=0.9, n_shared=12,
+               camp=None, camps_ring=False),
+        saying("two_camps", "alarm", "questions", 0.5, seen.questions.threshold, [],
+               [7, 3, 5, 1], n_tested=8),
+        saying("leverage", "alarm", "worker", 0.1, 0.5, [3]),
+        saying("grader_disagreement", "alarm", "crowd", -0.2, 0.3),
+        saying("copies", "notice", "partly", 0.4, PARTLY_THRESHOLD, [5, 6], n_shared=8),
+        saying("model_like", "notice", "model", 6.5, likeness.threshold, [3, 4], model="gpt"),
+        saying("concentrated_weight", "notice", "crowd", 0.2, 0.3, [4, 2], n_workers=12),
+        saying("unstable_ranking", "notice", "crowd", 0.6, 0.8),
+        saying("no_convergence", "notice", "crowd", 0.5, 1e-6, n_iterations=7),
+        saying("too_few", "info", "workers", 3.0, 0.0, [8, 9, 10]),
+    ]  # fmt: skip
+    assert found[0].exhibits.tolist() == [[1, 4, 0]]
+    assert found[4].exhibits.tolist() == [[5, 6, 2]]
+    # Nothing of leverage on nobody in particular.
+    (whole,) = findings(replace(silent, leverage=RankingStatistic(0.1, 0.5)))
+    assert told(whole) == saying("leverage", "alarm", "worker", 0.1, 0.5)
+
+
+def test_a_crowd_of_two_says_how_many_and_how_many_are_needed(silent):
+    (few,) = findings(replace(silent, converged=None, n_workers=2, unsupported=codes(0, 1)))
+    assert told(few) == saying("too_few", "notice", "crowd", 2.0, 3.0)
+
+
+def test_each_camp_says_how_many_the_other_has_and_where_its_start_leads(silent):
+    starts = RankingStatistic(0.2, 0.5)
+    seen = with_camps(silent, range(7), range(7, 12), starts=starts)
+    one, other = findings(seen)
+    common = {"start_agreement": 0.2, "open": True, "sampled": None}
+    threshold = seen.camps.threshold
+    assert told(one) == saying(
+        "two_camps", "alarm", "crowd", 9.0, threshold, range(7), camp=0, other=5, surplus=0.3,
+        **common,
+    )  # fmt: skip
+    assert told(other) == saying(
+        "two_camps", "alarm", "crowd", 9.0, threshold, range(7, 12), camp=1, other=7, surplus=0.2,
+        **common,
+    )  # fmt: skip
+    settled = with_camps(silent, range(7), range(7, 12), starts=RankingStatistic(0.9, 0.5))
+    assert [finding.figures["open"] for finding in findings(settled)] == [False, False]
+    unknown = with_camps(silent, range(7), range(7, 12))
+    assert [finding.figures["start_agreement"] for finding in findings(unknown)] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("members", "camp"),
+    [
+        (range(5), 0),  # five of five, five of five
+        (range(4), 0),  # all four, and four of five
+        (range(3), None),  # all three, but three of five
+        ([0, 1, 2, 3, 9], 0),  # four of five and four of five
+        ([0, 1, 2, 3, 8, 9], None),  # four of six
+        (range(5, 12), 1),
+        ([0, 11], None),
+    ],
+)
+def test_a_group_is_a_camp_if_it_shares_four_fifths_of_both(silent, members, camp):
+    seen = with_camps(silent, range(5), range(5, 12))
+    group = replace(GROUP, members=codes(*members))
+    assert is_camp(group, seen.camps) == camp
+    assert is_camp(group, silent.camps) is None
+    assert may_be_called_copies(seen, group, by_texts=False) is (camp is None)
+    assert may_be_called_copies(seen, group, by_texts=True)
+    assert may_be_called_copies(seen, replace(group, mean_cosine=IDENTICAL), by_texts=False)
+    assert may_be_called_copies(silent, group, by_texts=False)
+
+
+@pytest.mark.parametrize(
+    ("cosine", "proven", "kind", "case"),
+    [
+        (0.9, False, "clique", "clique"),
+        (0.9, True, "copies", "proven"),
+        (IDENTICAL, False, "copies", "proven"),
+    ],
+)
+def test_a_group_that_is_a_camp_is_copies_by_its_texts_or_identical_answers(
+    silent, cosine, proven, kind, case
+):
+    group = replace(GROUP, members=codes(*range(5)), mean_cosine=cosine)
+    seen = with_camps(
+        silent, range(5), range(5, 12), kinship=replace(silent.kinship, groups=(group,))
+    )
+    first = findings(seen, [proven])[0]
+    assert (first.kind, first.case) == (kind, case)
+    assert (first.figures["camp"], first.figures["camps_ring"]) == (0, True)
+
+
+def test_groups_and_what_their_texts_prove_belong_together(silent):
+    seen = replace(silent, kinship=replace(silent.kinship, groups=(GROUP, PART)))
+    with pytest.raises(ValueError, match="zip"):
+        findings(seen, [True])
+    # A likeness that has another reason is not told.
+    assert [f.workers.tolist() for f in findings(seen, [None, True])] == [[5, 6]]
