@@ -1,10 +1,12 @@
 """The options of a grading: what the estimator takes, what a signature shows, what contradicts."""
 
+import hashlib
+
 import numpy as np
 import pytest
 
 from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.signatures import aqer_signature
+from evaluation.flow.signatures import aqer_signature, combined_hash, file_hash, versions
 from evaluation.methods import AQER
 from evaluation.methods.aqer import estimator
 from evaluation.options import API, FORM, TERMINAL
@@ -134,3 +136,110 @@ def test_every_sentence_can_be_said_by_every_door():
             text = AqerParameters.sentences[code]
             assert "{" not in words.text(AqerParameters, text, reason="why")
             assert words is TERMINAL or "--" not in words.text(AqerParameters, text, reason="")
+
+
+@pytest.mark.parametrize(
+    ("values", "code", "option"),
+    [
+        (
+            {"embedder": "precomputed:v.npz", "precision": "bfloat16"},
+            "precision_of_file",
+            "precision",
+        ),
+        ({"init": "entailment"}, "nli_needed", "init"),
+        ({"aggregation": "majority"}, "majority_needs_bow", "aggregation"),
+        (
+            {"aggregation": "majority", "embedder": "tfidf-word"},
+            "majority_needs_bow",
+            "aggregation",
+        ),
+        ({"camps": True, "anchors": True}, "camps_or_anchors", "camps"),
+        ({"camps": True, "suggest_anchors": 4}, "camps_or_anchors", "camps"),
+        (
+            {"unit_length": True, "aggregation": "majority", "embedder": "bow"},
+            "unit_length_of_mean",
+            "unit_length",
+        ),
+        (
+            {"spelling": "en", "embedder": "precomputed:v.npz"},
+            "spelling_of_vectors",
+            "spelling",
+        ),
+    ],
+)
+def test_what_contradicts_each_other_is_told_where_it_shows(values, code, option):
+    [found] = AqerParameters(**values).problems()
+    assert (found.code, found.option) == (code, option)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"embedder": "precomputed:v.npz"},
+        {"embedder": "precomputed:v.npz", "precision": "auto"},
+        {"precision": "bfloat16"},
+        {"init": "entailment", "nli": "model"},
+        {"aggregation": "majority", "embedder": "bow"},
+        {"aggregation": "majority", "embedder": "precomputed:v.npz"},
+        {"anchors": True, "suggest_anchors": 4},
+        {"camps": True, "unit_length": True, "spelling": "en"},
+    ],
+)
+def test_what_goes_together_is_no_contradiction(values):
+    assert AqerParameters(**values).problems() == []
+
+
+def test_an_embedder_that_is_none_is_told_with_the_reason():
+    [found] = AqerParameters(embedder="nonsense").problems()
+    assert (found.code, found.option) == ("unreadable", "embedder")
+    assert "nonsense" in found.values["reason"]
+    # Majority needs bags of words; that an unknown embedder makes none is not told besides.
+    found = AqerParameters(embedder="nonsense", aggregation="majority").problems()
+    assert [wrong.code for wrong in found] == ["unreadable"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind"),
+    [
+        ("openai:model@http://127.0.0.1:1/v1", "openai"),
+        ("precomputed:v.npz", "precomputed"),
+        ("minilm", ""),
+        ("nonsense", ""),
+    ],
+)
+def test_only_operators_name_a_server_or_a_file(spec, kind):
+    assert AqerParameters.options()["embedder"].reserved(spec) == kind
+
+
+def test_the_estimator_has_every_parameter_of_its_own_and_the_draws():
+    asked = AqerParameters(
+        similarity="euclidean", init="random", aggregation="mean", stopping="paper",
+        tolerance=0.5, max_iterations=7, leave_one_out=True, difficulty=True, discrimination=True,
+        bootstrap=11, bootstrap_workers=True, seed=9, weight_cap=0.4, unit_length=True,
+    )  # fmt: skip
+    made = asked.estimator()
+    for name, value in asked.of_estimator().items():
+        assert getattr(made, name) == value, name
+    assert (made.n_draws, made.similarity, made.seed, made.weight_cap) == (11, "euclidean", 9, 0.4)
+    assert (made.unit_length, made.leave_one_out, made.tolerance) == (True, True, 0.5)
+
+
+def test_a_signature_shows_how_it_was_asked_for_and_what_was_used():
+    asked = AqerParameters(stopping="paper", tolerance=0.25, seed=4, precision="auto")
+    text = aqer_signature(asked, "M", "r1", "bfloat16", "ab" * 32)
+    parts = dict(part.split(":", 1) for part in text.split("|")[1:])
+    assert text.startswith("aqer|embedder:M|revision:r1|precision:bfloat16|")
+    assert (parts["stopping"], parts["seed"], parts["inputs"]) == ("paper(0.25)", "4", "ab" * 6)
+    assert parts["version"]
+
+
+def test_hashes_are_joined_in_their_order_and_versions_name_what_counted(tmp_path):
+    assert combined_hash(["a", "b"]) == hashlib.sha256(b"a\nb").hexdigest()
+    assert combined_hash([]) == hashlib.sha256(b"").hexdigest()
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"worker\n")
+    assert file_hash(path) == hashlib.sha256(b"worker\n").hexdigest()
+    found = versions({"model": "7"})
+    assert list(found) == ["crowdgrade", "python", "numpy", "scipy", "model"]
+    assert (found["numpy"], found["model"]) == (np.__version__, "7")
+    assert list(versions()) == ["crowdgrade", "python", "numpy", "scipy"]

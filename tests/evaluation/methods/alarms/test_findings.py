@@ -159,7 +159,10 @@ def silent():
 
 def with_camps(seen, *members, **changes):
     camps = replace(
-        seen.camps, statistic=9.0, members=tuple(codes(*camp) for camp in members), surplus=(0.3, 0.2)
+        seen.camps,
+        statistic=9.0,
+        members=tuple(codes(*camp) for camp in members),
+        surplus=(0.3, 0.2),
     )
     return replace(seen, camps=camps, **changes)
 
