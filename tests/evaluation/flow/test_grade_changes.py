@@ -24,7 +24,7 @@ AFTER = {
 
 
 def test_every_worker_has_a_row_and_a_better_rank_is_a_positive_change():
-    found = GradeChanges.between("ada ben cy dee eli fay gus".split(), BEFORE, AFTER)
+    found = GradeChanges.between(["ada", "ben", "cy", "dee", "eli", "fay", "gus"], BEFORE, AFTER)
     assert [tuple(row) for row in found.rows] == [
         ("ada", 0.9, 1, 0.2, 3, -2),
         ("ben", 0.5, 2, 0.6, 2, 0),

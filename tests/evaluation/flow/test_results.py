@@ -10,7 +10,7 @@ from evaluation.flow.inputs import Answers, ModelAnswers, choose
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.results import Undefined, left_out_means, rank_bounds
 
-WORDS = "red green blue black white brown grey pink".split()
+WORDS = ["red", "green", "blue", "black", "white", "brown", "grey", "pink"]
 TEXT, EMPTY = AnswerStatus.TEXT, AnswerStatus.EMPTY
 FOUR = ("ada", "ben", "cy", "dan")
 
