@@ -10,6 +10,7 @@ from typing import Any
 from evaluation.words.alarms import ALARMS
 from evaluation.words.comparing import COMPARING
 from evaluation.words.crowd_size import CROWD_SIZE
+from evaluation.words.judge import JUDGE
 from evaluation.words.message import SENTENCE, Message
 from evaluation.words.remedies import FAILED, REMEDIES
 from evaluation.words.sentences import Sentence, filled
@@ -24,6 +25,7 @@ COMMON: Mapping[str, Sentence] = {
     **FAILED,
     **CROWD_SIZE,
     **COMPARING,
+    **JUDGE,
 }
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 

@@ -9,6 +9,7 @@ from evaluation.words.api import said
 from evaluation.words.blanks import Blanks
 from evaluation.words.comparing import COMPARING
 from evaluation.words.crowd_size import CROWD_SIZE
+from evaluation.words.judge import JUDGE
 from evaluation.words.message import Message
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
 from evaluation.words.remedies import REMEDIES
@@ -29,6 +30,7 @@ SAID = {
     "Can I trust this?": TRUST,
     "Models compared": COMPARING,
     "How many workers are enough": CROWD_SIZE,
+    "What to know of a judge": JUDGE,
 }
 REASONS = {
     "Why a cell is empty": WHY_EMPTY,

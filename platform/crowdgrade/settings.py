@@ -289,6 +289,7 @@ RUN_KINDS = [
     "evaluation.kinds.multiqa.MULTIQA",
     "evaluation.kinds.eloquent.ELOQUENT",
     "evaluation.kinds.crowd_size.CROWD_SIZE",
+    "evaluation.kinds.judge.JUDGE",
 ]
 # Asking language models: where they may be besides public addresses, and whose keys they may get.
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]

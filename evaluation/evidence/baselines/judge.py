@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -16,21 +15,14 @@ from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
 from evaluation.flow.asking.asker import Settings, ask
 from evaluation.flow.asking.plan import Item, plan
 from evaluation.flow.asking.store import MemoryStore
+from evaluation.flow.judge.prompts import SCORE
+from evaluation.flow.judge.replies import score_in as read_score
 from evaluation.methods.cells import Floats
 
-HIGHEST = 5.0
-PROMPT = (
-    "Grade an answer to a question.\n\n"
-    "Question: {question}\n\n"
-    "Answer: {answer}\n\n"
-    "How good is the answer, from 0 (wrong, or no answer) to 5 (right and complete)? "
-    "Reply with one number and nothing else."
-)
-AGAIN = "Reply with one number from 0 to 5 and nothing else."
+AGAIN = SCORE.again
 # Letters enough for a number and a word or two around it.
 PARAMETERS = {"temperature": 0, "max_tokens": 16}
 AT_ONCE = 8
-NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w])")
 
 Progress = Callable[[int, int], None]
 
@@ -77,14 +69,11 @@ class Judge:
         cannot be reached, refuses, or answers what is no chat.
         """
         pairs = zip(questions, answers, strict=True)
-        asked = [[_user(PROMPT.format(question=q, answer=a))] for q, a in pairs]
+        asked = [SCORE.messages({"question": q, "answer": a}) for q, a in pairs]
         replies = self._replies(asked, progress)
         found = [score_in(reply) for reply in replies]
         missing = [at for at, score in enumerate(found) if score is None]
-        again = [
-            [*asked[at], {"role": "assistant", "content": replies[at]}, _user(AGAIN)]
-            for at in missing
-        ]
+        again = [SCORE.asked_again(asked[at], replies[at]) for at in missing]
         for at, reply in zip(missing, self._replies(again), strict=True):
             found[at] = score_in(reply)
         return np.array([np.nan if score is None else score for score in found])
@@ -103,14 +92,6 @@ class Judge:
         return [reply.text for reply in replies]
 
 
-def _user(content: str) -> Message:
-    return {"role": "user", "content": content}
-
-
 def score_in(reply: str) -> float | None:
-    """Return the score a reply gives: its first number, "4", "4.5", "4/5"; None outside 0 to 5."""
-    found = NUMBER.search(reply)
-    if found is None:
-        return None
-    score = float(found[0])
-    return score if score <= HIGHEST else None
+    """Return the score a reply gives, 0 to 5; None for none: the rule is `flow.judge.replies`."""
+    return read_score(reply)[0]

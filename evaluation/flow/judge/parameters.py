@@ -1,0 +1,75 @@
+"""What judging may be asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from evaluation.flow.parameters import AqerParameters
+from evaluation.options import Parameters, Whole, option
+from evaluation.options.declaration import ADVANCED, BASIC
+
+_OF_GRADING = AqerParameters.options()
+MOST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class JudgeParameters(Parameters):
+    """How often a judge is asked, and what it is compared with."""
+
+    repeats: int = option(
+        2,
+        Whole(
+            label="Times each answer is scored",
+            help="Twice or more shows how far the judge agrees with itself.",
+            group=BASIC,
+            lowest=1,
+            highest=20,
+        ),
+    )
+    pairs: int = option(
+        2,
+        Whole(
+            label="Pairs to compare of each question",
+            help="Each pair is shown in both orders, which shows whether the judge prefers a "
+            "place; 0 for none.",
+            group=BASIC,
+            lowest=0,
+            highest=1000,
+        ),
+    )
+    embedder: str = option("minilm", _OF_GRADING["embedder"])
+    precision: str = option("float32", _OF_GRADING["precision"])
+    include_rejected: bool = option(False, _OF_GRADING["include_rejected"])
+    bootstrap: int = option(
+        400,
+        Whole(
+            label="Bootstrap draws",
+            help="Draws of questions for the 95% intervals.",
+            lowest=2,
+            highest=100_000,
+            signed_as="draws",
+        ),
+    )
+    seed: int = option(
+        0,
+        Whole(
+            label="Seed",
+            help="Of the requests, the choice of pairs and the draws: the same seed gives the same "
+            "numbers again, if the judge does.",
+            highest=MOST_SEED,
+        ),
+    )
+
+    groups: ClassVar = {ADVANCED: "More settings"}
+    sentences: ClassVar = {"unreadable": AqerParameters.sentences["unreadable"]}
+
+    def grading(self) -> AqerParameters:
+        """Return how AQER scores the answers that the judge scores, without intervals."""
+        return AqerParameters(
+            embedder=self.embedder,
+            precision=self.precision,
+            include_rejected=self.include_rejected,
+            bootstrap=0,
+            seed=self.seed,
+        )
