@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from evaluation.backends import Embedder, get_embedder
 from evaluation.backends.nli import EntailmentModel
 from evaluation.evidence.baselines import Corpus
-from evaluation.evidence.baselines.judge import PROMPT, Judge
+from evaluation.evidence.baselines.judge import Judge
 from evaluation.evidence.data_sets import (
     MOHLER,
     MOHLER_QUESTIONS,
@@ -21,6 +21,7 @@ from evaluation.evidence.data_sets import (
 )
 from evaluation.evidence.request import Request
 from evaluation.flow.embed import Embedded, Progress, embed
+from evaluation.flow.judge.prompts import SCORE
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.signatures import combined_hash, file_hash, versions
 from evaluation.methods.cells import Floats, Integers
@@ -107,7 +108,7 @@ def corpus_of(
             progress and (lambda done, total: progress("judge", done, total)),
         )
         silent = int(np.isnan(judged).sum())
-        described = {"judge": judge.name, "prompt": PROMPT, "without_score": silent}
+        described = {"judge": judge.name, "prompt": SCORE.template, "without_score": silent}
     corpus = Corpus(
         texts,
         questions,

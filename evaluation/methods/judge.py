@@ -199,8 +199,8 @@ class JudgeAnalysis:
         def of_workers(some: Integers) -> float | None:
             mine = some[people[some]]
             count = np.bincount(authors[mine])
-            sums = (np.bincount(authors[mine], weights=values[mine]) for values in (a, b))
-            return pearson(*(ratio(total, count) for total in sums))
+            one, other = (np.bincount(authors[mine], weights=v[mine]) for v in (a, b))
+            return pearson(ratio(one, count), ratio(other, count))
 
         workers = (
             replace(self._interval(rows, of_workers), n=n_workers)

@@ -13,8 +13,6 @@ JUDGE: Mapping[str, Sentence] = {
     "its agreement with itself and with AQER does not say that it is right",
     "judge.no_wording": "Questions whose wording is not known, so that the judge was shown their "
     "id: {count}",
-    "judge.chosen": "Some judged answers were suggested to the experts because opinions differ on "
-    "them. Corrected means hold for answers picked at random; have some of these judged too",
 }
 
 METRICS: Mapping[str, str] = {

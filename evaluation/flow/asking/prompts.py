@@ -59,7 +59,7 @@ class Prompt:
     system: str = SYSTEM
 
     def __post_init__(self) -> None:
-        known, used = FIELDS[self.strategy], [name for _, name in _parts(self.template)]
+        known, used = FIELDS[self.strategy], [name for _, name in template_parts(self.template)]
         for name in used:
             if name is None or name in known:
                 continue
@@ -88,7 +88,8 @@ class Prompt:
     def messages(self, fields: Mapping[str, str]) -> tuple[Message, ...]:
         """Return the conversation about one item; a field that is not given is empty."""
         content = "".join(
-            text + (fields.get(name, "") if name else "") for text, name in _parts(self.template)
+            text + (fields.get(name, "") if name else "")
+            for text, name in template_parts(self.template)
         )
         user = {"role": "user", "content": content}
         return ({"role": "system", "content": self.system}, user) if self.system else (user,)
@@ -113,8 +114,8 @@ def fields_of(
     }
 
 
-def _parts(template: str) -> list[tuple[str, str | None]]:
-    """Literal texts, each with the name of the field after it."""
+def template_parts(template: str) -> list[tuple[str, str | None]]:
+    """Return literal texts, each with the name of the field after it. Raises TemplateError."""
     try:
         parts = list(Formatter().parse(template))
     except ValueError as error:

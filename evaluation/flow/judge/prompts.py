@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from string import Formatter
 
 from evaluation.backends.chat.contract import Message
-from evaluation.flow.asking.prompts import TemplateError, prompt_hash
+from evaluation.flow.asking.prompts import PASSAGE, TemplateError, prompt_hash, template_parts
 
 LOWEST, HIGHEST = 0.0, 5.0
-SCORE_FIELDS = ("question", "answer", "passage")
-COMPARE_FIELDS = ("question", "first", "second", "passage")
+SCORE_FIELDS = ("question", "answer", PASSAGE)
+COMPARE_FIELDS = ("question", "first", "second", PASSAGE)
 
 
 @dataclass(frozen=True)
@@ -28,19 +27,23 @@ class JudgePrompt:
     fields: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        try:
-            used = [name for _, name, _, _ in Formatter().parse(self.template) if name is not None]
-        except ValueError as error:
-            raise TemplateError(f"the braces of the template do not match ({error})") from error
+        used = [name for _, name in template_parts(self.template) if name is not None]
         known = ", ".join(f"{{{name}}}" for name in self.fields)
         for name in used:
             if name not in self.fields:
                 raise TemplateError(
-                    f"the field {{{name}}} is unknown: the template may use {known}"
+                    f"the field {{{name}}} is unknown: the template may use {known}",
+                    "unknown",
+                    field=f"{{{name}}}",
+                    known=known,
                 )
         for name in self.fields:
-            if name != "passage" and name not in used:
-                raise TemplateError(f"the field {{{name}}} is missing: it needs {known}")
+            if name != PASSAGE and name not in used:
+                raise TemplateError(
+                    f"the field {{{name}}} is missing: it needs {known}",
+                    "missing",
+                    field=f"{{{name}}}",
+                )
 
     @property
     def hash(self) -> str:
@@ -49,11 +52,14 @@ class JudgePrompt:
 
     def messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
         """Return the conversation; a field that is not given is empty."""
-        given = {**dict.fromkeys(self.fields, ""), **values}
-        if given["passage"]:
-            given["passage"] = f"Text: {given['passage']}\n\n"
-        # Texts are filled in as they are: braces in them are no fields.
-        return ({"role": "user", "content": self.template.format(**given)},)
+        given = dict(values)
+        if given.get(PASSAGE):
+            given[PASSAGE] = f"Text: {given[PASSAGE]}\n\n"
+        content = "".join(
+            text + (given.get(name, "") if name else "")
+            for text, name in template_parts(self.template)
+        )
+        return ({"role": "user", "content": content},)
 
     def asked_again(self, messages: tuple[Message, ...], reply: str) -> tuple[Message, ...]:
         """Return the conversation that goes on after a reply that said nothing."""
