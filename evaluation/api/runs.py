@@ -26,17 +26,18 @@ from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.examples import SET
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.paging import page_body, page_of
-from annotations.web.rest.problems import ApiProblem, bad_field
+from annotations.web.rest.problems import ApiProblem, Fault, bad_field
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
-from annotations.web.scope import editable, maker, visible, visible_or_404
+from annotations.web.scope import editable, maker, user_id, visible, visible_or_404
 from evaluation.api.option_serializer import serializer_for
 from evaluation.api.said import SaidField
 from evaluation.background import runs as lifecycle
 from evaluation.background.progress import progress_of
 from evaluation.flow.parameters import AqerParameters
-from evaluation.kinds import UnknownKindError, kind_named, kind_of, run_kinds
+from evaluation.kinds import Kind, UnknownKindError, kind_named, kind_of, run_kinds
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
+from evaluation.options import API, OptionError
 from evaluation.reports.lists import in_short
 
 SECONDS_BETWEEN_LOOKS = 2
@@ -256,7 +257,10 @@ class RunViewSet(ApiViewSet):
             reason = "there is no such version with answers" if number else "nobody answered yet"
             raise bad_field("version" if number else "question_set", reason)
         parameters = kind.options(**values.get("parameters", {}))
-        run = lifecycle.queue(version, asks, parameters, kind.name)
+        try:
+            run = lifecycle.queue(version, asks, parameters, kind.name)
+        except OptionError as error:
+            raise _refused(kind, error) from None
         return self._started(run)
 
     def retrieve(self, request: Request, run_id: Any) -> Response:
@@ -292,7 +296,10 @@ class RunViewSet(ApiViewSet):
     def again(self, request: Request, run_id: Any) -> Response:
         """Start a run with the same parameters over the same version as it is now."""
         run = editable(request, self._rows(), run_id)
-        return self._started(lifecycle.again(run, int(request.user.pk or 0)))
+        try:
+            return self._started(lifecycle.again(run, user_id(request)))
+        except OptionError as error:
+            raise _refused(kind_of(run), error, "conflict") from None
 
     def _rows(self) -> Any:
         return Run.objects.select_related("version__question_set").defer("summary", "reasons")
@@ -312,3 +319,12 @@ class RunViewSet(ApiViewSet):
                 "Retry-After": str(SECONDS_BETWEEN_LOOKS),
             },
         )
+
+
+def _refused(kind: Kind, error: OptionError, code: str = "invalid") -> ApiProblem:
+    """Return the problem of options that the database would not have."""
+    faults = [
+        Fault(API.sentence(kind.options, one), pointer=f"#/parameters/{one.option}")
+        for one in error.problems
+    ]
+    return ApiProblem(code, " ".join(f"{fault.detail}." for fault in faults), faults)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
+from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 from django.db.models import (
@@ -17,12 +19,12 @@ from django.db.models import (
 )
 from django.db.models.functions import Now
 
-from annotations.models import QuestionSet, QuestionSetVersion, Response
+from annotations.models import QuestionSet, QuestionSetVersion, Response, is_operator
 from evaluation.background.doorbell import ring_on_commit
-from evaluation.kinds import kind_named
+from evaluation.kinds import Kind, kind_named, kind_of
 from evaluation.models import Run
 from evaluation.models.runs import ACTIVE, GRADING, UNFINISHED
-from evaluation.options import OptionError, Parameters
+from evaluation.options import OptionError, Parameters, Problem
 
 
 def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
@@ -55,23 +57,41 @@ def version_to_grade(
 
 @transaction.atomic
 def queue(
-    version: QuestionSetVersion, owner_id: int, options: Parameters, kind: str = GRADING
+    version: QuestionSetVersion,
+    owner_id: int,
+    options: Parameters,
+    kind: str = GRADING,
+    *,
+    trusted: bool = False,
 ) -> Run:
     """Start a run: it waits in the database, and the bell rings once that is committed.
 
-    Raises `OptionError` where the options contradict each other, and ValueError where they are of
-    another kind.
+    `trusted` says that an operator asks, in whomever's name: somebody at the command line. Raises
+    `OptionError` where the options contradict each other, cannot be used with this version, or
+    are not for the owner; ValueError where they are of another kind.
     """
     if not isinstance(options, kind_named(kind).options):
         raise ValueError(f"{type(options).__name__} are no options of {kind}")
-    problems = options.problems()
-    if problems:
-        raise OptionError(problems)
+    _check(kind_named(kind), version, owner_id, options, trusted)
     run = Run.objects.create(
         owner_id=owner_id, version=version, kind=kind, parameters=options.as_dict()
     )
     ring_on_commit()
     return run
+
+
+def _check(
+    kind: Kind, version: QuestionSetVersion, owner_id: int, options: Parameters, trusted: bool
+) -> None:
+    """Refuse what will not do; the one place for it, wherever a run is started from."""
+    problems: Sequence[Problem] = options.problems()
+    owner = get_user_model()._default_manager.get(pk=owner_id)
+    if not problems and not trusted and not is_operator(owner):
+        problems = options.reserved()
+    if not problems and kind.check is not None:
+        problems = kind.check(version, owner, options)
+    if problems:
+        raise OptionError(problems)
 
 
 def cancel(run: Run) -> bool:
@@ -118,7 +138,18 @@ def resume(run: Run) -> bool:
 
 @transaction.atomic
 def again(run: Run, owner_id: int) -> Run:
-    """Start a run of the same version with the same parameters, beside the old one."""
+    """Start a run of the same version with the same parameters, beside the old one.
+
+    Raises `OptionError` where these are not for the owner, or will not do any more. A kind or
+    parameters that this version of the platform does not know make a run that fails and says so.
+    """
+    try:
+        kind = kind_of(run)
+        options = kind.options.of_dict(run.parameters)
+    except LookupError:  # UnknownKindError is one
+        pass
+    else:
+        _check(kind, run.version, owner_id, options, trusted=False)
     follower = Run.objects.create(
         owner_id=owner_id, version_id=run.version_id, kind=run.kind, parameters=run.parameters
     )

@@ -20,7 +20,7 @@ FORMAT = 1
 def model_answers(
     version: QuestionSetVersion, run: Run | None = None, user: Anybody | None = None
 ) -> Export:
-    """All answers of models, in the order in which they came; with a run, its score of each."""
+    """All answers of models, in the order of their asking; with a run, its score of each."""
     rows = seen_by(user, LLMResponse.objects.all()).filter(question__version=version)
     size = rows.aggregate(
         n=Count("pk"), length=Coalesce(Sum(Length("text") + Length("prompt")), Value(0))
@@ -39,7 +39,7 @@ def model_answers(
             of_run = FilteredRelation("scores", condition=Q(scores__run=run))
             found = rows.annotate(of_run=of_run)
             names += ["of_run__score", "of_run__reason"]
-        values = found.order_by("pk").values_list(*map(F, names))
+        values = found.order_by("asked_at", "pk").values_list(*map(F, names))
         for *cells, parameters, extra, score, reason in (
             row if run else (*row, None, None) for row in values.iterator(AT_ONCE)
         ):

@@ -68,12 +68,14 @@ class ModelAnswers(_Columns):
         return len(self.keys)
 
     def asked_once(self) -> Self:
-        """Keep one answer for each model and question: the first sample of its latest asking."""
-        latest = {
-            (self.models[row], self.questions[row]): row
-            for row in range(len(self))
-            if not self.samples[row]
-        }
+        """Keep one answer for each model and question: the first sample of its latest asking.
+
+        An ERROR is kept where no asking brought an answer: one that failed takes none away.
+        """
+        firsts = [row for row in range(len(self)) if not self.samples[row]]
+        failed = [row for row in firsts if self.statuses[row] is AnswerStatus.ERROR]
+        came = [row for row in firsts if self.statuses[row] is not AnswerStatus.ERROR]
+        latest = {(self.models[row], self.questions[row]): row for row in [*failed, *came]}
         rows = set(latest.values())
         return self.kept(row in rows for row in range(len(self)))
 

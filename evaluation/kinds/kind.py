@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evaluation.flow.stored import RunSummary
-from evaluation.options import Parameters
+from evaluation.options import Parameters, Problem
 
 if TYPE_CHECKING:
+    from annotations.models import QuestionSetVersion
     from evaluation.charts import Chart
     from evaluation.files.asking import Asking
     from evaluation.models import Run
@@ -114,6 +115,8 @@ class Kind:
     text : the same for a terminal; None shows the tables.
     pages : of a run that is done. Without any, its report and its tables are shown.
     needs_answers : whether a version without an answer is refused.
+    check : takes a version, who starts the run, and the options; returns what only the database
+        can tell to be wrong with them. Asked wherever a run is started from.
     evaluate, study : its commands on files.
     action : what the button says that starts it; the title, if it is "".
     start : name of the address of the site's page that starts it, where the form of its options
@@ -132,6 +135,7 @@ class Kind:
     text: Callable[[Run], str] | None = None
     pages: tuple[Page, ...] = ()
     needs_answers: bool = True
+    check: Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None = None
     evaluate: Evaluation | None = None
     study: Study | None = None
     action: str = ""

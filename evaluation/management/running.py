@@ -18,8 +18,15 @@ from evaluation.background.watching import watch
 from evaluation.kinds import Kind
 from evaluation.management.option_arguments import chosen
 from evaluation.models import Run
-from evaluation.options import Ids, Parameters
-from evaluation.words.console import BAD_INPUT, Bars, refused_as_bad_input, tell, text_table
+from evaluation.options import TERMINAL, Ids, OptionError, Parameters
+from evaluation.words.console import (
+    BAD_INPUT,
+    Bars,
+    printable,
+    refused_as_bad_input,
+    tell,
+    text_table,
+)
 from evaluation.words.terminal import said
 
 # Rows of a table shown on a terminal; the files hold all of them.
@@ -36,7 +43,11 @@ class RunCommand(SetCommand):
         version = question_set.latest_version()
         if version is None:
             raise CommandError(f"{question_set} has no questions yet", returncode=BAD_INPUT)
-        run = queue(version, question_set.owner_id, parameters, kind.name)
+        try:
+            run = queue(version, question_set.owner_id, parameters, kind.name, trusted=True)
+        except OptionError as error:
+            told = TERMINAL.all_told(kind.options, error.problems)
+            raise CommandError(printable("\n".join(told)), returncode=BAD_INPUT) from None
         tell(self.stdout, f"run {run.public_id} is queued")
         if options["no_wait"]:
             return

@@ -80,6 +80,11 @@ class OptionForm(forms.Form):
                 self._refuse(None, wrong)
         return values
 
+    def refuse(self, error: OptionError) -> None:
+        """Show what was found wrong after the form itself had found nothing."""
+        for wrong in error.problems:
+            self._refuse(self._field_of(wrong.option) if wrong.option else None, wrong)
+
     def parameters(self) -> Any:
         """Return what was asked for, an object of the class of options."""
         return self.options_of(**{name: self._value(name) for name in self.options})

@@ -22,7 +22,7 @@ from evaluation.background.progress import duration, progress_of
 from evaluation.kinds import UnknownKindError, kind_of
 from evaluation.models import Run
 from evaluation.models.runs import ACTIVE
-from evaluation.options import Parameters
+from evaluation.options import FORM, OptionError, Parameters
 from evaluation.reports.lists import in_short
 
 RUNS_PER_PAGE = 25
@@ -132,8 +132,18 @@ def resume_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_POST
 def run_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Start a run like this one, beside it."""
-    follower = lifecycle.again(editable(request, Run.objects.all(), run_id), user_id(request))
+    shown = editable(request, Run.objects.all(), run_id)
+    try:
+        follower = lifecycle.again(shown, user_id(request))
+    except OptionError as error:
+        messages.error(request, refusal(kind_of(shown).options, error))
+        return redirect("admin:run", shown.public_id)
     return redirect("admin:run", follower.public_id)
+
+
+def refusal(of: type[Parameters], error: OptionError) -> str:
+    """Return why a run was not started, for a message on a page."""
+    return " ".join(f"{FORM.told(of, wrong)}." for wrong in error.problems)
 
 
 def results_address(run: Run) -> str:

@@ -19,7 +19,7 @@ from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.kinds import Kind, UnknownKindError, kind_named, run_kinds
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
-from evaluation.options import Parameters
+from evaluation.options import OptionError, Parameters
 from evaluation.site.option_form import form_for
 
 
@@ -68,8 +68,11 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
         preset={} if request.POST else request.GET.dict(),
     )
     if request.method == "POST" and version is not None and form.is_valid():
-        run = lifecycle.queue(version, user_id(request), form.parameters(), kind.name)
-        return redirect("admin:run", run.public_id)
+        try:
+            run = lifecycle.queue(version, user_id(request), form.parameters(), kind.name)
+            return redirect("admin:run", run.public_id)
+        except OptionError as error:
+            form.refuse(error)
     context = {
         "title": kind.verb,
         "subtitle": f"{question_set.name}, version {version.number}" if version else "",

@@ -58,5 +58,5 @@ def model_answers_of(version_id: int) -> ModelAnswers:
     """Read the models' answers to a version."""
     rows = LLMResponse.objects.filter(question__version=version_id)
     columns = ("pk", "model_id", "question_id", "text", "status", "sample")
-    found = ModelAnswers.of(rows.order_by("pk").values_list(*columns))
+    found = ModelAnswers.of(rows.order_by("asked_at", "pk").values_list(*columns))
     return replace(found, statuses=[AnswerStatus(status) for status in found.statuses])

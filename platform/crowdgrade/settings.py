@@ -286,11 +286,11 @@ elif not CELERY_BROKER_URL.startswith(("redis://", "rediss://", "amqp://", "amqp
 # Kinds of run, a line each: where its `evaluation.kinds.Kind` stands.
 RUN_KINDS = [
     "evaluation.kinds.aqer.AQER",
+    "evaluation.kinds.ask.ASK",
     "evaluation.kinds.multiqa.MULTIQA",
     "evaluation.kinds.eloquent.ELOQUENT",
     "evaluation.kinds.crowd_size.CROWD_SIZE",
     "evaluation.kinds.judge.JUDGE",
-    "evaluation.kinds.maqa.MAQA",
 ]
 # Asking language models: where they may be besides public addresses, and whose keys they may get.
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]

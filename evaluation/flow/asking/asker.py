@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -36,6 +36,12 @@ ENOUGH_FAILURES = 25
 """Replies of any other transport error in a row, each after all its attempts."""
 BUSY_IN_A_ROW = 10
 """Attempts turned away in a row after which everybody pauses, not only who was turned away."""
+LOOK_AGAIN = 0.2
+"""Seconds after which a budget that others use too is looked at again."""
+
+
+class _OverError(Exception):
+    """The asking ended before this request went out."""
 
 
 class End(StrEnum):
@@ -58,7 +64,8 @@ class Settings:
     at_once : requests at the same time.
     patience : attempts, timeout and waits.
     requests_a_minute, tokens_a_minute : None for as fast as it goes.
-    seconds : after which no further request is begun; None for no end.
+    seconds : after which no further request is begun; None for no end. What is under way then is
+        awaited, but not asked once more.
     stop_at_error : whether the first ERROR ends the asking.
     """
 
@@ -75,7 +82,8 @@ class Outcome:
     """What came of the asking: counts of this time, not of earlier ones.
 
     `n_planned` == `n_stored` + sum of `statuses` + `n_left`; `statuses` counts items, `n_asked`
-    requests that got a reply or an ERROR, `n_attempts` what was sent for them.
+    requests that got a reply or an ERROR, `n_attempts` what was sent for them and for those whose
+    time was over; `last_fault` is the latest of any attempt.
     """
 
     n_planned: int = 0
@@ -88,6 +96,7 @@ class Outcome:
     seconds: float = 0.0
     end: End = End.DONE
     reason: str = ""
+    last_fault: str = ""
 
     @property
     def n_left(self) -> int:
@@ -108,20 +117,22 @@ async def ask(
     budget: Budget | None = None,
     progress: Progress | None = None,
     stop: asyncio.Event | None = None,
+    enough: asyncio.Event | None = None,
 ) -> Outcome:
     """Ask what the store does not know, and keep every reply in it.
 
     Ends early, with what came kept, when the budget or the time is used up, `stop` is set, the
-    store cannot keep a reply, or the model was given up: then the rest are ERRORs, too. Raises
-    ChatError: the back-end cannot be had at all.
+    store cannot keep a reply, or the model was given up: then the rest are ERRORs, too. `enough`
+    is set when the time is up for another reason than `settings.seconds`; `stop` does not wait for
+    what is under way. Raises ChatError: the back-end cannot be had at all.
     """
     asker = _Asker(model, store, settings, budget or Budget(Prices()), progress)
     asker.outcome.n_planned = len(planned)
     begin = time.monotonic()
-    waiting = asker.unknown(planned)
+    waiting = await asker.unknown(planned)
     try:
         if waiting:
-            await asker.ask_all(waiting, stop or asyncio.Event())
+            await asker.ask_all(waiting, stop or asyncio.Event(), enough or asyncio.Event())
     finally:
         asker.outcome.seconds = time.monotonic() - begin
     return asker.outcome
@@ -142,34 +153,37 @@ class _Asker:
         self.pace = Pace(settings.requests_a_minute, settings.tokens_a_minute)
         self.at_once = min(settings.at_once, model.at_once or settings.at_once)
         self._settled = asyncio.Event()
+        self._over = asyncio.Event()
+        self._left: list[list[Planned]] = []
         self._faults_in_a_row: list[Fault] = []
         self._busy_in_a_row = 0
         self._last_success = 0.0
-        self._ends_at = None if settings.seconds is None else time.monotonic() + settings.seconds
         patience = settings.patience
         first = patience.first_wait
         self._backoff = tenacity.wait_exponential(
             first, max=patience.longest_wait
         ) + tenacity.wait_random(0, first)
 
-    def unknown(self, planned: Sequence[Planned]) -> list[list[Planned]]:
+    async def unknown(self, planned: Sequence[Planned]) -> list[list[Planned]]:
         """What has to be asked, items of one key together; the others get what is stored."""
-        waiting = []
+        waiting, copied = [], []
         for group in together([one for one in planned if not self.store.has(one)]):
             if not self.store.known(group[0].key):
                 waiting.append(group)
-                continue
-            try:
-                for one in group:
-                    self.store.copy(one)
-            except OSError as error:
-                self._cannot_store(error)
-                return []
+            else:
+                copied += group
+        try:
+            await _all([self.store.copy(one) for one in copied])
+        except OSError as error:
+            self._cannot_store(error)
+            return []
         self.outcome.n_stored = len(planned) - sum(map(len, waiting))
         self._done()
         return waiting
 
-    async def ask_all(self, waiting: list[list[Planned]], stop: asyncio.Event) -> None:
+    async def ask_all(
+        self, waiting: list[list[Planned]], stop: asyncio.Event, enough: asyncio.Event
+    ) -> None:
         """Let `at_once` workers take from the list until it or a bound is reached."""
         groups = iter(waiting)
         async with AsyncExitStack() as stack:
@@ -180,13 +194,23 @@ class _Asker:
                     tasks.create_task(self._work(groups))
                     for _ in range(min(self.at_once, len(waiting)))
                 ]
-                stopper = tasks.create_task(self._stopped(stop, workers))
+                watchers = [
+                    tasks.create_task(self._stopped(stop, workers)),
+                    tasks.create_task(self._enough(enough)),
+                ]
                 await asyncio.wait(workers)
-                stopper.cancel()
+                for watcher in watchers:
+                    watcher.cancel()
         if self.outcome.end is End.GIVEN_UP:
-            for group in groups:
-                fault = Fault("not_asked", f"not asked: {self.outcome.reason}")
-                self._keep(group, Kept(Reply.failed(fault), attempts=0))
+            fault = Fault("not_asked", f"not asked: {self.outcome.reason}")
+            kept = Kept(Reply.failed(fault), attempts=0)
+            await asyncio.gather(*(self._keep(group, kept) for group in [*self._left, *groups]))
+
+    async def _enough(self, enough: asyncio.Event) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.settings.seconds):
+                await enough.wait()
+        self._end(End.TIME, "the time is used up")
 
     async def _stopped(self, stop: asyncio.Event, workers: list[asyncio.Task[None]]) -> None:
         await stop.wait()
@@ -200,8 +224,6 @@ class _Asker:
                 return
 
     def _ended(self) -> bool:
-        if self._ends_at is not None and time.monotonic() >= self._ends_at:
-            self._end(End.TIME, "the time is used up")
         return self.outcome.end is not End.DONE
 
     async def _ask(self, group: list[Planned]) -> bool:
@@ -213,21 +235,29 @@ class _Asker:
                 self._end(End.BUDGET, "the budget does not reach for the next request")
                 return False
             self._settled.clear()
-            await self._settled.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_AGAIN):
+                    await self._settled.wait()
             if self._ended():
+                self._left.append(group)
                 return False
         self.budget.reserve(price)
         began = time.monotonic()
         reply: Reply | None = None
         try:
             reply, attempts, seconds = await self._persist(group[0])
+        except _OverError:
+            self._left.append(group)
+            return False
         finally:
             failed = Reply.failed(Fault("cancelled", "cancelled"))
             cost = self.budget.settle(price, request, reply or failed)
             self._settled.set()
-        self.outcome.n_asked += 1
         self.outcome.cost += cost
-        if not self._keep(group, Kept(reply, attempts, seconds, cost)):
+        if self.outcome.end is End.TIME and reply.fault is not None and reply.fault.again:
+            return False  # it may pass: another time
+        self.outcome.n_asked += 1
+        if not await self._keep(group, Kept(reply, attempts, seconds, cost)):
             return False
         self._judge(reply.fault, began)
         return not self._ended()
@@ -236,10 +266,14 @@ class _Asker:
         """Ask until there is a reply, an error that will not pass, or no attempt left."""
         tokens = prompt_tokens(planned.request)
         attempts, seconds = 0, 0.0
+        reply = Reply.failed(Fault("not_asked", "not asked"))
 
         async def once() -> Reply:
-            nonlocal attempts, seconds
-            await self.pace.turn(tokens)
+            nonlocal attempts, seconds, reply
+            if not await self._paced(tokens):
+                if not attempts:
+                    raise _OverError
+                return reply  # of the attempt before: there is no other
             attempts += 1
             self.outcome.n_attempts += 1
             began = time.monotonic()
@@ -252,13 +286,34 @@ class _Asker:
             retry=tenacity.retry_if_result(self._worth_another),
             stop=tenacity.stop_after_attempt(self.settings.patience.attempts),
             wait=self._wait,
+            sleep=self._sleep,
             retry_error_callback=lambda state: state.outcome and state.outcome.result(),
         )
-        reply: Reply = await again(once)
+        reply = await again(once)
         if reply.fault is not None and reply.fault.again and attempts > 1:
             message = f"{reply.fault.message}, {attempts} times in a row"
             reply = replace(reply, fault=replace(reply.fault, message=message))
         return reply, attempts, seconds
+
+    async def _paced(self, tokens: int) -> bool:
+        """Wait for the turn of a request; False where the asking ended meanwhile."""
+        if self._over.is_set():
+            return False
+        if self.pace.is_open:
+            return True
+        turn = asyncio.ensure_future(self.pace.turn(tokens))
+        over = asyncio.ensure_future(self._over.wait())
+        try:
+            await asyncio.wait([turn, over], return_when=asyncio.FIRST_COMPLETED)
+            return turn.done()
+        finally:
+            turn.cancel()
+            over.cancel()
+
+    async def _sleep(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._over.wait()
 
     def _worth_another(self, reply: Reply) -> bool:
         return reply.fault is not None and reply.fault.again and self.outcome.end is End.DONE
@@ -274,6 +329,7 @@ class _Asker:
         """Learn from an attempt for all: that the server is down, busy, or nearly exhausted."""
         self.pace.heed(reply.allowance, tokens)
         fault = reply.fault
+        self.outcome.last_fault = "" if fault is None else fault.message
         if fault is None or not fault.again:
             self._busy_in_a_row = 0
             self._last_success = time.monotonic()
@@ -299,11 +355,16 @@ class _Asker:
         ):
             self._end(End.GIVEN_UP, fault.message)
 
-    def _keep(self, group: list[Planned], kept: Kept) -> bool:
+    async def _keep(self, group: list[Planned], kept: Kept) -> bool:
         try:
-            self.store.keep(group[0], kept)
-            for one in group[1:]:
-                self.store.copy(one) if kept.reply.fault is None else self.store.keep(one, kept)
+            await _all([self.store.keep(group[0], kept)])
+            copied = kept.reply.fault is None
+            await _all(
+                [
+                    self.store.copy(one) if copied else self.store.keep(one, kept)
+                    for one in group[1:]
+                ]
+            )
         except OSError as error:
             self._cannot_store(error)
             return False
@@ -322,8 +383,15 @@ class _Asker:
         if self.outcome.end is End.DONE:
             self.outcome.end, self.outcome.reason = why, reason
             self._settled.set()
+            self._over.set()
 
     def _done(self) -> None:
         if self.progress is not None:
             outcome = self.outcome
             self.progress(outcome.n_stored + outcome.statuses.total(), outcome.n_planned)
+
+
+async def _all(stored: Sequence[Awaitable[None] | None]) -> None:
+    """Wait for what a store has not kept yet, if it takes its time."""
+    if waiting := [one for one in stored if one is not None]:
+        await asyncio.gather(*waiting)

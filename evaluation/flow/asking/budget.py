@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evaluation.backends.chat.contract import ChatRequest, Reply
 
@@ -57,19 +57,45 @@ def tokens_used(request: ChatRequest, reply: Reply) -> tuple[int, int]:
     )
 
 
+@dataclass
+class Purse:
+    """What may be spent, by all who share it; `limit` None for no limit.
+
+    `spent` may begin above 0 where earlier asking counts.
+    """
+
+    limit: float | None = None
+    spent: float = 0.0
+    reserved: float = field(default=0.0, init=False)
+    under_way: int = field(default=0, init=False)
+
+
 class Budget:
     """What may be spent. Each request is reserved for at its highest price before it is sent.
 
     So the limit is kept even with many requests at once, as far as tokens are reckoned right.
-    `limit` None: no limit. `spent` may begin above 0 where earlier asking counts.
+    Models that are asked together share a `purse`, each with its prices.
     """
 
-    def __init__(self, prices: Prices, limit: float | None = None, spent: float = 0.0) -> None:
+    def __init__(
+        self,
+        prices: Prices,
+        limit: float | None = None,
+        spent: float = 0.0,
+        purse: Purse | None = None,
+    ) -> None:
         self.prices = prices
-        self.limit = limit
-        self.spent = spent
-        self.reserved = 0.0
-        self.under_way = 0
+        self.purse = purse or Purse(limit, spent)
+
+    @property
+    def spent(self) -> float:
+        """What was spent."""
+        return self.purse.spent
+
+    @property
+    def under_way(self) -> int:
+        """How many requests were sent and not settled yet."""
+        return self.purse.under_way
 
     def most(self, request: ChatRequest) -> float:
         """Return the highest price of a request."""
@@ -77,20 +103,24 @@ class Budget:
 
     def fits(self, price: float) -> bool:
         """Whether a request of this price may be sent now."""
+        purse = self.purse
         # A sum of floats that should be the limit may be a hair above it.
-        return self.limit is None or self.spent + self.reserved + price <= self.limit * (1 + 1e-9)
+        return purse.limit is None or purse.spent + purse.reserved + price <= purse.limit * (
+            1 + 1e-9
+        )
 
     def reserve(self, price: float) -> None:
         """Keep the price of a request that is sent now."""
-        self.reserved += price
-        self.under_way += 1
+        self.purse.reserved += price
+        self.purse.under_way += 1
 
     def settle(self, price: float, request: ChatRequest, reply: Reply) -> float:
         """Give a reservation back and return what the reply cost: nothing if none came."""
-        self.under_way -= 1
+        purse = self.purse
+        purse.under_way -= 1
         # Sums of floats leave a trace behind, and would count it against the limit.
-        self.reserved = self.reserved - price if self.under_way else 0.0
+        purse.reserved = purse.reserved - price if purse.under_way else 0.0
         came = reply.fault is None or reply.completion_tokens is not None
         cost = self.prices.cost(*tokens_used(request, reply)) if came else 0.0
-        self.spent += cost
+        purse.spent += cost
         return cost

@@ -41,6 +41,11 @@ class Pace:
         if allowance.tokens is not None and allowance.tokens < tokens:
             self.pause(allowance.tokens_reset or 0.0)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether `turn` would return at once, whoever asks."""
+        return not (self._request or self._token) and self._open_at <= time.monotonic()
+
     async def turn(self, tokens: int) -> None:
         """Return when a request of so many tokens may go out."""
         if self._request or self._token:

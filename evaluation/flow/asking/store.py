@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,7 +25,10 @@ class Kept:
 
 
 class Store(Protocol):
-    """Keeps replies for good: what `keep` has returned from is not lost, whatever happens."""
+    """Keeps replies for good: what `keep` has returned from is not lost, whatever happens.
+
+    A store that takes its time returns what is awaited in place of None.
+    """
 
     def has(self, planned: Planned) -> bool:
         """Whether this item has its reply (an ERROR is none)."""
@@ -32,10 +36,10 @@ class Store(Protocol):
     def known(self, key: str) -> bool:
         """Whether a reply of this key is kept, if only for another item."""
 
-    def copy(self, planned: Planned) -> None:
+    def copy(self, planned: Planned) -> Awaitable[None] | None:
         """Give the item the kept reply of its key."""
 
-    def keep(self, planned: Planned, kept: Kept) -> None:
+    def keep(self, planned: Planned, kept: Kept) -> Awaitable[None] | None:
         """Keep a reply. Raises OSError where it cannot; the asking ends then."""
 
 

@@ -16,11 +16,13 @@ from annotations.web.scope import RefusedError, user_id
 from evaluation import judging
 from evaluation.background import runs as lifecycle
 from evaluation.flow.aqer_summary import AqerSummary
+from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
+from evaluation.options import OptionError
 from evaluation.reports.alarms import alarms_report
 from evaluation.reports.anchors import RECOMMENDED, anchors_report
 from evaluation.site.results.page import Context, kind_or_404, results_page
-from evaluation.site.runs import run_or_404
+from evaluation.site.runs import refusal, run_or_404
 from evaluation.steps.load import parameters_of
 from evaluation.steps.outside import suggested_anchors
 from evaluation.words.reasons import why_not_chosen
@@ -68,7 +70,10 @@ def _suggest(request: HttpRequest, run: Run) -> HttpResponse:
     parameters = replace(
         parameters_of(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
     )
-    started = lifecycle.queue(run.version, user_id(request), parameters)
+    try:
+        started = lifecycle.queue(run.version, user_id(request), parameters)
+    except OptionError as error:
+        return _refused(request, run, error)
     messages.success(
         request, "The run has started; its page “Settle which camp is right” names the answers."
     )
@@ -98,8 +103,16 @@ def _grade(request: HttpRequest, run: Run) -> HttpResponse:
     parameters = replace(
         parameters_of(run.parameters), anchors=True, suggest_anchors=0, camps=False
     )
-    started = lifecycle.queue(run.version, user_id(request), parameters)
+    try:
+        started = lifecycle.queue(run.version, user_id(request), parameters)
+    except OptionError as error:
+        return _refused(request, run, error)
     return redirect("admin:run", started.public_id)
+
+
+def _refused(request: HttpRequest, run: Run, error: OptionError) -> HttpResponse:
+    messages.error(request, refusal(AqerParameters, error))
+    return redirect(_address(run))
 
 
 def _address(run: Run) -> str:

@@ -58,6 +58,16 @@ def test_a_model_is_scored_by_the_first_sample_of_its_latest_asking():
     assert given.models.keys == ["other", "new"]
 
 
+def test_an_asking_that_failed_takes_away_no_answer_of_an_earlier_one():
+    spoken = models(
+        ("old", "q1", "the moon", TEXT, 0),
+        ("failed", "q1", "", AnswerStatus.ERROR, 0),
+        ("first", "q2", "", AnswerStatus.ERROR, 0),
+        ("second", "q2", "", AnswerStatus.ERROR, 0),
+    )
+    assert choose(PLAIN, ANSWERS, spoken).models.keys == ["old", "second"]
+
+
 def test_models_without_a_first_sample_are_none():
     assert choose(PLAIN, ANSWERS, models(("x", "q1", "moon", TEXT, 1))).models is None
     assert choose(PLAIN, ANSWERS, ModelAnswers.of([])).models is None

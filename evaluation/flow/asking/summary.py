@@ -1,0 +1,101 @@
+"""What a run that asked models says of itself: a model each, what came, and why not more did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from evaluation.flow.stored import RunSummary, Stored
+
+VERSION = 1
+
+DONE, BUDGET, GIVEN_UP, FAILED = "done", "budget", "given_up", "failed"
+ENDS = {
+    DONE: "asked",
+    BUDGET: "stopped: the budget does not reach further",
+    GIVEN_UP: "given up",
+    FAILED: "could not be asked",
+}
+"""How the asking of a model ended, in words."""
+
+
+@dataclass(frozen=True)
+class AskedModel(Stored):
+    """What came of one model.
+
+    `planned` == `answered` + `empty` + `refused` + sum of `errors` + `not_asked`, in replies: a
+    question and a sample each.
+
+    Attributes
+    ----------
+    id : public id of the model. asking : what its replies have in common (`LLMResponse.asking`).
+    prompt : id of the prompt, `prompt_hash` that of its text.
+    end : done, budget, given_up (its faults would have met every request) or failed (it cannot be
+        had at all); `reason` says why it is not done, for people.
+    refused : of them `refused_prompt` before and `refused_generation` while it wrote.
+    errors : transport errors by code.
+    stored : replies that were there before this run. asked : requests of this run that got a reply
+        or an error.
+    prompt_tokens, completion_tokens : of all replies that were counted, earlier ones too.
+    cost : of this run. seconds : while it was asked. seconds_per_reply : mean; None without any.
+    """
+
+    id: str
+    name: str
+    asking: str = ""
+    spec: str = ""
+    strategy: str = ""
+    prompt: str = ""
+    prompt_name: str = ""
+    prompt_hash: str = ""
+    end: str = DONE
+    reason: str = ""
+    planned: int = 0
+    answered: int = 0
+    empty: int = 0
+    refused: int = 0
+    refused_prompt: int = 0
+    refused_generation: int = 0
+    errors: Mapping[str, int] = field(default_factory=dict)
+    error_messages: Mapping[str, str] = field(default_factory=dict)
+    not_asked: int = 0
+    stored: int = 0
+    asked: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+    seconds_per_reply: float | None = None
+
+    @property
+    def failures(self) -> int:
+        """How many replies are errors."""
+        return sum(self.errors.values())
+
+    @property
+    def complete(self) -> bool:
+        """Whether every reply is an answer, empty or a refusal."""
+        return not self.failures and not self.not_asked
+
+
+@dataclass(frozen=True)
+class AskSummary(RunSummary):
+    """What came of all models, in the order in which they were chosen."""
+
+    questions: int = 0
+    samples: int = 1
+    models: tuple[AskedModel, ...] = ()
+    cost: float = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every model gave every reply, if only an empty one or a refusal."""
+        return all(model.complete for model in self.models)
+
+    def shown_counts(self) -> Mapping[str, int]:
+        """Return what the page of a run shows of what went in and came out."""
+        return {
+            "questions": self.questions,
+            "models": len(self.models),
+            "model_answers": sum(model.answered for model in self.models),
+        }

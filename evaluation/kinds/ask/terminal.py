@@ -1,0 +1,35 @@
+"""What a terminal shows of a run that asked models."""
+
+from __future__ import annotations
+
+from evaluation.flow.asking.summary import ENDS, AskedModel, AskSummary
+from evaluation.models import Run
+from evaluation.words.console import printable, text_table
+
+HEADER = ("model", "answered", "empty", "refused", "errors", "not asked", "asked", "cost", "s each")
+
+
+def report_of_run(run: Run) -> str:
+    """Return what came of each model, and why not more did."""
+    summary = AskSummary.of(run.summary)
+    rows = [
+        (
+            *(one.name, one.answered, one.empty, one.refused, one.failures, one.not_asked),
+            *(one.asked, round(one.cost, 6), one.seconds_per_reply),
+        )
+        for one in summary.models
+    ]
+    head = f"{summary.questions:,} questions, {len(summary.models)} models"
+    if summary.samples > 1:
+        head += f", {summary.samples} samples of each"
+    told = [line for one in summary.models for line in _told(one)]
+    return "\n\n".join([head, text_table(HEADER, rows), *(["\n".join(told)] if told else [])])
+
+
+def _told(one: AskedModel) -> list[str]:
+    lines = []
+    if one.reason:
+        lines.append(f"{one.name}: {ENDS.get(one.end, one.end)}: {one.reason}")
+    for code, count in one.errors.items():
+        lines.append(f"{one.name}: {count:,} {code}: {one.error_messages.get(code, '')}")
+    return [printable(line) for line in lines]

@@ -1,0 +1,380 @@
+"""A run that asks models, from its options to its summary.
+
+The models are asked beside each other, in a thread with an event loop; this thread writes what
+comes, a short transaction for all that came meanwhile, tells how far the run is, and looks whether
+it was cancelled or paused. What is committed is never asked again: rows are the checkpoint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from django.db import DatabaseError, transaction
+from django.db.models.functions import Now
+
+from evaluation.backends.errors import ChatError
+from evaluation.flow.asking.asker import End, Outcome, ask
+from evaluation.flow.asking.budget import Budget, Prices, Purse
+from evaluation.flow.asking.options import AskOptions
+from evaluation.flow.asking.summary import (
+    BUDGET,
+    DONE,
+    FAILED,
+    GIVEN_UP,
+    VERSION,
+    AskedModel,
+    AskSummary,
+)
+from evaluation.flow.signatures import SHORT, combined_hash, versions
+from evaluation.models import LLMResponse, Run
+from evaluation.options import FORM, signed
+from evaluation.steps.asking.askings import Asking, askings_of, problems_with
+from evaluation.steps.asking.progress import ModelProgress, keep_progress, kept_progress
+from evaluation.steps.asking.replies import (
+    ERROR,
+    Mailbox,
+    MailboxClosedError,
+    Post,
+    Replies,
+    rows_of,
+    settle,
+    write,
+)
+from evaluation.steps.checkpoints import Ending, OutOfTimeError, RunInputError, Turn
+
+logger = logging.getLogger(__name__)
+
+STAGE = "asking"
+SECONDS_BETWEEN_LOOKS = 0.2
+SECONDS_BETWEEN_REPORTS = 1.0
+# How long what is under way is waited for once the run is nobody's any more: it was paid for.
+SECONDS_TO_COME_IN = 10.0
+TRIES = 3
+"""Of one transaction, where the database is busy."""
+
+
+def collect(turn: Turn) -> None:
+    """Ask the models of a claimed run whatever is not stored, or as far as the turn goes."""
+    run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
+    askings = _askings(run)
+    states = {one.id: one for one in kept_progress(turn.run_id)}
+    working = [_Work(asking, states.get(asking.id), turn.run_id) for asking in askings]
+    turn.report(STAGE, *_counted(working))
+    if any(work.waits for work in working):
+        _Conversation(turn, working, _purse(run, askings)).hold()
+    if any(work.out_of_time for work in working):
+        raise OutOfTimeError(turn.run_id)
+    _end(turn, run, working)
+
+
+def _askings(run: Run) -> list[Asking]:
+    try:
+        options = AskOptions.of_dict(run.parameters)
+    except KeyError as error:
+        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+    problems = problems_with(run.version, run.owner, options)
+    if problems:
+        said = (FORM.sentence(AskOptions, one) for one in problems)
+        raise RunInputError(" ".join(f"{one[:1].upper()}{one[1:]}." for one in said))
+    return askings_of(run.version, run.owner, options)
+
+
+class _Work:
+    """One model in a turn.
+
+    The thread that asks sets `outcome` or `failure`, and `took`; all else is of the thread that
+    writes.
+    """
+
+    def __init__(self, asking: Asking, before: ModelProgress | None, run_id: int) -> None:
+        self.asking = asking
+        self.replies = Replies.of(asking, run_id=run_id)
+        self.outcome: Outcome | None = None
+        self.failure = asking.reason
+        self.took: float | None = None
+        fresh = ModelProgress(asking.id, asking.model.name)
+        before = before or fresh
+        # What failed in an earlier turn is tried once more: a back-end may be there now.
+        end = "" if before.end == FAILED else before.end
+        self._state = replace(
+            before,
+            total=asking.n_planned,
+            done=len(self.replies.has_reply),
+            end=end,
+            reason=before.reason if end else "",
+        )
+        # Whether there is something to ask in this turn.
+        self.waits = not self.failure and not end and self._state.done < self._state.total
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether it is to be gone on with in another turn."""
+        timed_out = self.outcome is not None and self.outcome.end is End.TIME
+        return timed_out and not self.state(0.0).end
+
+    def count(self, posts: Sequence[Post]) -> None:
+        """Count what was committed."""
+        kept = [post.kept for post in posts if post.kept is not None]
+        errors = sum(one.reply.status.value == ERROR for one in kept)
+        self._state = replace(
+            self._state,
+            done=self._state.done + len(posts),
+            asked=self._state.asked + sum(one.attempts > 0 for one in kept),
+            errors=self._state.errors + errors,
+            cost=self._state.cost + sum(one.cost for one in kept),
+        )
+
+    def state(self, seconds: float) -> ModelProgress:
+        """Return how far it is, `seconds` after the turn began to ask."""
+        end, reason = self._ended()
+        worked = (seconds if self.took is None else self.took) if self.waits else 0.0
+        return replace(
+            self._state, end=end, reason=reason, seconds=round(self._state.seconds + worked, 2)
+        )
+
+    def _ended(self) -> tuple[str, str]:
+        if self.failure:
+            return FAILED, self.failure
+        outcome = self.outcome
+        if outcome is None:
+            if self._state.end or self._state.done < self._state.total:
+                return self._state.end, self._state.reason
+            return DONE, ""
+        if outcome.end is End.TIME:
+            attempts = self.asking.options.attempts
+            if outcome.n_asked or outcome.n_attempts < attempts or not outcome.last_fault:
+                return "", ""
+            # A turn without one reply: the next one would be like it.
+            return GIVEN_UP, f"no reply in {outcome.seconds:.0f} s: {outcome.last_fault}"
+        end = {End.DONE: DONE, End.BUDGET: BUDGET, End.GIVEN_UP: GIVEN_UP}.get(outcome.end, "")
+        return end, "" if end == DONE else outcome.reason
+
+
+class _Conversation:
+    """The thread that asks, and this one, which writes."""
+
+    def __init__(self, turn: Turn, working: Sequence[_Work], purse: Purse) -> None:
+        self.turn, self.working, self.purse = turn, working, purse
+        self.mailbox = Mailbox()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._began = time.monotonic()
+        self._reported = float("-inf")
+        self._error: BaseException | None = None
+
+    def hold(self) -> None:
+        """Ask, and write what comes, until all is asked or the turn is over.
+
+        Raises what ended it otherwise: a lost claim, a database that takes nothing.
+        """
+        thread = threading.Thread(target=self._run, name="asking", daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                self._look()
+            while posts := self.mailbox.take(0.0):
+                self._write(posts)
+        except BaseException:
+            self._let_come_in(thread)
+            raise
+        finally:
+            self.mailbox.close()
+            self._signal("stop")
+            thread.join()
+        if self._error is not None:
+            raise self._error
+        with self.turn.fenced():
+            self._report()
+
+    # In the thread that asks
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._ask_all())
+        except BaseException as error:  # the other thread raises it
+            self._error = error
+
+    async def _ask_all(self) -> None:
+        self.stop, self.enough = asyncio.Event(), asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        async with asyncio.TaskGroup() as tasks:
+            for work in [work for work in self.working if work.waits]:
+                work.replies.mailbox = self.mailbox
+                tasks.create_task(self._ask(work))
+
+    async def _ask(self, work: _Work) -> None:
+        asking, began = work.asking, time.monotonic()
+        assert asking.chat is not None
+        try:
+            outcome = await ask(
+                asking.chat,
+                asking.planned,
+                work.replies,
+                asking.options.pace(),
+                Budget(asking.prices or Prices(), purse=self.purse),
+                stop=self.stop,
+                enough=self.enough,
+            )
+        except ChatError as error:  # it cannot be had at all; the others can
+            work.failure = str(error)
+        else:
+            work.took, work.outcome = time.monotonic() - began, outcome
+
+    # In the thread of the turn
+
+    def _look(self) -> None:
+        """Write what came, tell how far it is, and see whether the turn may go on."""
+        self._write(self.mailbox.take(SECONDS_BETWEEN_LOOKS))
+        self.turn.check()
+        if self.turn.is_over():
+            self._signal("enough")
+
+    def _write(self, posts: Sequence[Post]) -> None:
+        due = time.monotonic() - self._reported >= SECONDS_BETWEEN_REPORTS
+        if not posts and not due:
+            return
+        try:
+            self._commit(posts, due)
+        except BaseException:
+            self._save(posts)
+            raise
+        settle(posts)
+        for work in self.working:
+            work.count([post for post in posts if post.asking is work.asking])
+
+    def _commit(self, posts: Sequence[Post], due: bool) -> None:
+        for trial in range(1, TRIES + 1):
+            try:
+                with self.turn.fenced():
+                    write(posts, self.turn.run_id)
+                    if due:
+                        self._report()
+                return
+            except DatabaseError:
+                if trial == TRIES:
+                    raise
+                time.sleep(trial / 2)
+
+    def _report(self) -> None:
+        self._reported = time.monotonic()
+        seconds = self._reported - self._began
+        keep_progress(self.turn, [work.state(seconds) for work in self.working])
+        self.turn.report(STAGE, *_counted(self.working))
+
+    def _let_come_in(self, thread: threading.Thread) -> None:
+        """Keep what is under way and comes within a moment: it was paid for."""
+        ends = time.monotonic() + SECONDS_TO_COME_IN
+        self._signal("enough")
+        while thread.is_alive() and time.monotonic() < ends:
+            self._save(self.mailbox.take(SECONDS_BETWEEN_LOOKS))
+        self.mailbox.close()
+        self._save(self.mailbox.take(0.0))
+
+    def _save(self, posts: Sequence[Post]) -> None:
+        """Write replies without the claim: they are true whoever has the run now."""
+        if not posts:
+            return
+        try:
+            with transaction.atomic():
+                write(posts, self.turn.run_id)
+        except DatabaseError as error:
+            logger.warning("%d replies could not be stored: %s", len(posts), error)
+            settle(posts, MailboxClosedError("the replies are not written any more"))
+        else:
+            settle(posts)
+
+    def _signal(self, name: str) -> None:
+        """Set an event of the thread that asks."""
+        if self._loop is not None and not self._loop.is_closed():
+            with suppress(RuntimeError):  # it was closed just now
+                self._loop.call_soon_threadsafe(getattr(self, name).set)
+
+
+def _counted(working: Sequence[_Work]) -> tuple[int, int]:
+    states = [work.state(0.0) for work in working]
+    return sum(one.done for one in states), sum(one.total for one in states)
+
+
+def _purse(run: Run, askings: Sequence[Asking]) -> Purse:
+    """Return what the run may still spend; earlier turns count."""
+    told = LLMResponse.objects.filter(run=run).values_list("extra__cost", flat=True)
+    spent = sum(one for one in told if isinstance(one, int | float))
+    return Purse(askings[0].options.budget, float(spent))
+
+
+def _end(turn: Turn, run: Run, working: Sequence[_Work]) -> None:
+    askings = [work.asking for work in working]
+    options = askings[0].options
+    models = tuple(_asked(work, run) for work in working)
+    summary = AskSummary(
+        version=VERSION,
+        questions=len(askings[0].questions),
+        samples=options.samples,
+        models=models,
+        cost=sum(one.cost for one in models),
+    )
+    input_hash = combined_hash(
+        [f"{one.external_id}\x1f{one.public_id}\x1f{one.text}" for one in askings[0].questions]
+        + [asking.hash for asking in askings]
+    )
+    parts = {**signed(options), "models": str(len(askings)), "inputs": input_hash[:SHORT]}
+    parts["version"] = versions()["crowdgrade"]
+    signature = "|".join(["ask", *(f"{name}:{value}" for name, value in parts.items())])
+    with turn.fenced():
+        for asking in askings:
+            # What this run found stored was asked for by it as well: it is the latest asking.
+            rows_of(asking).exclude(status=ERROR).update(asked_at=Now())
+        keep_progress(turn, [work.state(0.0) for work in working])
+        turn.report(STAGE, *_counted(working))
+        turn.end(Ending(signature, input_hash, summary))
+
+
+def _asked(work: _Work, run: Run) -> AskedModel:
+    """Return what came of one model, out of its rows."""
+    asking, state = work.asking, work.state(0.0)
+    rows = list(rows_of(asking).values_list("status", "extra", "run_id"))
+    statuses = Counter(status for status, _, _ in rows)
+    failed = [extra for status, extra, _ in rows if status == ERROR]
+    mine = [extra for _, extra, run_id in rows if run_id == run.pk and not extra.get("copied")]
+    asked = [extra for extra in mine if extra.get("attempts")]
+    seconds = _numbers([extra for _, extra, _ in rows if not extra.get("copied")], "seconds")
+    prompt = asking.prompt
+    return AskedModel(
+        id=asking.id,
+        name=asking.model.name,
+        asking=asking.hash,
+        spec=asking.model.spec,
+        strategy=prompt.prompt.strategy,
+        prompt=prompt.id,
+        prompt_name=prompt.name,
+        prompt_hash=prompt.prompt.hash,
+        end=state.end or DONE,
+        reason=state.reason,
+        planned=asking.n_planned,
+        answered=statuses["text"],
+        empty=statuses["empty"],
+        refused=sum(n for status, n in statuses.items() if status.startswith("refused")),
+        refused_prompt=statuses["refused_prompt"],
+        refused_generation=statuses["refused_generation"],
+        errors=dict(Counter(extra.get("error", "") for extra in failed)),
+        error_messages={extra.get("error", ""): extra.get("message", "") for extra in failed},
+        not_asked=asking.n_planned - len(rows),
+        stored=len(rows) - len(mine),
+        asked=len(asked),
+        prompt_tokens=int(sum(_numbers([extra for _, extra, _ in rows], "prompt_tokens"))),
+        completion_tokens=int(sum(_numbers([extra for _, extra, _ in rows], "completion_tokens"))),
+        cost=sum(_numbers(mine, "cost")),
+        seconds=state.seconds,
+        seconds_per_reply=sum(seconds) / len(seconds) if seconds else None,
+    )
+
+
+def _numbers(extras: Sequence[dict[str, Any]], name: str) -> list[float]:
+    return [extra[name] for extra in extras if isinstance(extra.get(name), int | float)]

@@ -1,0 +1,32 @@
+"""Questions of a version as conversations with a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from annotations.models import Question, QuestionSetVersion
+from evaluation.flow.asking.plan import Item
+from evaluation.flow.asking.prompts import Prompt
+
+
+def questions_of(version: QuestionSetVersion) -> list[Question]:
+    """Return the questions in their order, with their passages."""
+    return list(version.questions.select_related("passage").order_by("position", "pk"))
+
+
+def items_of(questions: Sequence[Question], prompt: Prompt, samples: int) -> list[Item]:
+    """Return a conversation for each question, under its id in files."""
+    return [Item(one.external_id, prompt.messages(fields_of(one)), samples) for one in questions]
+
+
+def fields_of(question: Question) -> dict[str, str]:
+    """Return what a template may show of a question; as `manage.py ask` does of one in a file."""
+    passage, choices = question.passage, question.choices
+    return {
+        "question": question.text,
+        "choices": "".join(["\nChoices:", *(f"\n- {one}" for one in choices)]) if choices else "",
+        "category": question.category,
+        "language": question.language,
+        "passage": passage.text if passage else "",
+        "title": passage.title if passage else "",
+    }

@@ -1,0 +1,353 @@
+"""The replies of an asking: what the database has of them, and what comes, as rows.
+
+The asking runs in a thread of its own; only the worker's thread talks to the database. What came
+goes through a `Mailbox`, and the asking waits until it is committed: a reply that `keep` has
+returned from is not lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import queue
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from annotations.exchange import AnswerStatus
+from evaluation.backends.chat.completion import UNWRITABLE
+from evaluation.flow.asking.plan import Planned
+from evaluation.flow.asking.store import Kept
+from evaluation.models import LLMResponse, RawReply, request_hash
+from evaluation.steps.asking.askings import Asking
+
+# Keys in one query: databases take only so many parameters.
+QUERIED = 500
+# Replies that are written in one transaction.
+AT_ONCE = 500
+# Characters of JSON of a raw request or answer that are kept; what has more is cut.
+LARGEST_RAW = 1_000_000
+CUT = 100_000
+REPLACED = "\N{REPLACEMENT CHARACTER}"
+ERROR = AnswerStatus.ERROR.value
+
+
+class MailboxClosedError(OSError):
+    """Nobody writes what comes any more."""
+
+
+@dataclass(frozen=True)
+class Post:
+    """A reply on its way into the database, or the key of a stored one to copy (`source`)."""
+
+    asking: Asking
+    planned: Planned
+    kept: Kept | None
+    source: int | None
+    written: asyncio.Future[None]
+
+
+class Mailbox:
+    """From the asking's thread to the one that writes."""
+
+    def __init__(self) -> None:
+        self._posts: queue.SimpleQueue[Post] = queue.SimpleQueue()
+        self._closed = False
+
+    def put(
+        self, asking: Asking, planned: Planned, kept: Kept | None, source: int | None = None
+    ) -> asyncio.Future[None]:
+        """Hand a reply over; awaited, it returns once the reply is committed."""
+        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._closed:
+            raise MailboxClosedError("the replies are not written any more")
+        self._posts.put(Post(asking, planned, kept, source, written))
+        return written
+
+    def take(self, seconds: float) -> list[Post]:
+        """Return what came, at most `AT_ONCE`; waits for the first of them at most so long."""
+        try:
+            found = [self._posts.get(timeout=seconds)]
+        except queue.Empty:
+            return []
+        while len(found) < AT_ONCE:
+            try:
+                found.append(self._posts.get_nowait())
+            except queue.Empty:
+                break
+        return found
+
+    def close(self) -> None:
+        """Take nothing more."""
+        self._closed = True
+
+
+def settle(posts: Iterable[Post], error: OSError | None = None) -> None:
+    """Tell the asking that its replies are committed, or why they are not."""
+    for post in posts:
+
+        def tell(written: asyncio.Future[None] = post.written) -> None:
+            if written.done():
+                return
+            if error is None:
+                written.set_result(None)
+            else:
+                written.set_exception(error)
+
+        try:
+            post.written.get_loop().call_soon_threadsafe(tell)
+        except RuntimeError:  # the asking has ended
+            return
+
+
+@dataclass
+class Replies:
+    """The store of one asking, as `evaluation.flow.asking.store.Store`.
+
+    Attributes
+    ----------
+    has_reply : place of the question and sample of what needs not be asked.
+    by_key : primary keys of stored responses by the keys of their replies.
+    """
+
+    asking: Asking
+    mailbox: Mailbox
+    has_reply: set[tuple[int, int]] = field(default_factory=set)
+    by_key: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, asking: Asking, mailbox: Mailbox | None = None, run_id: int | None = None) -> Self:
+        """Return the store with what the database has.
+
+        An error of `run_id` itself is not asked again, that of another run is.
+        """
+        found = cls(asking, mailbox or Mailbox())
+        place = {question.pk: at for at, question in enumerate(asking.questions)}
+        rows = rows_of(asking).exclude(Q(status=ERROR) & ~Q(run=run_id))
+        found.has_reply = {
+            (place[question], sample)
+            for question, sample in rows.values_list("question_id", "sample")
+        }
+        found.by_key = _known([one.key for one in asking.planned if not found.has(one)], asking)
+        return found
+
+    def has(self, planned: Planned) -> bool:
+        """Whether this question and sample has its reply."""
+        return (planned.place, planned.request.sample) in self.has_reply
+
+    def known(self, key: str) -> bool:
+        """Whether a reply of this key is stored, for another question, version or model."""
+        return key in self.by_key
+
+    def copy(self, planned: Planned) -> asyncio.Future[None]:
+        """Give the question the stored reply of its key."""
+        return self.mailbox.put(self.asking, planned, None, self.by_key.get(planned.key))
+
+    def keep(self, planned: Planned, kept: Kept) -> asyncio.Future[None]:
+        """Store a reply."""
+        return self.mailbox.put(self.asking, planned, kept)
+
+
+def rows_of(asking: Asking) -> QuerySet[LLMResponse]:
+    """Return the stored answers of an asking to the questions of its version."""
+    return LLMResponse.objects.filter(
+        model=asking.model,
+        asking=asking.hash,
+        question__version=asking.questions[0].version_id,
+        sample__lt=asking.options.samples,
+    )
+
+
+def write(posts: Sequence[Post], run_id: int) -> None:
+    """Write what came; call it in a transaction.
+
+    An answer that is there stays as it is; an error gives way to whatever comes.
+    """
+    for post_group in _by_asking(posts):
+        asking = post_group[0].asking
+        fresh = {_place(post): _row(post, run_id) for post in post_group if post.kept is not None}
+        copied = [post for post in post_group if post.kept is None]
+        fresh |= _copies(copied, fresh, run_id)
+        _store(asking, fresh)
+
+
+def _known(keys: Sequence[str], asking: Asking) -> dict[str, int]:
+    """Return the stored replies of some keys, among those of the owner's models."""
+    found: dict[str, int] = {}
+    for first in range(0, len(keys), QUERIED):
+        rows = LLMResponse.objects.filter(
+            key__in=keys[first : first + QUERIED], model__owner=asking.model.owner_id
+        ).exclude(status=ERROR)
+        found |= dict(rows.order_by("-pk").values_list("key", "pk"))
+    return found
+
+
+def _by_asking(posts: Sequence[Post]) -> Iterator[list[Post]]:
+    groups: dict[str, list[Post]] = {}
+    for post in posts:
+        groups.setdefault(post.asking.id, []).append(post)
+    yield from groups.values()
+
+
+Place = tuple[int, int]
+"""Primary key of a question, and a sample."""
+
+
+@dataclass
+class _Fresh:
+    """A response and what is kept beside it."""
+
+    response: LLMResponse
+    request: Any
+    reply: Any
+
+
+def _place(post: Post) -> Place:
+    return post.asking.questions[post.planned.place].pk, post.planned.request.sample
+
+
+def _row(post: Post, run_id: int) -> _Fresh:
+    assert post.kept is not None
+    asking, kept, reply = post.asking, post.kept, post.kept.reply
+    extra: dict[str, Any] = {
+        "prompt_tokens": reply.prompt_tokens,
+        "completion_tokens": reply.completion_tokens,
+        "seconds": round(kept.seconds, 4) if kept.attempts else None,
+        "attempts": kept.attempts,
+        "seed": post.planned.request.parameters.get("seed"),
+        "cost": kept.cost,
+        "prompt_hash": asking.prompt.prompt.hash,
+    }
+    if reply.fault is not None:
+        extra |= {
+            "error": reply.fault.code,
+            "message": UNWRITABLE.sub(REPLACED, reply.fault.message),
+        }
+    response = _response(post, run_id, extra)
+    response.text, response.status = reply.text, reply.status.value
+    response.finish_reason = UNWRITABLE.sub(REPLACED, reply.finish_reason)
+    assert asking.chat is not None
+    request = asking.chat.body(post.planned.request) if kept.attempts else None
+    return _Fresh(response, storable(request), storable(reply.raw))
+
+
+def _response(post: Post, run_id: int, extra: dict[str, Any]) -> LLMResponse:
+    asking = post.asking
+    question, sample = _place(post)
+    messages = [dict(message) for message in post.planned.request.messages]
+    prompt = json.dumps(messages, ensure_ascii=False)
+    return LLMResponse(
+        model=asking.model,
+        question_id=question,
+        prompt=prompt,
+        parameters=asking.stored_parameters,
+        request=request_hash(prompt, asking.stored_parameters),
+        asking=asking.hash,
+        key=post.planned.key,
+        run_id=run_id,
+        sample=sample,
+        extra={name: value for name, value in extra.items() if value is not None},
+        asked_at=timezone.now(),
+    )
+
+
+def _copies(
+    posts: Sequence[Post], fresh: Mapping[Place, _Fresh], run_id: int
+) -> dict[Place, _Fresh]:
+    """Return rows with the replies of others that were asked the same."""
+    if not posts:
+        return {}
+    came = {one.response.key: one for one in fresh.values()}
+    wanted = [post.source for post in posts if post.source is not None]
+    rows = LLMResponse.objects.select_related("raw").in_bulk(wanted)
+    keys = [post.planned.key for post in posts if post.source is None]
+    by_key = {
+        row.key: row
+        for row in LLMResponse.objects.filter(key__in=keys, model=posts[0].asking.model)
+        .exclude(status=ERROR)
+        .select_related("raw")
+    }
+    found = {}
+    for post in posts:
+        key = post.planned.key
+        source = rows.get(post.source) if post.source is not None else by_key.get(key)
+        if source is not None:
+            raw = getattr(source, "raw", None)
+            of = _Fresh(source, raw and raw.request, raw and raw.reply)
+        elif key in came:
+            of = came[key]
+        else:
+            continue  # withdrawn meanwhile: it is asked in the next turn
+        extra = {**of.response.extra, "cost": 0.0, "copied": True}
+        response = _response(post, run_id, extra)
+        for name in ("text", "status", "finish_reason"):
+            setattr(response, name, getattr(of.response, name))
+        found[_place(post)] = _Fresh(response, of.request, of.reply)
+    return found
+
+
+CHANGED = ("text", "status", "finish_reason", "extra", "run", "asked_at", "key")
+
+
+def _store(asking: Asking, fresh: Mapping[Place, _Fresh]) -> None:
+    """Insert what is new, and put what came in the place of errors."""
+    questions = list({question for question, _ in fresh})
+    there = {}
+    for first in range(0, len(questions), QUERIED):
+        for row in LLMResponse.objects.filter(
+            model=asking.model, asking=asking.hash, question__in=questions[first : first + QUERIED]
+        ):
+            there[row.question_id, row.sample] = row
+    changed, new, raw = [], [], []
+    for place, one in fresh.items():
+        old = there.get(place)
+        if old is None:
+            new.append(one.response)
+        elif old.status == ERROR:
+            for name in CHANGED:
+                setattr(old, name, getattr(one.response, name))
+            changed.append(old)
+            raw.append(RawReply(response=old, request=one.request, reply=one.reply))
+    LLMResponse.objects.bulk_update(changed, CHANGED)
+    RawReply.objects.filter(response__in=changed).delete()
+    # Another run may have asked the same in the meantime; its answers stand.
+    LLMResponse.objects.bulk_create(new, ignore_conflicts=True)
+    keys = dict(
+        LLMResponse.objects.filter(public_id__in=[one.public_id for one in new]).values_list(
+            "public_id", "pk"
+        )
+    )
+    raw += [
+        RawReply(response_id=key, request=one.request, reply=one.reply)
+        for one in fresh.values()
+        if (key := keys.get(one.response.public_id)) is not None
+    ]
+    RawReply.objects.bulk_create(raw)
+
+
+def storable(value: Any) -> Any:
+    """Return JSON as every database takes it: no NUL, no half characters, no NaN, and not too long.
+
+    What is longer than `LARGEST_RAW` is cut, as text.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        clean = _clean(value)
+    except (ValueError, RecursionError):  # NaN, or nested beyond reason
+        text = clean = UNWRITABLE.sub(REPLACED, repr(value))
+    if len(text) <= LARGEST_RAW:
+        return clean
+    return UNWRITABLE.sub(REPLACED, text[:CUT]) + " ... (cut)"
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return UNWRITABLE.sub(REPLACED, value)
+    if isinstance(value, Mapping):
+        return {_clean(str(name)): _clean(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(inner) for inner in value]
+    return value

@@ -1,0 +1,43 @@
+"""A set of questions, models at a fake server, and runs that ask them."""
+
+from evaluation.background import runs
+from evaluation.background.work import work_one_turn
+from evaluation.flow.asking.options import AskOptions
+from evaluation.flow.asking.summary import AskSummary
+from evaluation.models import LanguageModel, LLMResponse, Run
+
+
+def model(owner, name, spec, **more):
+    return LanguageModel.objects.create(owner=owner, name=name, spec=spec, **more)
+
+
+def queued(version, *models, owner=None, **options):
+    """A run that asks these models."""
+    chosen = AskOptions(models=tuple(str(one.public_id) for one in models), **options)
+    who = owner or version.question_set.owner
+    return runs.queue(version, who.pk, chosen, "ask", trusted=False)
+
+
+def worked(run, turns=20, **turn):
+    """The run after so many turns at most."""
+    for _ in range(turns):
+        work_one_turn(**turn)
+        run.refresh_from_db()
+        if run.is_finished:
+            break
+    return run
+
+
+def asked(version, *models, **options):
+    """The summary of a run that is done."""
+    run = worked(queued(version, *models, **options))
+    assert run.state == Run.State.DONE, run.error
+    return AskSummary.of(run.summary)
+
+
+def texts(of):
+    """What a model answered: text by question and sample."""
+    rows = LLMResponse.objects.filter(model=of).order_by("pk")
+    return {
+        (one.question.external_id, one.sample): one.text for one in rows.select_related("question")
+    }
