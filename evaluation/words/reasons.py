@@ -88,6 +88,21 @@ WHY_EMPTY: Mapping[str, str] = {
     "repeated_reply": "rows that repeat an earlier reply",
     "letter_out_of_range": "replies with a letter that no choice has",
     "no_choice": "replies that name no choice",
+    "no_right_answer": "the question has no right answer in the file",
+    "reply_to_question_without_right_answer": "the question replied to has no right answer",
+    "no_cases": "there is nothing that has the number",
+    "all_right": "all of it is right, so nothing is to be told apart",
+    "none_right": "none of it is right, so nothing is to be told apart",
+    "of_the_file": "it is a share of what is in the file, and no estimate",
+    "no_distribution": "no distribution of the first token is given",
+    "confidence_out_of_range": "a confidence is not between 0 and 100",
+    "confidence_unreadable": "a confidence is no number",
+    "probability_above_1": "probabilities are above 1",
+    "not_finite": "a distribution holds what is no number",
+    "no_numbers": "a distribution is empty",
+    "vocabulary_too_small": "there are fewer tokens than the distribution needs",
+    "first_token_without_answer": "a distribution belongs to no answer of the reply",
+    "first_token_repeated": "an answer has two distributions; the first one counts",
 }
 """Of a cell of a table, and of an answer that is not there."""
 

@@ -291,6 +291,7 @@ RUN_KINDS = [
     "evaluation.kinds.eloquent.ELOQUENT",
     "evaluation.kinds.crowd_size.CROWD_SIZE",
     "evaluation.kinds.judge.JUDGE",
+    "evaluation.kinds.maqa.MAQA",
 ]
 # Asking language models: where they may be besides public addresses, and whose keys they may get.
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]

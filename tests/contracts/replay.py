@@ -268,6 +268,7 @@ def write_input(folder: Path, demo: Path) -> None:
     (folder / "strangers.txt").write_text("Nobody\n", "utf-8")
     save_csv(folder / "strange-anchors.csv", [[*header[:2], "grade"], ["Nobody", "tides-1", 3]])
     write_camps(folder, rng)
+    write_several(folder)
     write_mistakes(folder, demo, header, rows)
     write_graded_answers(folder / "mohler2011", rng)
     write_rewordings(folder)
@@ -306,6 +307,43 @@ def write_rewordings(folder: Path) -> None:
     save_csv(folder / "replies.csv", [header, *rows, rows[0]])
     crooked = [["", "c1", "0", "A", "lost"], ["", "", "-1", "B", ""], ["", "c1", "1", "B", "empty"]]
     save_csv(folder / "crooked-replies.csv", [header, *crooked])
+
+
+def write_several(folder: Path) -> None:
+    """Questions with several right answers, and replies of two systems in every form."""
+    questions = [
+        {
+            "question": "Which seas touch Denmark?",
+            "answer": ["North Sea", ["Baltic Sea", "Baltic"]],
+        },
+        {"question": "Solve x^2 + 2x - 63 = 0.", "answer": [-9, 7], "dataset": "mathematics"},
+        {"question": "Where is it filmed?", "answer": ["Atlanta, Texas", "Vivian, Louisiana"]},
+        {"question": "Which statements hold?", "answer": ["A", "C"], "dataset": "choices"},
+        {"question": "Which one is even?", "answer": ["B"], "id": "even", "dataset": "choices"},
+        {"question": "Nobody knows.", "answer": []},
+    ]
+    sure = [
+        {"answer": "A", "logits": [3.0, 1.0, 0.5, 0.0]},
+        {"answer": "B", "top_logprobs": [-0.5, -1.5], "vocabulary": 1000},
+        {"answer": "C", "top_logprobs": [{"token": "C", "logprob": -0.2}]},
+    ]
+    replies = [
+        {"item": 0, "reply": "The Baltic and the North Sea\nConfidence: 90%"},
+        {"item": 0, "sample": 1, "reply": "- North Sea\n- Baltic Sea\n\nConfidence: 0.8"},
+        {"item": 0, "sample": 2, "reply": "North Sea, Baltic, Baltic Sea, Kattegat"},
+        {"item": 1, "reply": 'x = 7 or -9, so ["7", "-9"]', "confidence": 340},
+        {"item": 2, "reply": "The places are Vivian, Louisiana, and Atlanta, Texas."},
+        {"item": 3, "answers": ["A", "B", "C"], "confidence": "about 60 %", "first_token": sure},
+        {"item": "even", "reply": "B) because it is", "confidence": 1},
+        {"item": 5, "reply": "42"},
+        {"item": 77, "reply": "42"},
+        {"system": "other", "item": 0, "status": "refused"},
+        {"system": "other", "item": 1, "status": "error"},
+        {"system": "other", "item": 3, "answers": ["C"], "first_token": sure[2:]},
+    ]
+    (folder / "several.json").write_text(json.dumps(questions, indent=1), "utf-8")
+    lines = "".join(json.dumps(reply) + "\n" for reply in replies)
+    (folder / "several.jsonl").write_text(lines, "utf-8")
 
 
 def write_camps(folder: Path, rng: object) -> None:

@@ -1,0 +1,115 @@
+"""JSON Lines whose objects hold lists and objects of their own, so that they are no table."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.decoding import TextFile
+from annotations.exchange.records import AnswerStatus
+
+ENDINGS = (".jsonl", ".ndjson")
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+
+
+class _TwiceError(ValueError):
+    """A key stands twice in one object."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _TwiceError(next(key for key in keys if keys.count(key) > 1))
+    return value
+
+
+# Numbers that are no JSON (NaN, Infinity) are read: who uses them says what they mean.
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
+def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+    r"""Yield each object of a JSON Lines file with its line, from 1; blank lines are skipped.
+
+    Values are Python's own: numbers as numbers, NaN and Infinity too. Lines that are no object, or
+    hold a key twice or what is no text, are noted in `problems` and left out, and so is a file
+    without any object.
+    """
+    found = False
+    for number, line in enumerate(text.lines("\n"), 1):
+        if line.isspace():
+            continue
+        found = True
+        try:
+            value = _DECODER.decode(line)
+        except json.JSONDecodeError as error:
+            problems.add(number, error.colno, f"this is not JSON: {error.msg}", "Correct it there.")
+        except _TwiceError as error:
+            problems.add(number, None, f"the key {error} stands there twice", "Write it once.")
+        except (RecursionError, ValueError):
+            problems.add(number, None, "the JSON is nested too deeply, or a number is too long")
+        else:
+            if not isinstance(value, dict):
+                problems.add(number, None, "this is JSON but no object", "Write one object a line.")
+            elif _ESCAPE.search(line) and _UNWRITABLE.search(json.dumps(value, ensure_ascii=False)):
+                problems.add(
+                    number,
+                    None,
+                    "there is a NUL character or half a surrogate pair, which no text holds",
+                    "Remove it.",
+                )
+            else:
+                yield number, value
+    if not found:
+        problems.add(None, None, "there is no data row", "Check that it was saved completely.")
+
+
+def id_of(value: Any) -> str | None:
+    """Return an id as ids are kept: text, trimmed, in NFC; a number as it is written.
+
+    "" for what is not there, None for what is no id.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return cleaned(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        return None
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def status_of(
+    value: Any, text: str, line: int, problems: Problems, others: bool = False
+) -> AnswerStatus | None:
+    """Return the status that a reply has in effect; None, with a note, if it cannot be.
+
+    Parameters
+    ----------
+    value : as in the file, in any case; None or "" for text.
+    text : of the reply; without one it is EMPTY.
+    others : whether the reply is given in another way than as text.
+    """
+    word = value.strip().casefold() if isinstance(value, str) else value
+    try:
+        status = AnswerStatus(word) if word else AnswerStatus.TEXT
+    except ValueError:
+        accepted = ", ".join(AnswerStatus)
+        problems.add(
+            line, "status", f"the status {str(word)[:40]} is unknown", f"Accepted are {accepted}."
+        )
+        return None
+    given = bool(text) or others
+    if status is AnswerStatus.EMPTY and given:
+        problems.add(
+            line,
+            "status",
+            "the status is empty, but there is a reply",
+            "Remove the reply, or give the status text.",
+        )
+        return None
+    return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not given else status

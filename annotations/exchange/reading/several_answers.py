@@ -1,0 +1,368 @@
+"""Questions with several right answers, in the layout of MAQA, and replies to them.
+
+Questions are one JSON list of {"question", "answer"} (or JSON Lines of such objects). An answer is
+a text, a number, or a list of spellings of one answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
+from annotations.exchange.reading.decoding import open_text
+from annotations.exchange.reading.json_document import Located, read_json
+from annotations.exchange.reading.objects import ENDINGS, id_of, read_objects, status_of
+from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.records import AnswerStatus
+
+LAYOUT = 'Write [{"question": "...", "answer": ["...", ["...", "another spelling"], 7]}, ...].'
+GROUPS = ("kind", "dataset", "category", "source", "language")
+"""What a question may say of itself beside its text; metrics are told for each value."""
+
+Answer = str | int | float
+Spellings = tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralAnswersQuestion:
+    """A question; each of `answers` is all spellings of one right answer. There may be none.
+
+    `id` is the place in the list, from 0, unless the file gives one. `groups` has what the file
+    says of `GROUPS`.
+    """
+
+    id: str
+    text: str
+    answers: tuple[Spellings, ...]
+    groups: tuple[tuple[str, str], ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralAnswersFile:
+    """The questions of a file, in its order."""
+
+    name: str
+    sha256: str
+    questions: tuple[SeveralAnswersQuestion, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FirstTokenOf:
+    """The distribution over the first token of an answer, as far as it was given.
+
+    `numbers` are logits of all tokens, or log-probabilities of the likeliest ones if `is_top`; a
+    value that is no number is NaN. `vocabulary` is how many tokens there are, None if unknown.
+    """
+
+    answer: Answer
+    numbers: tuple[float, ...]
+    is_top: bool
+    vocabulary: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralAnswersReply:
+    """A reply of a system to a question.
+
+    `answers` are given where somebody read them out of the reply before, else None. `confidence`
+    is as in the file, None if it is not there. `line` is where it stands.
+    """
+
+    line: int
+    system: str
+    item: str
+    sample: int
+    status: AnswerStatus
+    text: str
+    answers: tuple[Answer, ...] | None
+    confidence: str | float | bool | None
+    first_token: tuple[FirstTokenOf, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralAnswersReplies:
+    """The replies of a file, in its order; `n_repeated` say once more what an earlier one said."""
+
+    name: str
+    sha256: str
+    replies: tuple[SeveralAnswersReply, ...]
+    n_rows: int
+    n_repeated: int
+    warnings: tuple[str, ...]
+
+
+def read_several_answers(path: Readable) -> SeveralAnswersFile:
+    """Read questions with several right answers.
+
+    Raises
+    ------
+    InputError
+        It is no such list; a question without a text or without `answer`, an answer that is empty
+        or neither text, number nor list of these, an id that stands there twice.
+    """
+    source = source_of(path)
+    problems = Problems(source.name)
+    listed: list[tuple[int, Any]]
+    warnings: tuple[str, ...]
+    if source.suffix in ENDINGS:
+        text = open_text(source)
+        listed, sha256, warnings = list(read_objects(text, problems)), text.sha256, text.warnings
+    else:
+        document = read_json(source)
+        sha256, warnings = document.sha256, document.warnings
+        value = document.value
+        if not isinstance(value, list) or not value:
+            problems.add(None, None, "this is no list of questions, or an empty one", LAYOUT)
+            value = []
+        listed = [(one.line if isinstance(one, Located) else 0, one) for one in value]
+    questions: list[SeveralAnswersQuestion] = []
+    lines: dict[str, int] = {}
+    for place, (line, one) in enumerate(listed):
+        question = _question(problems, place, line, one)
+        if question is None:
+            continue
+        if question.id in lines:
+            problems.add(
+                line or None,
+                "id",
+                f"the id {question.id} is there already, in line {lines[question.id]}",
+                "Give each question an id of its own; without one it is the place, from 0.",
+            )
+            continue
+        lines[question.id] = line
+        questions.append(question)
+    problems.raise_if_any()
+    return SeveralAnswersFile(source.name, sha256, tuple(questions), warnings)
+
+
+def _question(problems: Problems, place: int, line: int, one: Any) -> SeveralAnswersQuestion | None:
+    at = line or None
+    if not isinstance(one, dict):
+        problems.add(at, None, f"entry {place} is no object", LAYOUT)
+        return None
+    before = problems.total
+    name = id_of(one.get("id"))
+    if name is None:
+        problems.add(at, "id", "the id is neither text nor number", "Write it as text.")
+    text = one.get("question")
+    if not isinstance(text, str) or not text.strip():
+        problems.add(at, "question", "the question is missing or no text", LAYOUT)
+    elif len(text.encode()) > LONGEST_ANSWER:
+        problems.add(at, "question", f"the question has more than {LONGEST_ANSWER:,} bytes")
+    if "answer" not in one:
+        problems.add(at, "answer", "there are no right answers", LAYOUT)
+    given = one.get("answer")
+    listed = given if isinstance(given, list) else [] if given is None else [given]
+    answers = [_spellings(problems, at, number, answer) for number, answer in enumerate(listed, 1)]
+    groups = []
+    for key in GROUPS:
+        value = id_of(one.get(key))
+        if value is None:
+            problems.add(at, key, f"the {key} is neither text nor number", "Write it as text.")
+        elif value:
+            groups.append((key, value))
+    if problems.total > before:
+        return None
+    return SeveralAnswersQuestion(
+        name or str(place),
+        str(text).strip(),
+        tuple(one for one in answers if one),
+        tuple(groups),
+        line,
+    )
+
+
+def _spellings(problems: Problems, line: int | None, number: int, answer: Any) -> Spellings:
+    spellings = answer if isinstance(answer, list) else [answer]
+    if not spellings:
+        problems.add(line, "answer", f"right answer {number} has no spelling", LAYOUT)
+    found: list[Answer] = []
+    for one in spellings:
+        if _is_answer(one):
+            found.append(one)
+        else:
+            what = "is empty" if isinstance(one, str) else "is neither text nor number"
+            problems.add(line, "answer", f"right answer {number} {what}", LAYOUT)
+    return tuple(found)
+
+
+def _is_answer(one: Any) -> bool:
+    if isinstance(one, str):
+        return bool(one.strip())
+    return isinstance(one, int | float) and not isinstance(one, bool) and isfinite(one)
+
+
+def read_several_answers_replies(path: Readable) -> SeveralAnswersReplies:
+    """Read replies to such questions, a JSON object a line.
+
+    Keys: `system` (default "model"), `item`, `sample` (default 0), `status` (default text), and
+    either `reply` or what was read out of it: `answers`, `confidence`, `first_token`, a list of
+    {"answer", "logits"} or {"answer", "top_logprobs", "vocabulary"}.
+
+    Raises
+    ------
+    InputError
+        A reply without an item, or of another form; two different replies of one system to one
+        item with the same sample.
+    """
+    source = source_of(path)
+    problems = Problems(source.name)
+    if source.suffix not in ENDINGS:
+        problems.add(
+            None,
+            None,
+            f"replies are JSON Lines, in a file that ends in {' or '.join(ENDINGS)}",
+            'Write one object a line, such as {"item": "0", "reply": "..."}.',
+        )
+        problems.raise_if_any()
+    text = open_text(source)
+    replies: dict[tuple[str, str, int], SeveralAnswersReply] = {}
+    n_rows = n_repeated = 0
+    for line, one in read_objects(text, problems):
+        n_rows += 1
+        reply = _reply(problems, line, one)
+        if reply is None:
+            continue
+        first = replies.setdefault((reply.system, reply.item, reply.sample), reply)
+        if first is reply:
+            continue
+        n_repeated += 1
+        if not _same(first, reply):
+            problems.add(
+                line,
+                None,
+                f"{reply.system} replied to item {reply.item} already in line {first.line}, "
+                f"otherwise, as sample {reply.sample}",
+                "Keep one of the two, or number the samples: 0, 1, ...",
+            )
+    problems.raise_if_any()
+    return SeveralAnswersReplies(
+        source.name, text.sha256, tuple(replies.values()), n_rows, n_repeated, text.warnings
+    )
+
+
+def _same(one: SeveralAnswersReply, other: SeveralAnswersReply) -> bool:
+    """Whether two lines say the same; NaN is like itself here."""
+    return repr(_content(one)) == repr(_content(other))
+
+
+def _content(reply: SeveralAnswersReply) -> tuple[Any, ...]:
+    parsed = (reply.answers, reply.confidence, reply.first_token)
+    return (reply.status.value, cleaned(reply.text), parsed)
+
+
+def _reply(problems: Problems, line: int, one: dict[str, Any]) -> SeveralAnswersReply | None:
+    before = problems.total
+    system, item = id_of(one.get("system")), id_of(one.get("item"))
+    if system is None:
+        problems.add(line, "system", "the system is neither text nor number", "Write it as text.")
+    if not item:
+        problems.add(line, "item", "the item is missing", "Write the id of the question.")
+    sample = _sample(problems, line, one.get("sample"))
+    text = one.get("reply")
+    if text is not None and not isinstance(text, str):
+        problems.add(line, "reply", "the reply is no text", "Write it in quotes.")
+    text = text if isinstance(text, str) and not text.isspace() else ""
+    if len(text) * 4 > LONGEST_ANSWER and len(text.encode()) > LONGEST_ANSWER:
+        problems.add(line, "reply", f"the reply has more than {LONGEST_ANSWER:,} bytes")
+    answers = _answers(problems, line, one.get("answers"))
+    tokens = _first_tokens(problems, line, one.get("first_token"))
+    confidence = one.get("confidence")
+    if confidence is not None and not isinstance(confidence, str | int | float):
+        problems.add(line, "confidence", "the confidence is neither number nor text")
+    given = answers is not None or bool(tokens)
+    status = status_of(one.get("status"), text, line, problems, given)
+    if problems.total > before or status is None:
+        return None
+    return SeveralAnswersReply(
+        line,
+        system or "model",
+        item or "",
+        sample,
+        status,
+        text,
+        answers,
+        None if confidence == "" else confidence,
+        tokens,
+    )
+
+
+def _sample(problems: Problems, line: int, value: Any) -> int:
+    if value is None or value == "":
+        return 0
+    written = id_of(value)
+    if written is not None and written.isascii() and written.isdigit() and len(written) < 10:
+        return int(written)
+    problems.add(line, "sample", "the sample is no whole number from 0 on", "Count from 0.")
+    return 0
+
+
+def _answers(problems: Problems, line: int, value: Any) -> tuple[Answer, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        problems.add(line, "answers", "the answers are no list", 'Write ["...", "..."].')
+        return None
+    for number, one in enumerate(value, 1):
+        if not _is_answer(one):
+            what = "empty" if isinstance(one, str) else "neither text nor number"
+            problems.add(line, "answers", f"answer {number} is {what}", "Leave it out.")
+    return tuple(one for one in value if _is_answer(one))
+
+
+def _first_tokens(problems: Problems, line: int, value: Any) -> tuple[FirstTokenOf, ...]:
+    if value is None:
+        return ()
+    wanted = 'Write [{"answer": "...", "logits": [...]}, ...], or "top_logprobs" and "vocabulary".'
+    if not isinstance(value, list):
+        problems.add(line, "first_token", "the first tokens are no list", wanted)
+        return ()
+    found = []
+    for number, one in enumerate(value, 1):
+        entry = _first_token(one)
+        if entry is None:
+            reason = f"entry {number} has no answer, or not one list of numbers"
+            problems.add(line, "first_token", reason, wanted)
+        else:
+            found.append(entry)
+    return tuple(found)
+
+
+def _first_token(one: Any) -> FirstTokenOf | None:
+    if not isinstance(one, dict) or not _is_answer(one.get("answer")):
+        return None
+    keys = [key for key in ("logits", "top_logprobs") if one.get(key) is not None]
+    if len(keys) != 1:
+        return None
+    numbers = _numbers(one[keys[0]])
+    vocabulary = one.get("vocabulary")
+    if isinstance(vocabulary, float) and vocabulary.is_integer():
+        vocabulary = int(vocabulary)
+    is_size = isinstance(vocabulary, int) and not isinstance(vocabulary, bool) and vocabulary > 0
+    if numbers is None or not (vocabulary is None or is_size):
+        return None
+    return FirstTokenOf(one["answer"], numbers, keys[0] == "top_logprobs", vocabulary)
+
+
+def _numbers(value: Any) -> tuple[float, ...] | None:
+    """Return numbers out of a list, of {"token", "logprob"} too, or out of an object by token."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, list):
+        return None
+    plain = (one.get("logprob") if isinstance(one, dict) else one for one in value)
+    return tuple(map(_number, plain))
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return float("nan")
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")

@@ -1,0 +1,126 @@
+"""The judged replies of one system as columns of numbers.
+
+Right and sure are compared over answers where distributions tell how sure, over replies where the
+reply says so, and over questions where repeated replies do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.flow.maqa.judging import JudgedReply
+from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.maqa.consistency import consistency
+from evaluation.methods.maqa.sets import SetScore
+
+SETS = ("precision", "recall", "f1", "exact_set")
+TOKENS = ("max_softmax", "entropy", "margin")
+VERBALISED, CONSISTENCY = "verbalised", "consistency"
+SURENESS = (*TOKENS, VERBALISED, CONSISTENCY)
+# A reply is right, where right and wrong are asked for, if more than half of its answers are.
+RIGHT_ABOVE = 0.5
+
+
+@dataclass(frozen=True)
+class Cases:
+    """What one measure of sureness is compared over.
+
+    Attributes
+    ----------
+    sureness : (n,) greater for surer (the entropy with a minus). right : (n,). items : (n,) the
+    place of the question. per_item : (items,) how many cases each question has, with a number or
+    without.
+    """
+
+    sureness: Floats
+    right: Booleans
+    items: Integers
+    per_item: Integers
+
+    @property
+    def of(self) -> int:
+        """How many cases there are, with a number or without."""
+        return int(self.per_item.sum())
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The replies of a system to n questions.
+
+    Attributes
+    ----------
+    scores : (4, n) precision, recall, F1 and exact set, means over the replies to each question.
+    cases : by the name of the measure.
+    """
+
+    scores: Floats
+    cases: Mapping[str, Cases]
+
+    def of_items(self, chosen: Integers) -> Columns:
+        """Return the columns of some questions, by their places."""
+        inside = np.zeros(self.scores.shape[1], dtype=np.bool_)
+        inside[chosen] = True
+        cases = {}
+        for name, one in self.cases.items():
+            kept = inside[one.items]
+            parts = (one.sureness[kept], one.right[kept], one.items[kept], one.per_item[chosen])
+            cases[name] = Cases(*parts)
+        return Columns(self.scores[:, chosen], cases)
+
+
+def mean_score(replies: Sequence[JudgedReply]) -> SetScore:
+    """Return the mean scores of the replies (one or more) to a question."""
+    n = len(replies)
+    columns = zip(*(reply.score for reply in replies), strict=True)
+    return SetScore(*(sum(column) / n for column in columns))
+
+
+def columns_of(replies: Sequence[Sequence[JudgedReply]], similarity: str) -> Columns:
+    """Return the columns of a system's replies, a list of them for each question."""
+    scores = np.empty((len(SETS), len(replies)))
+    found: dict[str, list[tuple[float, bool, int]]] = {name: [] for name in SURENESS}
+    n_answers, n_replies = np.zeros((2, len(replies)), dtype=np.int64)
+    for place, many in enumerate(replies):
+        scores[:, place] = mean_score(many)
+        n_replies[place] = len(many)
+        n_answers[place] = sum(len(one.answers) for one in many)
+        for one in many:
+            _add_reply(found, one, place)
+        same = consistency([one.keys for one in many], similarity)
+        if same is not None:
+            found[CONSISTENCY].append((same, bool(scores[0, place] > RIGHT_ABOVE), place))
+    per_item = {
+        **dict.fromkeys(TOKENS, n_answers),
+        VERBALISED: n_replies,
+        CONSISTENCY: np.ones(len(replies), dtype=np.int64),
+    }
+    return Columns(scores, {name: _cases(rows, per_item[name]) for name, rows in found.items()})
+
+
+def _add_reply(
+    found: Mapping[str, list[tuple[float, bool, int]]], reply: JudgedReply, place: int
+) -> None:
+    if reply.confidence is not None:
+        right = reply.score.precision > RIGHT_ABOVE
+        found[VERBALISED].append((reply.confidence, right, place))
+    for answer in reply.answers:
+        token = answer.token
+        if token is None:
+            continue
+        found["max_softmax"].append((token.max_softmax, answer.right, place))
+        found["entropy"].append((-token.entropy, answer.right, place))
+        if token.margin is not None:
+            found["margin"].append((token.margin, answer.right, place))
+
+
+def _cases(rows: Sequence[tuple[float, bool, int]], per_item: Integers) -> Cases:
+    sureness, right, items = zip(*rows, strict=True) if rows else ((), (), ())
+    return Cases(
+        np.array(sureness, dtype=np.float64),
+        np.array(right, dtype=np.bool_),
+        np.array(items, dtype=np.int64),
+        per_item,
+    )

@@ -1,0 +1,248 @@
+"""A reply to a question with several right answers: what it got right, and how sure it was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from annotations.exchange.reading.several_answers import (
+    Answer,
+    FirstTokenOf,
+    SeveralAnswersQuestion,
+    SeveralAnswersReply,
+)
+from annotations.exchange.records import AnswerStatus
+from evaluation.flow.maqa.confidence import ConfidenceError, confidence_of, said_in
+from evaluation.flow.maqa.reading import DELIMITED, Listed, confidence_beside, read_answers
+from evaluation.flow.maqa.spelling import FIXED, key_of, letter_of
+from evaluation.methods.maqa.first_token import (
+    DistributionError,
+    FirstToken,
+    of_logits,
+    of_top_logprobs,
+)
+from evaluation.methods.maqa.sets import SetScore, one_to_one, set_score
+
+WITHOUT_ANSWER = "first_token_without_answer"
+REPEATED = "first_token_repeated"
+# Spellings of answers come again and again; this many are remembered.
+_REMEMBERED = 100_000
+
+_key = lru_cache(_REMEMBERED)(key_of)
+
+
+@dataclass(frozen=True)
+class RightAnswers:
+    """What is right for a question, ready to be compared.
+
+    Attributes
+    ----------
+    question : as it was read. rules : "fixed" or "paper".
+    """
+
+    question: SeveralAnswersQuestion
+    rules: str
+
+    @cached_property
+    def all_keys(self) -> list[frozenset[Hashable]]:
+        """Forms of the spellings of each right answer, as they stand in the file."""
+        return [
+            frozenset(_typed(one, self.rules) for one in spellings)
+            for spellings in self.question.answers
+        ]
+
+    @cached_property
+    def keys(self) -> list[frozenset[Hashable]]:
+        """The same; with the fixed rules each right answer once."""
+        return list(dict.fromkeys(self.all_keys)) if self.rules == FIXED else self.all_keys
+
+    @cached_property
+    def fitting(self) -> dict[Hashable, list[int]]:
+        """Which right answers a form fits."""
+        found: dict[Hashable, list[int]] = {}
+        for number, keys in enumerate(self.keys):
+            for key in keys:
+                found.setdefault(key, []).append(number)
+        return found
+
+    @cached_property
+    def are_letters(self) -> bool:
+        """Whether letters are to be chosen."""
+        spellings = [one for answer in self.question.answers for one in answer]
+        return all(re.fullmatch(r"\s*[A-Za-z]\s*", str(one)) for one in spellings)
+
+    @cached_property
+    def have_commas(self) -> bool:
+        """Whether a right answer holds a comma (and is no number)."""
+        return any(
+            isinstance(one, str) and "," in one.strip(" ,")
+            for answer in self.question.answers
+            for one in answer
+        )
+
+
+@dataclass(frozen=True)
+class JudgedAnswer:
+    """One answer of a reply.
+
+    `found` is the number of the right answer it gave, None for a wrong one. `token` is None where
+    no distribution was given or it is none.
+    """
+
+    text: str
+    key: Hashable
+    found: int | None
+    token: FirstToken | None
+
+    @property
+    def right(self) -> bool:
+        """Whether it is right."""
+        return self.found is not None
+
+
+@dataclass(frozen=True)
+class JudgedReply:
+    """A reply that came, judged.
+
+    Attributes
+    ----------
+    form : how its answers stood; "" where they were given apart.
+    confidence : that it gave itself, 0 to 100; None where it did not, or not so that it can be
+        read. faults : what could not be used, as codes.
+    divided : whether commas divide its answers although right ones hold commas.
+    """
+
+    reply: SeveralAnswersReply
+    answers: tuple[JudgedAnswer, ...]
+    score: SetScore
+    confidence: float | None
+    form: str
+    divided: bool
+    faults: tuple[str, ...]
+
+    @property
+    def keys(self) -> frozenset[Hashable]:
+        """The set of its answers."""
+        return frozenset(answer.key for answer in self.answers)
+
+
+def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
+    """Judge a reply that came: a text, or an empty or refused one, which has no answers."""
+    faults: list[str] = []
+    said: object = reply.confidence
+    texts: Sequence[Answer] = ()
+    form, divided = "", False
+    if reply.status is AnswerStatus.TEXT:
+        beside, rest = confidence_beside(reply.text), reply.text
+        if beside is None:
+            beside, rest = said_in(reply.text)
+        said = beside if said is None else said
+        if reply.answers is not None:
+            texts = reply.answers
+        elif reply.text:
+            listed = read_answers(rest, right.are_letters)
+            texts, form = listed.answers, listed.form
+            divided = form == DELIMITED and right.have_commas
+            if form == DELIMITED and right.rules == FIXED:
+                texts = _joined(right, listed)
+        else:
+            texts = [token.answer for token in reply.first_token]
+    confidence = _confidence(said, faults)
+    answers = _answers(right, texts)
+    tokens = _tokens(right, [key for _, key in answers], reply.first_token, faults)
+    fits = [right.fitting.get(key, []) for _, key in answers]
+    if right.rules == FIXED:
+        found = one_to_one(fits)
+        n_found = sum(one is not None for one in found)
+    else:
+        found = [fit[0] if fit else None for fit in fits]
+        n_found = len({number for fit in fits for number in fit})
+    n_right = sum(one is not None for one in found)
+    judged = tuple(
+        JudgedAnswer(text, key, of, tokens.get(place))
+        for place, ((text, key), of) in enumerate(zip(answers, found, strict=True))
+    )
+    score = set_score(n_right, len(judged), n_found, len(right.keys))
+    return JudgedReply(reply, judged, score, confidence, form, divided, tuple(faults))
+
+
+def _typed(answer: Answer, rules: str) -> Hashable:
+    return _key(str(answer), rules)
+
+
+def _answers(right: RightAnswers, texts: Sequence[Answer]) -> list[tuple[str, Hashable]]:
+    """Return the answers with their forms; with the fixed rules each once."""
+    found: list[tuple[str, Hashable]] = []
+    seen: set[Hashable] = set()
+    for one in texts:
+        text = str(one).strip()
+        key = _of_reply(right, text)
+        if right.rules == FIXED and key in seen:
+            continue
+        seen.add(key)
+        found.append((text, key))
+    return found
+
+
+def _of_reply(right: RightAnswers, text: str) -> Hashable:
+    return _typed((right.are_letters and letter_of(text)) or text, right.rules)
+
+
+def _joined(right: RightAnswers, listed: Listed) -> list[str]:
+    """Put together what was divided although it is one right answer: a city, its state; a duo."""
+    parts = list(listed.answers)
+    if len(parts) > 1 and _typed(listed.whole, right.rules) in right.fitting:
+        return [listed.whole]
+    last = " and ".join(parts[-2:])
+    if len(parts) > 2 and _typed(last, right.rules) in right.fitting:
+        parts[-2:] = [last]
+    joined, place = [], 0
+    while place < len(parts):
+        end = place + 1
+        for longer in range(min(len(parts), place + 4), place + 1, -1):
+            if _typed(", ".join(parts[place:longer]), right.rules) in right.fitting:
+                end = longer
+                break
+        joined.append(", ".join(parts[place:end]))
+        place = end
+    return joined
+
+
+def _confidence(said: object, faults: list[str]) -> float | None:
+    if said is None:
+        return None
+    try:
+        return confidence_of(said if isinstance(said, str | int | float) else str(said))
+    except ConfidenceError as error:
+        faults.append(error.code)
+        return None
+
+
+def _tokens(
+    right: RightAnswers,
+    keys: Sequence[Hashable],
+    given: Sequence[FirstTokenOf],
+    faults: list[str],
+) -> dict[int, FirstToken]:
+    """Return the distributions by the place of their answers; what is none is noted."""
+    found: dict[int, FirstToken] = {}
+    open_places: dict[Hashable, list[int]] = {}
+    for place, key in enumerate(keys):
+        open_places.setdefault(key, []).append(place)
+    for one in given:
+        places = open_places.get(_of_reply(right, str(one.answer).strip()))
+        if not places:
+            faults.append(WITHOUT_ANSWER if places is None else REPEATED)
+            continue
+        place = places.pop(0)
+        try:
+            found[place] = (
+                of_top_logprobs(one.numbers, one.vocabulary)
+                if one.is_top
+                else of_logits(one.numbers)
+            )
+        except DistributionError as error:
+            faults.append(error.code)
+    return found

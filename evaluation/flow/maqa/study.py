@@ -1,0 +1,390 @@
+"""MAQA of all replies: rows of metrics, a row for each item, each answer, each position.
+
+Precision, recall, F1 and the exact set are means over questions; of a question that a system was
+asked several times, over its replies. Right and sure are compared over answers (distributions),
+replies (verbalised confidence) or questions (consistency), and whole questions are drawn for the
+intervals.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from annotations.exchange.reading.several_answers import (
+    SeveralAnswersQuestion,
+    SeveralAnswersReply,
+)
+from annotations.exchange.records import AnswerStatus
+from evaluation.flow.maqa.columns import SETS, TOKENS, Columns, columns_of, mean_score
+from evaluation.flow.maqa.judging import JudgedReply, RightAnswers, judge
+from evaluation.flow.maqa.parameters import MaqaParameters
+from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
+from evaluation.methods.inference.clustered import Estimate, means
+from evaluation.methods.maqa.consistency import consistency
+from evaluation.methods.maqa.sureness import NO_CASES, telling_apart
+
+NO_GOLD = "no_right_answer"
+REPLY_LEFT_OUT = "reply_to_question_without_right_answer"
+NO_REPLY = "no_reply"
+ERROR = "error"
+UNKNOWN = "unknown_item"
+OF_THE_FILE = "of_the_file"
+SINGLE, SEVERAL = "single_answer", "several_answers"
+REFUSED = (
+    AnswerStatus.REFUSED,
+    AnswerStatus.REFUSED_PROMPT,
+    AnswerStatus.REFUSED_GENERATION,
+)
+
+Progress = Callable[[str, int, int], None]
+
+
+class ItemRow(NamedTuple):
+    """A row of items.csv; `reason` says why a question has no numbers.
+
+    Means over the replies: the four scores, `verbalised`, and those of the answers.
+    """
+
+    item: str
+    system: str
+    replies: int = 0
+    answers: int = 0
+    gold_answers: int = 0
+    precision: float | None = None
+    recall: float | None = None
+    f1: float | None = None
+    exact_set: float | None = None
+    max_softmax: float | None = None
+    entropy: float | None = None
+    margin: float | None = None
+    verbalised: float | None = None
+    consistency: float | None = None
+    reason: str | None = None
+
+
+class AnswerRow(NamedTuple):
+    """A row of answers.csv: an answer as it was read; `position` counts from 1 in its reply."""
+
+    item: str
+    system: str
+    sample: int
+    position: int
+    answer: str
+    right: bool
+    gold_answer: str | None
+    max_softmax: float | None
+    entropy: float | None
+    entropy_high: float | None
+    margin: float | None
+    reason: str | None
+
+
+class PositionRow(NamedTuple):
+    """A row of positions.csv: the answers that stand first, second, ... in their replies."""
+
+    system: str
+    position: int
+    n: int
+    accuracy: float
+    n_distributions: int
+    max_softmax: float | None
+    entropy: float | None
+    margin: float | None
+
+
+class GoldCountRow(NamedTuple):
+    """A row of gold_counts.csv: the questions with so many right answers."""
+
+    system: str
+    gold_answers: int
+    n: int
+    precision: float
+    recall: float
+    f1: float
+    exact_set: float
+
+
+@dataclass
+class MaqaStudy:
+    """All replies, judged.
+
+    Attributes
+    ----------
+    right : the questions with a right answer, by id, in order. judged : their replies by system
+        and id. exclusions : what does not count. counts : what there was.
+    """
+
+    parameters: MaqaParameters
+    questions: Sequence[SeveralAnswersQuestion]
+    right: dict[str, RightAnswers]
+    judged: dict[str, dict[str, list[JudgedReply]]]
+    errors: Counter[tuple[str, str]]
+    exclusions: Exclusions
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems, in the order in which they come first."""
+        return list(self.judged)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every system has a reply to every question that counts."""
+        return not self.exclusions.count(ERROR) and not self.exclusions.count(NO_REPLY)
+
+    def warnings(self) -> list[str]:
+        """Return what to know of the numbers."""
+        found = []
+        if number := self.counts.get("divided_by_commas"):
+            found.append(
+                f"{number:,} replies divide their answers by commas where right answers hold "
+                "commas: ask for a JSON list, or for a line for each answer."
+            )
+        if not self.complete:
+            found.append(
+                "Not every system has a reply to every question (exclusions, error and no_reply): "
+                "their numbers are over different questions."
+            )
+        return found
+
+    @cached_property
+    def metrics(self) -> list[MetricRow]:
+        """Return the rows of metrics.csv, intervals included."""
+        return list(self._metrics())
+
+    def _metrics(self) -> Iterator[MetricRow]:
+        groups = self._groups()
+        for system, replies in self.judged.items():
+            columns = columns_of(list(replies.values()), self.parameters.similarity)
+            place = {item: number for number, item in enumerate(replies)}
+            for group, items in groups.items():
+                chosen = np.array([place[item] for item in items if item in place], dtype=np.int64)
+                if len(chosen) or group == OVERALL:
+                    yield from _metrics(system, group, columns.of_items(chosen), self.parameters)
+
+    def items(self) -> Iterator[ItemRow]:
+        """Yield a row for each question and system."""
+        for question in self.questions:
+            for system in self.systems:
+                yield self._item(question, system)
+
+    def answers(self) -> Iterator[AnswerRow]:
+        """Yield a row for each answer that was read."""
+        for system, replies in self.judged.items():
+            for item, judged in replies.items():
+                gold = [spellings[0] for spellings in self._spellings(item)]
+                for reply in judged:
+                    yield from _answer_rows(system, item, reply, gold)
+
+    def positions(self) -> Iterator[PositionRow]:
+        """Yield how right and how sure answers are by where they stand."""
+        for system, replies in self.judged.items():
+            by_place: dict[int, list[AnswerRow]] = {}
+            for item, judged in replies.items():
+                for reply in judged:
+                    for row in _answer_rows(system, item, reply, ()):
+                        by_place.setdefault(row.position, []).append(row)
+            for place in sorted(by_place):
+                rows = by_place[place]
+                sure = [row for row in rows if row.max_softmax is not None]
+                yield PositionRow(
+                    system,
+                    place,
+                    len(rows),
+                    float(np.mean([row.right for row in rows])),
+                    len(sure),
+                    *(_mean(getattr(row, name) for row in sure) for name in TOKENS),
+                )
+
+    def gold_counts(self) -> Iterator[GoldCountRow]:
+        """Yield the scores by how many right answers a question has."""
+        for system, replies in self.judged.items():
+            by_count: dict[int, list[tuple[float, ...]]] = {}
+            for item, judged in replies.items():
+                by_count.setdefault(len(self.right[item].keys), []).append(mean_score(judged))
+            for count in sorted(by_count):
+                found = np.mean(by_count[count], axis=0)
+                yield GoldCountRow(system, count, len(by_count[count]), *map(float, found))
+
+    def _spellings(self, item: str) -> list[tuple[object, ...]]:
+        """Return the spellings of the right answers as they were counted: each answer once."""
+        right = self.right[item]
+        first: dict[object, tuple[object, ...]] = {}
+        for spellings, keys in zip(right.question.answers, right.all_keys, strict=True):
+            first.setdefault(keys, spellings)
+        return [first[keys] for keys in right.keys]
+
+    def _groups(self) -> dict[str, list[str]]:
+        """Return the items of each group, all of them first."""
+        found: dict[str, list[str]] = {OVERALL: list(self.right)}
+        for item, right in self.right.items():
+            for key, value in right.question.groups:
+                found.setdefault(group_name(key, value), []).append(item)
+        for item, right in self.right.items():
+            number = SINGLE if len(right.keys) == 1 else SEVERAL
+            found.setdefault(group_name("kind", number), []).append(item)
+        return {group: list(dict.fromkeys(items)) for group, items in found.items()}
+
+    def _item(self, question: SeveralAnswersQuestion, system: str) -> ItemRow:
+        item = question.id
+        judged = self.judged[system].get(item, [])
+        n_gold = len(self.right[item].keys) if item in self.right else 0
+        if not judged:
+            failed = ERROR if self.errors[system, item] else NO_REPLY
+            return ItemRow(item, system, gold_answers=n_gold, reason=failed if n_gold else NO_GOLD)
+        precision, recall, f1, exact = mean_score(judged)
+        answers = [answer for reply in judged for answer in reply.answers]
+        tokens = [answer.token for answer in answers if answer.token]
+        return ItemRow(
+            item,
+            system,
+            len(judged),
+            len(answers),
+            n_gold,
+            precision,
+            recall,
+            f1,
+            exact,
+            _mean(token.max_softmax for token in tokens),
+            _mean(token.entropy for token in tokens),
+            _mean(token.margin for token in tokens),
+            _mean(reply.confidence for reply in judged),
+            consistency([reply.keys for reply in judged], self.parameters.similarity),
+        )
+
+
+def study_replies(
+    parameters: MaqaParameters,
+    questions: Sequence[SeveralAnswersQuestion],
+    replies: Sequence[SeveralAnswersReply],
+    progress: Progress | None = None,
+) -> MaqaStudy:
+    """Judge all replies.
+
+    Left out and counted: questions without a right answer, replies to unknown questions and to
+    those, replies that failed; systems that have no reply to a question; confidences and
+    distributions that are none.
+    """
+    exclusions = Exclusions()
+    right = {
+        question.id: RightAnswers(question, parameters.rules)
+        for question in questions
+        if question.answers
+    }
+    without = {question.id for question in questions if not question.answers}
+    if without:
+        exclusions.add_all(NO_GOLD, [one.id for one in questions if one.id in without])
+    judged: dict[str, dict[str, list[JudgedReply]]] = {}
+    errors: Counter[tuple[str, str]] = Counter()
+    forms: Counter[str] = Counter()
+    n_divided = n_empty = n_refused = 0
+    ordered = sorted(range(len(replies)), key=lambda at: replies[at].sample)
+    for done, at in enumerate(ordered):
+        reply = replies[at]
+        if progress and done % 10_000 == 0:
+            progress("judging", done, len(replies))
+        named = {"system": reply.system, "item": reply.item, "line": reply.line}
+        of_system = judged.setdefault(reply.system, {})
+        if reply.item not in right:
+            exclusions.add(REPLY_LEFT_OUT if reply.item in without else UNKNOWN, named)
+            continue
+        if reply.status is AnswerStatus.ERROR:
+            exclusions.add(ERROR, named)
+            errors[reply.system, reply.item] += 1
+            continue
+        found = judge(right[reply.item], reply)
+        of_system.setdefault(reply.item, []).append(found)
+        for code in found.faults:
+            exclusions.add(code, named)
+        forms[found.form] += 1
+        n_divided += found.divided
+        n_empty += reply.status is AnswerStatus.EMPTY
+        n_refused += reply.status in REFUSED
+    judged = _in_order(judged, replies, right)
+    for system, of_system in judged.items():
+        missing = [item for item in right if item not in of_system and not errors[system, item]]
+        if missing:
+            exclusions.add_all(NO_REPLY, [{"system": system, "item": item} for item in missing])
+    counts = {
+        "questions": len(questions),
+        "questions_with_an_answer": len(right),
+        "systems": len(judged),
+        "replies": len(replies),
+        "judged_replies": sum(map(len, (one for by in judged.values() for one in by.values()))),
+        "empty_replies": n_empty,
+        "refused_replies": n_refused,
+        "replies_without_answers": sum(
+            not one.answers for by in judged.values() for many in by.values() for one in many
+        ),
+        **{f"replies_in_{form}": times for form, times in sorted(forms.items()) if form},
+        "divided_by_commas": n_divided,
+    }
+    return MaqaStudy(parameters, questions, right, judged, errors, exclusions, counts)
+
+
+def _in_order(
+    judged: Mapping[str, dict[str, list[JudgedReply]]],
+    replies: Iterable[SeveralAnswersReply],
+    right: Iterable[str],
+) -> dict[str, dict[str, list[JudgedReply]]]:
+    """Return systems in the order of the file, and their items in that of the questions."""
+    systems = dict.fromkeys(reply.system for reply in replies)
+    items = list(right)
+    return {
+        system: {item: judged[system][item] for item in items if item in judged[system]}
+        for system in systems
+    }
+
+
+def _metrics(
+    system: str, group: str, columns: Columns, parameters: MaqaParameters
+) -> Iterator[MetricRow]:
+    draws = (parameters.bootstrap, parameters.seed)
+    for name, estimate in zip(SETS, means(columns.scores, *draws), strict=True):
+        yield MetricRow.of(system, group, name, estimate)
+    for name, cases in columns.cases.items():
+        area, average = telling_apart(cases.sureness, cases.right, cases.items, *draws)
+        yield MetricRow.of(system, group, f"auroc_{name}", area)
+        yield MetricRow.of(system, group, f"average_precision_{name}", average)
+        base_rate = _share(int(cases.right.sum()), len(cases.right))
+        yield MetricRow.of(system, group, f"base_rate_{name}", base_rate)
+        yield MetricRow.of(system, group, f"coverage_{name}", _share(len(cases.right), cases.of))
+
+
+def _share(part: int, whole: int) -> Estimate:
+    """Return a share of what is in the file: a fact about it, and no estimate."""
+    if not whole:
+        return Estimate(None, None, None, 0, NO_CASES)
+    return Estimate(part / whole, None, None, whole, OF_THE_FILE)
+
+
+def _answer_rows(
+    system: str, item: str, judged: JudgedReply, gold: Sequence[object]
+) -> Iterator[AnswerRow]:
+    for place, answer in enumerate(judged.answers, 1):
+        token = answer.token
+        yield AnswerRow(
+            item,
+            system,
+            judged.reply.sample,
+            place,
+            answer.text,
+            answer.right,
+            str(gold[answer.found]) if gold and answer.found is not None else None,
+            token.max_softmax if token else None,
+            token.entropy if token else None,
+            token.entropy_high if token else None,
+            token.margin if token else None,
+            None if token else "no_distribution",
+        )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,133 @@
+"""How sure a model is of an answer, by its distribution over the answer's first token.
+
+Three numbers (Yang, Yoo and Lee 2024, section 4.1): the greatest probability, the entropy, and the
+margin between the two greatest probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, inf, log
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaluation.methods.cells import Floats
+
+NO_NUMBERS = "no_numbers"
+NOT_FINITE = "not_finite"
+ABOVE_1 = "probability_above_1"
+VOCABULARY_TOO_SMALL = "vocabulary_too_small"
+
+# Servers round what they send: so much may the sum of probabilities go beyond 1.
+ROUNDING = 1e-3
+
+
+class DistributionError(ValueError):
+    """The numbers are no distribution; the code says why."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class FirstToken:
+    """What the distribution over an answer's first token says.
+
+    Attributes
+    ----------
+    max_softmax : the greatest probability, 0 to 1.
+    entropy : in nats, 0 or more; where only the likeliest tokens are known, the least it can be.
+    entropy_high : the most it can be, `entropy` where the whole distribution is known; None where
+        the number of tokens is not known.
+    margin : the greatest probability minus the second one, 0 to 1; None where only one is known
+        and there are others.
+    """
+
+    max_softmax: float
+    entropy: float
+    entropy_high: float | None
+    margin: float | None
+
+
+def of_logits(logits: ArrayLike) -> FirstToken:
+    """Return the numbers of a whole distribution, p = softmax(logits).
+
+    Parameters
+    ----------
+    logits : (V,) numbers before the softmax (log-probabilities of all tokens do as well);
+        -infinity for a token that cannot come.
+
+    Raises
+    ------
+    DistributionError : no_numbers; not_finite: NaN, infinity, or no token that can come.
+    """
+    x = np.asarray(logits, dtype=np.float64)
+    if not x.size:
+        raise DistributionError(NO_NUMBERS)
+    top = x.max()
+    if not np.isfinite(top):
+        raise DistributionError(NOT_FINITE)
+    p = np.exp(x - top)
+    p /= p.sum()
+    entropy = _entropy(p)
+    return FirstToken(float(p.max()), entropy, entropy, _margin(p))
+
+
+def of_top_logprobs(logprobs: Sequence[float], vocabulary: int | None) -> FirstToken:
+    """Return the numbers of a distribution of which only the k likeliest tokens are known.
+
+    With r the probability of all others and H_k = -sum p ln p of the known ones, the entropy is
+    least where one token has all of r, H_k - r ln r, and most where the V - k others share it,
+    H_k - r ln r + r ln(V - k).
+
+    Parameters
+    ----------
+    logprobs : (k,) natural logarithms of probabilities, in any order.
+    vocabulary : V, how many tokens there are; None where it is not known.
+
+    Raises
+    ------
+    DistributionError : no_numbers; not_finite; probability_above_1: one of them, or their sum by
+        more than rounding (.001); vocabulary_too_small: fewer tokens than are given, or as many
+        although some probability is missing.
+    """
+    # Plain numbers: they are few, and arrays of five are slower than a loop.
+    if not len(logprobs):
+        raise DistributionError(NO_NUMBERS)
+    if any(x != x or x == inf for x in logprobs):
+        raise DistributionError(NOT_FINITE)
+    p = [exp(min(x, 1.0)) for x in logprobs]
+    total = sum(p)
+    if max(p) > 1 + ROUNDING or total > 1 + ROUNDING:
+        raise DistributionError(ABOVE_1)
+    if not total:
+        raise DistributionError(NOT_FINITE)
+    p = sorted((min(one, 1.0) for one in p), reverse=True)
+    missing = max(0.0, 1.0 - total)
+    others = None if vocabulary is None else vocabulary - len(p)
+    if others is not None and (others < 0 or (others == 0 and missing > ROUNDING)):
+        raise DistributionError(VOCABULARY_TOO_SMALL)
+    if others == 0:
+        missing = 0.0
+    low = max(0.0, -sum(one * log(one) for one in p if one))
+    high: float | None = low
+    if missing:
+        low -= missing * log(missing)
+        high = None if others is None else low + missing * log(others)
+    margin = p[0] - p[1] if len(p) > 1 else p[0] if missing <= ROUNDING else None
+    return FirstToken(p[0], low, high, margin)
+
+
+def _entropy(p: Floats) -> float:
+    some = p[p > 0]
+    return max(0.0, -float((some * np.log(some)).sum()))
+
+
+def _margin(p: Floats) -> float:
+    if len(p) == 1:
+        return float(p[0])
+    second, first = np.partition(p, -2)[-2:]
+    return float(first - second)

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from evaluation.methods.inference.draws import multiplicities
+from evaluation.methods.inference.intervals import widened_percentile_interval
+from evaluation.methods.maqa import sureness
+from evaluation.methods.maqa.sureness import telling_apart
+
+
+def test_by_hand_with_a_tie():
+    # Right .9 and .5, wrong .5 and .1: pairs 1, 1, 1/2, 1 of 4.
+    # Precision: 1 at .9; at .5 both come at once, 2 of 3: (1 + 2/3) / 2.
+    area, average = telling_apart([0.9, 0.5, 0.5, 0.1], [1, 1, 0, 0], [0, 1, 2, 3], 0)
+    assert (area.value, area.n, area.reason) == (3.5 / 4, 4, "no_draws")
+    assert average.value == pytest.approx(5 / 6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_values_and_every_draw_are_those_of_scikit_learn(seed, monkeypatch):
+    # In parts, as many cases are.
+    monkeypatch.setattr(sureness, "_GROUPS", 5)
+    monkeypatch.setattr(sureness, "_DRAWS", 7)
+    rng = np.random.default_rng(seed)
+    n, items = 120, 30
+    sure = rng.integers(0, 12, n) / 12.0
+    right = rng.random(n) < 0.2 + 0.6 * sure
+    of = rng.integers(0, items, n)
+    area, average = telling_apart(sure, right, of, n_draws=40, seed=seed)
+    assert area.value == pytest.approx(roc_auc_score(right, sure))
+    assert average.value == pytest.approx(average_precision_score(right, sure))
+    known, place = np.unique(of, return_inverse=True)
+    drawn = []
+    for weights in np.vstack(list(multiplicities(len(known), 40, seed))):
+        times = weights[place].astype(int)
+        many, good = np.repeat(sure, times), np.repeat(right, times)
+        drawn.append((roc_auc_score(good, many), average_precision_score(good, many)))
+    expected = widened_percentile_interval(np.array(drawn).T, len(known))
+    assert (area.low, area.high) == pytest.approx((expected.low[0], expected.high[0]))
+    assert (average.low, average.high) == pytest.approx((expected.low[1], expected.high[1]))
+
+
+def test_intervals_draw_whole_questions_and_n_counts_cases():
+    rng = np.random.default_rng(0)
+    sure = np.repeat(rng.random(20), 10)
+    right = np.repeat(rng.random(20) < 0.5, 10)
+    clustered, _ = telling_apart(sure, right, np.repeat(np.arange(20), 10))
+    alone, _ = telling_apart(sure, right, np.arange(200))
+    assert clustered.n == alone.n == 200
+    assert clustered.high - clustered.low > 2 * (alone.high - alone.low)
+
+
+@pytest.mark.parametrize(
+    ("right", "reason"), [([1, 1], "all_right"), ([0, 0], "none_right"), ([], "no_cases")]
+)
+def test_with_one_kind_only_both_are_undefined(right, reason):
+    area, average = telling_apart([0.5] * len(right), right, list(range(len(right))))
+    assert (area.value, area.reason, average.value, average.reason) == (None, reason, None, reason)
+
+
+def test_one_question_has_no_interval():
+    area, _ = telling_apart([0.9, 0.1], [True, False], [7, 7])
+    assert (area.value, area.low, area.reason) == (1.0, None, "fewer_than_2_items")
