@@ -236,3 +236,109 @@ def test_a_text_in_braces_is_no_field_and_the_hash_names_the_wording():
     (message,) = prompt.messages({"question": "{passage}", "passage": "{y}"})
     assert message == {"role": "user", "content": "{x} {y} {passage}"}
     assert prompt.hash != Prompt(PASSAGE, "{{x}} {passage} {question}", "s").hash
+
+
+def test_what_was_not_asked_took_no_attempt_and_costs_nothing():
+    model = Model(lambda *_: fault("unauthorized"))
+    store, outcome = asked(model, items(20), Settings(at_once=1, patience=QUICK))
+    last = store.kept[19, 0]
+    assert (last.reply.fault.code, last.attempts, last.cost) == ("not_asked", 0, 0.0)
+    assert last.reply.fault.message == "not asked: it was unauthorized"
+    assert store.kept[0, 0].attempts == 1
+    assert (outcome.n_asked, outcome.n_attempts, outcome.reason) == (5, 5, "it was unauthorized")
+
+
+class Knowing(MemoryStore):
+    """Has the replies of some items from an earlier time."""
+
+    def __init__(self, places):
+        super().__init__()
+        self.places = places
+
+    def has(self, planned):
+        return planned.place in self.places
+
+
+def test_items_that_have_their_reply_are_not_asked_again():
+    told, model, store = [], Model(), Knowing({0, 2})
+    planned = plan(model, items(4), {"temperature": 0}, 0)
+    outcome = asyncio.run(
+        ask(model, planned, store, Settings(at_once=1), progress=lambda *of: told.append(of))
+    )
+    assert model.asked == ["q1", "q3"]
+    assert (outcome.n_planned, outcome.n_stored, outcome.n_left) == (4, 2, 0)
+    assert told == [(2, 4), (3, 4), (4, 4)]
+    nothing = asyncio.run(ask(Model(), planned, Knowing({0, 1, 2, 3}), Settings()))
+    assert (nothing.n_stored, nothing.n_asked, nothing.complete) == (4, 0, True)
+
+
+def test_a_reply_that_is_known_by_its_key_is_copied():
+    class Full(MemoryStore):
+        def copy(self, planned):
+            raise OSError(28, "No space left on device")
+
+    model, store = Model(), MemoryStore()
+    asked(model, items(2), store=store)
+    _, outcome = asked(model, items(3), store=store)
+    assert model.asked == ["q0", "q1", "q2"]
+    assert (outcome.n_stored, outcome.n_asked) == (2, 1)
+    full = Full()
+    asked(Model(), items(1), store=full)
+    _, outcome = asked(Model(), items(1), store=full)
+    assert (outcome.end, outcome.n_stored) == (End.STORE, 0)
+    assert outcome.reason == "the replies cannot be stored (No space left on device)"
+
+
+def test_the_first_error_ends_it_where_that_was_asked_for():
+    model = Model(lambda name, _: fault("bad") if name == "q2" else text("a"))
+    settings = Settings(at_once=1, patience=QUICK, stop_at_error=True)
+    _, outcome = asked(model, items(6), settings)
+    assert model.asked == ["q0", "q1", "q2"]
+    assert (outcome.end, outcome.statuses) == (End.GIVEN_UP, {"text": 2, "error": 4})
+    assert outcome.faults == {"bad": 1, "not_asked": 3}
+    assert not outcome.complete
+
+
+@pytest.mark.parametrize(("at_once", "most"), [(1, 25), (20, 40)])
+def test_many_errors_in_a_row_give_the_model_up_and_a_reply_begins_the_count_anew(at_once, most):
+    once = Patience(attempts=1, first_wait=0.001, longest_wait=0.01)
+    model = Model(lambda *_: fault("cut", again=True))
+    asked(model, items(200), Settings(at_once=at_once, patience=once))
+    assert most <= len(model.asked) < most + at_once
+    model = Model(lambda name, _: text("a") if int(name[1:]) % 20 == 19 else fault("cut", True))
+    _, outcome = asked(model, items(100), Settings(at_once=1, patience=once))
+    assert (outcome.end, outcome.statuses) == (End.DONE, {"error": 95, "text": 5})
+
+
+def test_the_budget_may_be_used_up_to_the_last_hair_and_not_beyond():
+    budget = Budget(Prices(), limit=0.3)
+    budget.spent = 0.1 + 0.1  # and .1 more are .30000000000000004
+    assert budget.fits(0.1)
+    assert not budget.fits(0.1001)
+    budget.reserve(0.05)
+    assert not budget.fits(0.1)
+    assert (budget.reserved, budget.under_way) == (0.05, 1)
+    assert Budget(Prices()).fits(1e9)
+
+
+def test_a_reply_costs_what_the_server_counted_or_else_what_is_reckoned():
+    budget = Budget(Prices(prompt=2.0, completion=8.0), limit=1.0)
+    request = ChatRequest("a", ({"role": "user", "content": "12345678"},), {"max_tokens": 100})
+    # 4 for the message and 8 / 4 for its text at 2, 100 at 8, for a million.
+    price = (6 * 2 + 100 * 8) / 1e6
+    assert budget.most(request) == pytest.approx(price)
+    budget.reserve(price)
+    budget.reserve(price)
+    counted = Reply("x", AnswerStatus.TEXT, prompt_tokens=10, completion_tokens=5)
+    assert budget.settle(price, request, counted) == pytest.approx((20 + 40) / 1e6)
+    assert budget.reserved == pytest.approx(price)
+    # Reckoned: 6 read, and 9 bytes are 3 tokens written.
+    reckoned = Reply("123456789", AnswerStatus.TEXT)
+    assert budget.settle(price, request, reckoned) == pytest.approx((12 + 24) / 1e6)
+    assert (budget.reserved, budget.under_way) == (0.0, 0)
+    assert budget.spent == pytest.approx(96 / 1e6)
+    budget.reserve(price)
+    assert budget.settle(price, request, fault("cut")) == 0.0
+    free = ChatRequest("a", (), {"max_completion_tokens": 7})
+    assert budget.most(free) == pytest.approx(56 / 1e6)
+    assert budget.most(ChatRequest("a", (), {"max_tokens": 0})) == pytest.approx(8 * 1024 / 1e6)
