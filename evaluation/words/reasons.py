@@ -103,6 +103,15 @@ WHY_EMPTY: Mapping[str, str] = {
     "vocabulary_too_small": "there are fewer tokens than the distribution needs",
     "first_token_without_answer": "a distribution belongs to no answer of the reply",
     "first_token_repeated": "an answer has two distributions; the first one counts",
+    "same_words": "the words of the question or of another rewording",
+    "other_numbers": "other numbers than the question has",
+    "other_names": "other names than the question has",
+    "other_meaning": "the vectors say that it asks for something else",
+    "not_entailed": "the question and the rewording do not entail each other",
+    "too_long": "too long for a question",
+    "more_than_asked_for": "more rewordings than were asked for",
+    "fewer_rewordings": "fewer rewordings than wanted were kept",
+    "no_reply_of_the_rewriter": "the rewriter gave no rewordings",
 }
 """Of a cell of a table, and of an answer that is not there."""
 

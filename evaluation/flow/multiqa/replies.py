@@ -53,9 +53,7 @@ class Replies:
         """Add a reply; one of status TEXT without any text is EMPTY."""
         if status is AnswerStatus.TEXT and not text.strip():
             status = AnswerStatus.EMPTY
-        if (of_system := self._systems.get(system)) is None:
-            of_system = self._systems[system] = len(self.systems)
-            self.systems.append(system)
+        of_system = self.add_system(system)
         if (of_text := self._texts.get(text)) is None:
             of_text = self._texts[text] = len(self.texts)
             self.texts.append(text)
@@ -65,6 +63,13 @@ class Replies:
         self.of_text.append(of_text)
         self.statuses.append(CODE_OF[status])
         self.lines.append(line)
+
+    def add_system(self, system: str) -> int:
+        """Return the number of a system, which may be a new one."""
+        number = self._systems.setdefault(system, len(self.systems))
+        if number == len(self.systems):
+            self.systems.append(system)
+        return number
 
     def columns(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
         """Return of_system, items, variants, of_text and statuses as arrays of (N,)."""

@@ -3,6 +3,7 @@
 from evaluation.flow.multiqa.parameters import MultiqaParameters
 from evaluation.kinds.kind import Kind
 from evaluation.kinds.multiqa.evaluate import EVALUATE
+from evaluation.kinds.multiqa.study import STUDY
 
 MULTIQA = Kind(
     name="multiqa",
@@ -10,4 +11,5 @@ MULTIQA = Kind(
     words="Robustness of models when the same question is asked in other words.",
     options=MultiqaParameters,
     evaluate=EVALUATE,
+    study=STUDY,
 )

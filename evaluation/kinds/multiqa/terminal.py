@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from evaluation.files.multiqa.evaluating import EvaluatedFiles
+from evaluation.files.multiqa.studying import Studied
 from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow
 from evaluation.flow.multiqa.evaluation import CHANCE
 from evaluation.methods.multiqa.robustness import NAMES
@@ -29,6 +31,15 @@ def report_of_files(evaluated: EvaluatedFiles, output: Path) -> str:
         f"Tables: {output}",
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def report_of_study(done: Studied, output: Path) -> str:
+    """Return the text that ``study multiqa`` prints at the end."""
+    kept = sum(one.variant is not None for one in done.rewordings)
+    dropped = Counter(one.reason for one in done.rewordings if one.reason)
+    lines = [f"{kept:,} rewordings kept, {dropped.total():,} dropped"]
+    lines += [f"  {in_words(reason)}: {count:,}" for reason, count in dropped.most_common()]
+    return "\n".join(lines) + "\n\n" + report_of_files(done.evaluated, output)
 
 
 def _tables(rows: Sequence[MetricRow]) -> Iterable[str]:

@@ -1,0 +1,360 @@
+"""MultiQ&A as a study: questions are reworded, every wording is asked, and the replies evaluated.
+
+`study_files` tells the flow. Whatever a model said is in the journal of the folder, so that the
+same command goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import AnswerStatus, InputError, OutputFolder
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.source import source_of
+from annotations.exchange.reading.tables import open_table
+from evaluation.files.asking import Asking
+from evaluation.files.journal import NAME as JOURNAL
+from evaluation.files.journal import Row
+from evaluation.files.metrics import FILES, refuse_to_replace
+from evaluation.files.multiqa.evaluating import EvaluatedFiles, write_evaluated
+from evaluation.files.multiqa.reading import (
+    AS_OURS,
+    ItemsFile,
+    MultiqaColumns,
+    read_items,
+)
+from evaluation.files.study import Progress, Step, StudyFolder
+from evaluation.flow.asking.plan import Item
+from evaluation.flow.metrics import Exclusions
+from evaluation.flow.multiqa import rewording
+from evaluation.flow.multiqa.answering import form_of, messages
+from evaluation.flow.multiqa.evaluation import evaluate
+from evaluation.flow.multiqa.items import MultiqaItem
+from evaluation.flow.multiqa.parameters import MultiqaParameters
+from evaluation.flow.multiqa.replies import Replies
+from evaluation.flow.multiqa.rewording import Checker, Rewording
+
+REPLIES, REWORDINGS = "replies.csv", "rewordings.csv"
+TABLES = (*FILES, REPLIES, REWORDINGS)
+REPLY_COLUMNS = (
+    *("system", "item", "variant", "variant_text", "reply", "status", "finish_reason"),
+    *("prompt_tokens", "completion_tokens", "seconds", "attempts", "cost", "error"),
+)
+REWORDING_COLUMNS = (
+    *("item", "variant", "variant_text", "attempt", "reason", "cosine", "entailment"),
+)
+NO_QUESTION = "no_question"
+FEWER = "fewer_rewordings"
+NO_REWRITER_REPLY = "no_reply_of_the_rewriter"
+
+
+@dataclass(frozen=True)
+class MultiqaStudy:
+    """What is asked of whom.
+
+    Attributes
+    ----------
+    rewordings : how many are wanted of each question. variants : a table of wordings (item,
+        variant_text) that somebody typed, in place of a rewriter.
+    rewriter : the SPEC of another model than the one that answers; `rewriter_tokens` is the
+        longest of its replies.
+    meaning : the least cosine of a rewording to its question; 0 for any. nli, entailment : a model
+        of entailment, and the least probability both ways.
+    """
+
+    items: Path
+    output: Path
+    parameters: MultiqaParameters
+    columns: MultiqaColumns = AS_OURS
+    rewordings: int = 5
+    variants: Path | None = None
+    rewriter: str | None = None
+    rewriter_tokens: int = 512
+    rewriter_key_variable: str | None = None
+    meaning: float = 0.7
+    nli: str | None = None
+    entailment: float = 0.5
+
+
+@dataclass(frozen=True)
+class Studied:
+    """What came of it, and whether every request has a reply."""
+
+    evaluated: EvaluatedFiles
+    rewordings: list[Rewording]
+    complete: bool
+
+
+def study_files(request: MultiqaStudy, asking: Asking, progress: Progress) -> Studied:
+    """Reword, ask what the folder does not hold yet, evaluate, and write every table.
+
+    Raises
+    ------
+    InputError
+        A file or the folder cannot be used; nothing was asked.
+    BackendError
+        A model cannot be had, or texts cannot be embedded.
+    EndedEarlyError
+        Not everything was asked; what came is kept, and no table is written.
+    """
+    refuse_to_replace(request.output, TABLES, (request.items, request.variants))
+    refuse_folder_of_others(request.output)
+    items = read_items(request.items, request.columns)
+    _refuse_without_questions(items)
+    hashes = {"items": items.sha256}
+    left_out = Exclusions()
+    asked = [number for number, item in enumerate(items.items) if item.answers]
+    if not asked:
+        raise InputError.single(
+            items.name, "no item has an accepted answer", "Fill in the column answers."
+        )
+    checker = Checker(
+        [items.items[number].question for number in asked],
+        request.rewordings,
+        request.parameters,
+        request.meaning,
+        request.nli,
+        request.entailment,
+        progress,
+    )
+    with StudyFolder(request.output, asking, progress) as folder:
+        if request.variants is not None:
+            typed, hashes["variants"] = _typed(request, items, asked, checker, left_out)
+            rewordings = typed
+        else:
+            rewordings = _reworded(folder, request, asking, items.items, asked, checker, left_out)
+        wordings = _wordings(items.items, asked, checker)
+        rows = _answered(folder, items.items, wordings)
+        steps, complete, system = folder.steps(), folder.complete, folder.system
+    replies = Replies()
+    replies.add_system(system)
+    for (number, variant, _), row in zip(wordings, rows, strict=True):
+        replies.add(system, number, variant, row.answer, row.status)
+    _note_fewer(request, items.items, asked, checker, left_out)
+    found = evaluate(items.items, replies, request.parameters, left_out, progress)
+    counts = {
+        "item_rows": items.n_rows,
+        "repeated_item_rows": items.n_repeated,
+        "items": len(items.items),
+        "rewordings_kept": sum(len(kept) for kept in checker.kept),
+        "rewordings_dropped": sum(one.variant is None for one in rewordings),
+        "replies": len(rows),
+        "systems": 1,
+    }
+    more = {
+        "rewordings": _told(request, rewordings),
+        "asked": steps,
+    }
+    with OutputFolder(request.output) as out:
+        evaluated = write_evaluated(out, found, counts, hashes, items.warnings, more)
+        out.write_csv(
+            REPLIES, REPLY_COLUMNS, map(_reply_cells(system, items.items), wordings, rows)
+        )
+        out.write_csv(
+            REWORDINGS,
+            REWORDING_COLUMNS,
+            (_rewording_cells(items.items[asked[one.item]], one) for one in rewordings),
+        )
+    return Studied(evaluated, rewordings, complete)
+
+
+def refuse_folder_of_others(output: Path) -> None:
+    """Raise `InputError` for tables that no journal stands beside: another command wrote them."""
+    if (output / JOURNAL).exists():
+        return
+    for name in TABLES:
+        if (output / name).exists():
+            raise InputError.single(
+                str(output / name),
+                f"it is there without {JOURNAL}, so another command wrote it",
+                "Choose another folder with --output.",
+            )
+
+
+def _refuse_without_questions(items: ItemsFile) -> None:
+    problems = Problems(items.name)
+    for item, line in zip(items.items, items.lines, strict=True):
+        if not item.question:
+            reason = f"item {item.item[:60]} has no question to ask"
+            problems.add(line, "question", reason, "Fill it in, or delete the row.")
+    problems.raise_if_any()
+
+
+def _reworded(
+    folder: StudyFolder,
+    request: MultiqaStudy,
+    asking: Asking,
+    items: Sequence[MultiqaItem],
+    asked: Sequence[int],
+    checker: Checker,
+    left_out: Exclusions,
+) -> list[Rewording]:
+    """Ask the rewriter, and twice more for those of which too few are kept."""
+    step = Step(
+        "reword",
+        rewording.TEMPLATE,
+        parameters={
+            "temperature": rewording.TEMPERATURE,
+            "max_tokens": request.rewriter_tokens,
+        },
+    )
+    rewriter = asking
+    if request.rewriter is not None:
+        variable = request.rewriter_key_variable or asking.key_variable
+        rewriter = replace(asking, model=request.rewriter, name=None, key_variable=variable)
+    found: list[Rewording] = []
+    for attempt in range(1, rewording.MOST_TRIES + 1):
+        waiting = checker.lacking()
+        if not waiting or not request.rewordings:
+            break
+        names = {f"{items[asked[one]].item}|reword|{attempt}": one for one in waiting}
+        conversations = [
+            Item(
+                name,
+                rewording.messages(
+                    checker.questions[one],
+                    request.rewordings - len(checker.kept[one]),
+                    _known(found, one),
+                ),
+            )
+            for name, one in names.items()
+        ]
+        texts: list[tuple[int, str]] = []
+        for (name, _), row in folder.ask(step, conversations, rewriter).items():
+            if row.status is not AnswerStatus.TEXT:
+                item = items[asked[names[name]]].item
+                named = {"item": item, "attempt": attempt, "status": row.status.value}
+                left_out.add(NO_REWRITER_REPLY, named)
+                continue
+            texts += [(names[name], text) for text in rewording.parsed(row.answer)]
+        found += checker.check(texts, attempt)
+    return found
+
+
+def _known(found: Sequence[Rewording], item: int) -> list[str]:
+    """Return what the rewriter said of an item already."""
+    return list(dict.fromkeys(one.text for one in found if one.item == item))
+
+
+def _typed(
+    request: MultiqaStudy,
+    items: ItemsFile,
+    asked: Sequence[int],
+    checker: Checker,
+    left_out: Exclusions,
+) -> tuple[list[Rewording], str]:
+    """Read wordings that somebody typed; all are kept, but for repetitions."""
+    assert request.variants is not None
+    problems = Problems(source_of(request.variants).name)
+    columns = request.columns.columns(("item", "variant_text"), frozenset({"item", "variant_text"}))
+    table = open_table(request.variants, columns, problems)
+    place = {items.items[number].item: at for at, number in enumerate(asked)}
+    known = {item.item for item in items.items}
+    found: list[Rewording] = []
+    for line, (raw, text), _ in table.rows:
+        item = cleaned(raw)
+        if not item:
+            problems.add(line, "item", "the item is missing", "Fill in the id.")
+        elif not text.strip():
+            problems.add(line, "variant_text", "the wording is missing", "Fill it in.")
+        elif item not in known:
+            left_out.add("unknown_item", {"item": item, "line": line})
+        elif item in place:
+            found.append(checker.take(place[item], text.strip()))
+    problems.raise_if_any()
+    return found, table.sha256
+
+
+def _wordings(
+    items: Sequence[MultiqaItem], asked: Sequence[int], checker: Checker
+) -> list[tuple[int, int, str]]:
+    """Return item, variant and wording of all that is asked, the originals of all items first."""
+    originals = [(number, 0, items[number].question) for number in asked]
+    others = [
+        (number, one.variant or 0, one.text)
+        for number, kept in zip(asked, checker.kept, strict=True)
+        for one in kept
+    ]
+    return [*originals, *others]
+
+
+def _answered(
+    folder: StudyFolder, items: Sequence[MultiqaItem], wordings: Sequence[tuple[int, int, str]]
+) -> list[Row]:
+    """Put every wording in a conversation of its own; the rows in the order of the wordings."""
+    forms: dict[str, list[int]] = {}
+    templates: dict[str, str] = {}
+    for at, (number, _, _) in enumerate(wordings):
+        form = form_of(items[number])
+        forms.setdefault(form.name, []).append(at)
+        templates[form.name] = form.template
+    rows: dict[int, Row] = {}
+    for name, places in forms.items():
+        names = {f"{items[wordings[at][0]].item}|{wordings[at][1]}": at for at in places}
+        conversations = [
+            Item(one, messages(items[wordings[at][0]], wordings[at][2]))
+            for one, at in names.items()
+        ]
+        step = Step(f"answer: {name}", templates[name])
+        for (one, _), row in folder.ask(step, conversations).items():
+            rows[names[one]] = row
+    return [rows[at] for at in range(len(wordings))]
+
+
+def _note_fewer(
+    request: MultiqaStudy,
+    items: Sequence[MultiqaItem],
+    asked: Sequence[int],
+    checker: Checker,
+    left_out: Exclusions,
+) -> None:
+    """Note the items that have fewer rewordings than were asked for."""
+    if request.variants is None:
+        named = [
+            {"item": items[asked[one]].item, "rewordings": len(checker.kept[one])}
+            for one in checker.lacking()
+        ]
+        if named:
+            left_out.add_all(FEWER, named)
+
+
+def _told(request: MultiqaStudy, found: Sequence[Rewording]) -> dict[str, Any]:
+    reasons = Counter(one.reason for one in found if one.reason)
+    return {
+        "wanted": None if request.variants is not None else request.rewordings,
+        "from": "file" if request.variants is not None else request.rewriter or "the model",
+        "kept": sum(one.variant is not None for one in found),
+        "dropped": dict(reasons),
+        "least_cosine": request.meaning or None,
+        "entailment_model": request.nli,
+        "least_entailment": request.entailment if request.nli else None,
+    }
+
+
+def _reply_cells(system: str, items: Sequence[MultiqaItem]) -> Any:
+    def cells(wording: tuple[int, int, str], row: Row) -> tuple[object, ...]:
+        number, variant, text = wording
+        return (
+            *(system, items[number].item, variant, text, row.answer, row.status.value),
+            *(row.finish_reason, row.prompt_tokens, row.completion_tokens, row.seconds),
+            *(row.attempts, row.cost, row.error or None),
+        )
+
+    return cells
+
+
+def _rewording_cells(item: MultiqaItem, one: Rewording) -> tuple[object, ...]:
+    return (
+        item.item,
+        one.variant,
+        one.text,
+        one.attempt,
+        one.reason,
+        one.cosine,
+        one.entailment,
+    )
