@@ -311,13 +311,12 @@ def test_many_errors_in_a_row_give_the_model_up_and_a_reply_begins_the_count_ane
 
 
 def test_the_budget_may_be_used_up_to_the_last_hair_and_not_beyond():
-    budget = Budget(Prices(), limit=0.3)
-    budget.spent = 0.1 + 0.1  # and .1 more are .30000000000000004
+    budget = Budget(Prices(), 0.3, 0.1 + 0.1)  # and .1 more are .30000000000000004
     assert budget.fits(0.1)
     assert not budget.fits(0.1001)
     budget.reserve(0.05)
     assert not budget.fits(0.1)
-    assert (budget.reserved, budget.under_way) == (0.05, 1)
+    assert (budget.purse.reserved, budget.under_way) == (0.05, 1)
     assert Budget(Prices()).fits(1e9)
 
 
@@ -331,11 +330,11 @@ def test_a_reply_costs_what_the_server_counted_or_else_what_is_reckoned():
     budget.reserve(price)
     counted = Reply("x", AnswerStatus.TEXT, prompt_tokens=10, completion_tokens=5)
     assert budget.settle(price, request, counted) == pytest.approx((20 + 40) / 1e6)
-    assert budget.reserved == pytest.approx(price)
+    assert budget.purse.reserved == pytest.approx(price)
     # Reckoned: 6 read, and 9 bytes are 3 tokens written.
     reckoned = Reply("123456789", AnswerStatus.TEXT)
     assert budget.settle(price, request, reckoned) == pytest.approx((12 + 24) / 1e6)
-    assert (budget.reserved, budget.under_way) == (0.0, 0)
+    assert (budget.purse.reserved, budget.under_way) == (0.0, 0)
     assert budget.spent == pytest.approx(96 / 1e6)
     budget.reserve(price)
     assert budget.settle(price, request, fault("cut")) == 0.0
