@@ -2,9 +2,11 @@
 
 import threading
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import DatabaseError
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -111,3 +113,50 @@ def test_it_is_rung_once_what_was_written_is_committed(rung, django_capture_on_c
         doorbell.ring_on_commit()
         assert rung == []
     assert rung == ["evaluation.tasks.work"]
+
+
+class Away:
+    """A database that is away for the first signs."""
+
+    def __init__(self, times):
+        self.times, self.asked = times, 0
+
+    def update_or_create(self, **of):
+        self.asked += 1
+        if self.asked <= self.times:
+            raise DatabaseError("server closed the connection")
+        return BackgroundWorker.objects.none().first(), True
+
+    def filter(self, **of):
+        raise DatabaseError("still away")
+
+
+def test_a_database_that_is_away_is_told_in_the_log_and_asked_again(monkeypatch, caplog):
+    away, closed, rung = Away(2), [], threading.Event()
+    monkeypatch.setattr(liveness, "BackgroundWorker", SimpleNamespace(objects=away))
+    monkeypatch.setattr(liveness, "connection", SimpleNamespace(close=lambda: closed.append(1)))
+    monkeypatch.setattr(liveness, "ring_if_needed", rung.set)
+    announcer = liveness.Announcer(every=0.01)
+    announcer.start()
+    assert rung.wait(10)
+    thread = announcer._thread
+    announcer.stop()
+    thread.join(10)
+    assert caplog.text.count("no sign of life could be given: server closed the connection") == 2
+    assert "the worker's name stays on the list: still away" in caplog.text
+    # After each failure, and at the end.
+    assert len(closed) == 3
+    assert away.asked >= 3
+
+
+def test_an_end_is_waited_for_as_long_as_two_signs_take(monkeypatch):
+    waited = []
+
+    class Thread:
+        def join(self, timeout):
+            waited.append(timeout)
+
+    announcer = liveness.Announcer(every=3.0)
+    announcer._thread = Thread()
+    announcer.stop()
+    assert (waited, announcer._thread) == ([6.0], None)
