@@ -14,6 +14,7 @@ from annotations.web.pages import breadcrumbs
 from annotations.web.query import choice, public_id
 from annotations.web.scope import answered_set
 from evaluation.charts import placement_chart
+from evaluation.kinds import run_kinds
 from evaluation.methods.inference.corrections import Correction
 from evaluation.models import Run
 from evaluation.reports import models_report
@@ -22,7 +23,11 @@ from evaluation.reports.comparing.groups import group_tables
 from evaluation.reports.comparing.leaderboard import runs_of
 from evaluation.reports.comparing.scores import ScoreTable
 from evaluation.reports.comparisons import CORRECTED_BY, HOLM
+from evaluation.reports.panels import panels_report
+from evaluation.site.starting import start_link
 
+# The kind of run that compares the consensus of people with that of models.
+PANELS = "panels"
 # Models beside each other in the table of groups, and groups of each kind; the file has all.
 COLUMNS_SHOWN = 6
 GROUPS_SHOWN = 12
@@ -64,15 +69,25 @@ def chosen(runs: list[Run], wanted: UUID | None) -> Run | None:
     raise Http404("the set has no such run with results")
 
 
+def newest_panels(run: Run) -> Run | None:
+    """Return the newest comparison of panels over the set of a run; None without one."""
+    of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=PANELS)
+    return of_set.filter(state=Run.State.DONE).select_related("version").order_by("-pk").first()
+
+
 def of_run(run: Run, correction: Correction) -> dict[str, Any]:
     """Return what the page shows of a run's models."""
     report = leaderboard_report(run, correction)
     if not report.models:
         return {"report": report}
+    panels, kind = newest_panels(run), run_kinds().get(PANELS)
     placed = models_report(run)
     return {
         "report": report,
         "corrected_by": CORRECTED_BY[correction],
+        "panels": panels,
+        "panels_said": panels_report(panels).said[0] if panels else "",
+        "panels_start": start_link(kind, run.version.question_set) if kind else "",
         "chart": placement_chart(placed),
         "shown_columns": COLUMNS_SHOWN,
         "shown_slice": f":{COLUMNS_SHOWN}",

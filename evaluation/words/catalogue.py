@@ -12,6 +12,7 @@ from evaluation.words.comparing import COMPARING
 from evaluation.words.crowd_size import CROWD_SIZE
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import SENTENCE, Message
+from evaluation.words.panels import PANELS
 from evaluation.words.remedies import FAILED, REMEDIES
 from evaluation.words.sentences import Sentence, filled
 from evaluation.words.trust import TRUST
@@ -26,6 +27,7 @@ COMMON: Mapping[str, Sentence] = {
     **CROWD_SIZE,
     **COMPARING,
     **JUDGE,
+    **PANELS,
 }
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 

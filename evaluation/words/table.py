@@ -11,6 +11,7 @@ from evaluation.words.comparing import COMPARING
 from evaluation.words.crowd_size import CROWD_SIZE
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import Message
+from evaluation.words.panels import PANELS
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
 from evaluation.words.remedies import REMEDIES
 from evaluation.words.trust import TRUST
@@ -29,6 +30,7 @@ SAID = {
     "Remedies that have no meaning for a crowd": REMEDIES,
     "Can I trust this?": TRUST,
     "Models compared": COMPARING,
+    "Panels of people and of models": PANELS,
     "How many workers are enough": CROWD_SIZE,
     "What to know of a judge": JUDGE,
 }

@@ -292,6 +292,7 @@ RUN_KINDS = [
     "evaluation.kinds.crowd_size.CROWD_SIZE",
     "evaluation.kinds.judge.JUDGE",
     "evaluation.kinds.maqa.MAQA",
+    "evaluation.kinds.panels.PANELS",
 ]
 # Asking language models: where they may be besides public addresses, and whose keys they may get.
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]

@@ -1,0 +1,1 @@
+"""Panels: exemplary answers of people, of models and of both, and how far they are apart."""

@@ -1,0 +1,77 @@
+"""Panels over files: ``manage.py evaluate panels ANSWERS --models FILE --output DIR``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import ColumnNames, OutputFolder
+from evaluation.files.panels import PanelsRequest, panels_of_files
+from evaluation.flow.panels.parameters import PanelsParameters
+from evaluation.kinds.aqer.evaluate import columns_of
+from evaluation.kinds.kind import Evaluation, Progress
+from evaluation.kinds.panels.terminal import text_of
+
+EPILOG = """\
+Three panels make exemplary answers by AQER: people, models, both together; a fourth is people
+without the workers whom an alarm flags as answering like a model. Two random halves of the people
+show how far apart panels of one kind are. Every model is scored by each panel, without its own
+share.
+
+Written into DIR: panels.csv, panel_distances.csv, panel_models.csv, panel_questions.csv,
+summary.json. platform/docs/data-formats.md says what is in them.
+Exit code: 0 done, 2 bad usage or input (nothing is written then).
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes beside its options."""
+    add = parser.add_argument
+    add(
+        "answers",
+        type=Path,
+        metavar="ANSWERS",
+        help="CSV, TSV, JSONL or XLSX with the columns worker, question and answer",
+    )
+    add(
+        "--models",
+        type=Path,
+        metavar="FILE",
+        required=True,
+        help="answers of language models: model, question, answer and, if you like, status",
+    )
+    add("--output", type=Path, metavar="DIR", required=True, help="folder for the files")
+    add(
+        "--columns",
+        type=columns_of,
+        default=ColumnNames(),
+        metavar="worker=NAME,question=NAME,answer=NAME,model=NAME",
+        help="how the columns are called in your files, where they are called otherwise",
+    )
+
+
+def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
+    """Compare, write the files, and say what came out and where it is."""
+    request = PanelsRequest(
+        answers=arguments["answers"],
+        models=arguments["models"],
+        columns=arguments["columns"],
+        parameters=parameters,
+        output=arguments["output"],
+    )
+    with OutputFolder(request.output) as folder:
+        made = panels_of_files(request, progress)
+        made.write(folder)
+    told = [text_of(made.found), *(f"Warning: {warning}" for warning in made.warnings)]
+    return "\n\n".join([*told, f"Files: {request.output}"])
+
+
+EVALUATE = Evaluation(
+    help="the consensus of people, of models and of both, compared",
+    description="Compare the consensus of people, of models and of both together.",
+    epilog=EPILOG,
+    add_arguments=add_arguments,
+    run=evaluate,
+)
