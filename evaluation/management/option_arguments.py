@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import singledispatch
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,19 +33,21 @@ def add_option_arguments(
     *,
     files: bool,
     groups: Mapping[str, str] | None = None,
+    without: Collection[str] = (),
 ) -> None:
     """Add an argument for each option of a class.
 
     Parameters
     ----------
     files : the command works on files, not on the database.
+    without : options that the command takes in a way of its own.
     groups : groups of options that stand apart in the help, with a sentence for each.
     """
     apart = {
         group: parser.add_argument_group(group, told) for group, told in (groups or {}).items()
     }
     for name, option in of.options().items():
-        if (FILES if files else DATABASE) in option.places:
+        if (FILES if files else DATABASE) in option.places and name not in without:
             told = _told(of, option)
             more = arguments_of(option, _reader(of, option), files)
             apart.get(option.group, parser).add_argument(

@@ -12,6 +12,7 @@ from django.core.management.base import CommandError
 from annotations.exchange import read_workers
 from annotations.exchange.writing.formats import write_table
 from annotations.management.importing import SetCommand
+from annotations.models import QuestionSetVersion
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.runs import queue
 from evaluation.background.watching import watch
@@ -31,6 +32,7 @@ from evaluation.words.terminal import said
 
 # Rows of a table shown on a terminal; the files hold all of them.
 SHOWN = 40
+PAUSED = "the run is paused; it goes on when somebody resumes it"
 
 
 class RunCommand(SetCommand):
@@ -39,18 +41,37 @@ class RunCommand(SetCommand):
     def start(self, kind: Kind, options: dict[str, Any]) -> None:
         """Queue, watch, print; with `output` among the options write the tables there."""
         parameters = with_ids(chosen(kind.options, options), options)
+        run = self.queued(kind, self.version(options), parameters)
+        if options["no_wait"] or not self.watched(run):
+            return
+        if run.state == Run.State.PAUSED:
+            tell(self.stdout, PAUSED)
+            return
+        if run.state != Run.State.DONE:
+            raise CommandError(f"the run {run.state}: {said(run.error) or 'no results'}")
+        self.show(kind, run, options)
+
+    def version(self, options: dict[str, Any]) -> QuestionSetVersion:
+        """Return the latest version of the set that is named."""
         question_set = self.question_set(options)
         version = question_set.latest_version()
         if version is None:
             raise CommandError(f"{question_set} has no questions yet", returncode=BAD_INPUT)
+        return version
+
+    def queued(self, kind: Kind, version: QuestionSetVersion, parameters: Parameters) -> Run:
+        """Return the run, queued; CommandError (2) for options that will not do."""
+        owner = version.question_set.owner_id
         try:
-            run = queue(version, question_set.owner_id, parameters, kind.name, trusted=True)
+            run = queue(version, owner, parameters, kind.name, trusted=True)
         except OptionError as error:
             told = TERMINAL.all_told(kind.options, error.problems)
             raise CommandError(printable("\n".join(told)), returncode=BAD_INPUT) from None
         tell(self.stdout, f"run {run.public_id} is queued")
-        if options["no_wait"]:
-            return
+        return run
+
+    def watched(self, run: Run) -> bool:
+        """Show how far a run is until it has ended or is paused; False after Ctrl-C."""
         if not somebody_listens():
             self.stderr.write(HOW_TO_START)
         try:
@@ -58,12 +79,11 @@ class RunCommand(SetCommand):
                 watch(run, bars.show)
         except KeyboardInterrupt:
             tell(self.stdout, "the run goes on; its page shows how far it is")
-            return
-        if run.state == Run.State.PAUSED:
-            tell(self.stdout, "the run is paused; it goes on when somebody resumes it")
-            return
-        if run.state != Run.State.DONE:
-            raise CommandError(f"the run {run.state}: {said(run.error) or 'no results'}")
+            return False
+        return True
+
+    def show(self, kind: Kind, run: Run, options: dict[str, Any]) -> None:
+        """Print what a run found, and write its tables where that is asked for."""
         tell(self.stdout, kind.text(run) if kind.text else tables_as_text(kind, run))
         if options.get("output") is not None:
             self.write_tables(kind, run, options["output"])

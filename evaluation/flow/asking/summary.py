@@ -56,8 +56,8 @@ class AskedModel(Stored):
     refused: int = 0
     refused_prompt: int = 0
     refused_generation: int = 0
-    errors: Mapping[str, int] = field(default_factory=dict)
-    error_messages: Mapping[str, str] = field(default_factory=dict)
+    errors: dict[str, int] = field(default_factory=dict)
+    error_messages: dict[str, str] = field(default_factory=dict)
     not_asked: int = 0
     stored: int = 0
     asked: int = 0

@@ -1,0 +1,125 @@
+"""The door to asking registered models: ``manage.py collect SET --models NAME``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.models import QuestionSet
+from evaluation.background.progress import duration
+from evaluation.flow.asking.options import AskOptions
+from evaluation.flow.asking.summary import AskSummary
+from evaluation.kinds import kind_named
+from evaluation.management.option_arguments import add_option_arguments, chosen
+from evaluation.management.running import PAUSED, RunCommand
+from evaluation.models import LanguageModel, PromptVersion, Run
+from evaluation.options import TERMINAL
+from evaluation.steps.asking.askings import problems_at_start
+from evaluation.steps.asking.preview import Estimate, estimate, preview
+from evaluation.steps.asking.prompts import BUILT_IN
+from evaluation.words.console import BAD_INPUT, printable, tell
+from evaluation.words.terminal import said
+
+INCOMPLETE = 3
+
+
+class Command(RunCommand):
+    """Queue a run that asks models, and show how far it is."""
+
+    help = (
+        "Ask registered models the latest version of the question set SET: a worker does it, this "
+        "command shows its progress and prints what came. What is stored is never asked again. "
+        "Exit code: 0 every question has an answer (empty and refused are answers), 3 some are "
+        "errors or were not asked, or Ctrl-C (the run goes on), 2 bad usage."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, the models, the options, and whether to wait."""
+        super().add_arguments(parser)
+        add = parser.add_argument
+        add("--models", nargs="+", required=True, metavar="NAME", help="names of your models")
+        add_option_arguments(parser, AskOptions, files=False, without=("models",))
+        add("--dry-run", action="store_true", help="show the first request, count; send nothing")
+        add("--no-wait", action="store_true", help="queue the run and end")
+        add("--output", type=Path, metavar="DIR", help="folder for the tables, as CSV")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Queue, watch, print."""
+        version = self.version(options)
+        models = _ids(options["models"], version.question_set)
+        prompt = _prompt(options["prompt"], version.question_set)
+        # `chosen` takes no ids that come otherwise than in a file.
+        parameters = replace(
+            chosen(AskOptions, {**options, "prompt": prompt, "models": ()}), models=models
+        )
+        if options["dry_run"]:
+            self._dry_run(version, parameters)
+            return
+        kind = kind_named("ask")
+        run = self.queued(kind, version, parameters)
+        if options["no_wait"]:
+            return
+        if not self.watched(run):
+            sys.exit(INCOMPLETE)
+        if run.state != Run.State.DONE:
+            paused = run.state == Run.State.PAUSED
+            why = PAUSED if paused else f"the run {run.state}: {said(run.error) or 'no results'}"
+            raise CommandError(printable(why), returncode=INCOMPLETE)
+        self.show(kind, run, options)
+        if not AskSummary.of(run.summary).complete:
+            sys.exit(INCOMPLETE)
+
+    def _dry_run(self, version: Any, options: AskOptions) -> None:
+        owner = version.question_set.owner
+        problems = problems_at_start(version, owner, options)
+        if problems:
+            told = "\n".join(TERMINAL.all_told(AskOptions, problems))
+            raise CommandError(printable(told), returncode=BAD_INPUT)
+        for shown in preview(version, owner, options, count=1):
+            for asked in shown.conversations:
+                lines = [f"{shown.model} sees of {asked.question} ({shown.prompt}):"]
+                lines += [f"  {one['role']}: {one['content']}" for one in asked.messages]
+                tell(self.stdout, printable("\n".join(lines)))
+        for found in estimate(version, owner, options):
+            tell(self.stdout, printable(_told(found)))
+        tell(self.stdout, "Nothing was sent.")
+
+
+def _ids(names: Sequence[str], question_set: QuestionSet) -> tuple[str, ...]:
+    rows = LanguageModel.objects.filter(owner=question_set.owner_id)
+    known = {row.name: str(row.public_id) for row in rows.exclude(spec="")}
+    missing = [name for name in names if name not in known]
+    if missing:
+        there = ", ".join(sorted(known)) or "none"
+        reason = f"no model with an address is called {', '.join(missing)}; there is: {there}"
+        raise CommandError(printable(reason), returncode=BAD_INPUT)
+    return tuple(known[name] for name in dict.fromkeys(names))
+
+
+def _prompt(name: str | None, question_set: QuestionSet) -> str | None:
+    """Return the id of a prompt that is named; the latest version, unless an id says otherwise."""
+    if name is None or name in BUILT_IN:
+        return name
+    versions = PromptVersion.objects.filter(prompt__owner=question_set.owner_id, prompt__name=name)
+    latest = versions.order_by("-number").first()
+    return name if latest is None else str(latest.public_id)
+
+
+def _told(found: Estimate) -> str:
+    if found.reason:
+        return found.reason
+    lines = [
+        f"{found.model}: {found.requests:,} answers, {found.stored:,} of them stored",
+        f"  to ask: {found.to_ask:,}, about {found.prompt_tokens:,} tokens to read and at most "
+        f"{found.completion_tokens:,} to write",
+    ]
+    if found.cost is not None:
+        lines.append(f"  money: at most about {found.cost:.4f}")
+    if found.duration is not None:
+        lines.append(f"  time: about {duration(found.duration.total_seconds())}")
+    return "\n".join(lines)
