@@ -16,6 +16,7 @@ from evaluation.files.metrics import (
     study_summary,
     write_metrics,
 )
+from evaluation.files.multiqa.mapping import FieldMapping, read_mapped
 from evaluation.files.multiqa.reading import (
     AS_OURS,
     ItemsFile,
@@ -43,6 +44,7 @@ class MultiqaRequest:
     parameters: MultiqaParameters
     output: Path
     columns: MultiqaColumns = AS_OURS
+    mapping: FieldMapping | None = None
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
     """
     refuse_to_replace(request.output, FILES, (request.items, request.replies))
     with OutputFolder(request.output) as folder:
-        items = read_items(request.items, request.columns)
+        items = items_of(request.items, request.columns, request.mapping)
         left_out = Exclusions()
         replies = read_replies(request.replies, items.items, left_out, request.columns)
         hashes = {"items": items.sha256, "replies": replies.sha256}
@@ -74,6 +76,11 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
         counts = {**_of_items(items), "reply_rows": replies.n_rows, **_of_replies(found)}
         of_files = [*items.warnings, *replies.warnings]
         return write_evaluated(folder, found, counts, hashes, of_files)
+
+
+def items_of(path: Path, columns: MultiqaColumns, mapping: FieldMapping | None) -> ItemsFile:
+    """Read items of ours, or other people's records. Raises `InputError`."""
+    return read_items(path, columns) if mapping is None else read_mapped(path, mapping)
 
 
 def write_evaluated(

@@ -106,7 +106,7 @@ def read_items(path: Readable, columns: MultiqaColumns = AS_OURS) -> ItemsFile:
     for line, cells, _ in table.rows:
         n_rows += 1
         found: list[tuple[str, str]] = []
-        item = _item(dict(zip(ITEM_COLUMNS, cells, strict=True)), found)
+        item = item_of(dict(zip(ITEM_COLUMNS, cells, strict=True)), found)
         for column, reason in found:
             problems.add(line, column, reason)
         if found:
@@ -277,7 +277,8 @@ def _status(raw: str) -> AnswerStatus | None:
         return None
 
 
-def _item(cells: dict[str, str], found: list[tuple[str, str]]) -> MultiqaItem:
+def item_of(cells: dict[str, str], found: list[tuple[str, str]]) -> MultiqaItem:
+    """Return the item in the cells of a row; what is wrong with it is added to `found`."""
     name = cleaned(cells["item"])
     if not name:
         found.append(("item", "the item is missing"))

@@ -21,12 +21,12 @@ from evaluation.files.asking import Asking
 from evaluation.files.journal import NAME as JOURNAL
 from evaluation.files.journal import Row
 from evaluation.files.metrics import FILES, refuse_to_replace
-from evaluation.files.multiqa.evaluating import EvaluatedFiles, write_evaluated
+from evaluation.files.multiqa.evaluating import EvaluatedFiles, items_of, write_evaluated
+from evaluation.files.multiqa.mapping import FieldMapping
 from evaluation.files.multiqa.reading import (
     AS_OURS,
     ItemsFile,
     MultiqaColumns,
-    read_items,
 )
 from evaluation.files.study import Progress, Step, StudyFolder
 from evaluation.flow.asking.plan import Item
@@ -71,12 +71,13 @@ class MultiqaStudy:
     output: Path
     parameters: MultiqaParameters
     columns: MultiqaColumns = AS_OURS
+    mapping: FieldMapping | None = None
     rewordings: int = 5
     variants: Path | None = None
     rewriter: str | None = None
     rewriter_tokens: int = 512
     rewriter_key_variable: str | None = None
-    meaning: float = 0.7
+    meaning: float = 0.8
     nli: str | None = None
     entailment: float = 0.5
 
@@ -104,7 +105,7 @@ def study_files(request: MultiqaStudy, asking: Asking, progress: Progress) -> St
     """
     refuse_to_replace(request.output, TABLES, (request.items, request.variants))
     refuse_folder_of_others(request.output)
-    items = read_items(request.items, request.columns)
+    items = items_of(request.items, request.columns, request.mapping)
     _refuse_without_questions(items)
     hashes = {"items": items.sha256}
     left_out = Exclusions()

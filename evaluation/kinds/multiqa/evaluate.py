@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.files.multiqa.evaluating import MultiqaRequest, evaluate_files
+from evaluation.files.multiqa.mapping import FieldMapping
+from evaluation.files.multiqa.mappings import READY, mapping_of
 from evaluation.files.multiqa.reading import AS_OURS, MultiqaColumns
 from evaluation.flow.multiqa.parameters import MultiqaParameters
 from evaluation.kinds.kind import Evaluation, Progress
@@ -34,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--replies", type=Path, metavar="FILE", required=True, help="what systems replied")
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
     add_columns(parser)
+    add_mapping(parser)
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +48,21 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         metavar="item=NAME,question=NAME,...",
         help="how the columns are called in your files, where they are called otherwise",
     )
+
+
+def add_mapping(parser: argparse.ArgumentParser) -> None:
+    """Add the argument for other people's records."""
+    parser.add_argument(
+        "--mapping",
+        metavar="NAME|FILE.json",
+        help=f"ITEMS are records as published: {', '.join(READY)}, or a mapping of your own",
+    )
+
+
+def mapping_given(arguments: Mapping[str, Any]) -> FieldMapping | None:
+    """Return the mapping that was chosen. Raises `InputError`."""
+    name = arguments["mapping"]
+    return None if name is None else mapping_of(name)
 
 
 def _columns(text: str) -> MultiqaColumns:
@@ -64,6 +82,7 @@ def evaluate(
         parameters,
         arguments["output"],
         arguments["columns"],
+        mapping_given(arguments),
     )
     return report_of_files(evaluate_files(request, progress), request.output)
 

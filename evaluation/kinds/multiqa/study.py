@@ -12,7 +12,7 @@ from evaluation.files.asking import Asking
 from evaluation.files.multiqa.studying import MultiqaStudy, study_files
 from evaluation.flow.multiqa.parameters import MultiqaParameters
 from evaluation.kinds.kind import Progress, Studied, Study
-from evaluation.kinds.multiqa.evaluate import add_columns
+from evaluation.kinds.multiqa.evaluate import add_columns, add_mapping, mapping_given
 from evaluation.kinds.multiqa.terminal import report_of_study
 from evaluation.words.console import at_least
 
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("items", type=Path, metavar="ITEMS", help="CSV, TSV, JSONL or XLSX, see below")
     add("--output", type=Path, metavar="DIR", required=True, help="folder for what comes")
     add_columns(parser)
+    add_mapping(parser)
     add(
         "--rewordings",
         type=at_least(0),
@@ -63,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--meaning",
         type=_share,
-        default=0.7,
+        default=0.8,
         metavar="X",
         help="least cosine of a rewording to its question, 0 for any (%(default)g)",
     )
@@ -101,7 +102,9 @@ def study(
     same = ("items", "output", "columns", "rewordings", "variants", "rewriter", "rewriter_tokens")
     more = ("rewriter_key_variable", "meaning", "nli", "entailment")
     request = MultiqaStudy(
-        parameters=parameters, **{name: arguments[name] for name in (*same, *more)}
+        parameters=parameters,
+        mapping=mapping_given(arguments),
+        **{name: arguments[name] for name in (*same, *more)},
     )
     done = study_files(request, asking, progress)
     return Studied(report_of_study(done, request.output), done.complete)

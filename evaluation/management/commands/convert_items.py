@@ -1,0 +1,59 @@
+"""The door to other people's questions: ``manage.py convert_items FILE --mapping squad2``."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from annotations.exchange import InputError, OutputFolder
+from evaluation.files.multiqa.mapping import as_json, read_mapped
+from evaluation.files.multiqa.mappings import READY, mapping_of
+from evaluation.words.console import at_least, refused_as_bad_input, tell
+
+
+class Command(BaseCommand):
+    """Make items of records as they are published."""
+
+    help = "Make items for evaluate and study multiqa of a benchmark's own file; no database."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the file, how it is to be read, and where to."""
+        add = parser.add_argument
+        add("file", type=Path, metavar="FILE", help="JSON, JSON Lines, CSV or TSV")
+        add(
+            "--mapping",
+            required=True,
+            metavar="NAME|FILE.json",
+            help=f"{', '.join(READY)}, or a mapping of your own",
+        )
+        add("--output", type=Path, required=True, metavar="ITEMS.jsonl", help="file to write")
+        add("--first", type=at_least(1), metavar="N", help="take no more than the first N records")
+        add("--sample", type=at_least(1), metavar="N", help="draw N of the items")
+        add("--seed", type=at_least(0), default=0, metavar="N", help="of the draw (%(default)s)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Read, write, and say how many there are."""
+        output: Path = options["output"]
+        with refused_as_bad_input():
+            if output.suffix != ".jsonl":
+                raise InputError.single(
+                    str(output), "items are written as JSON Lines", "Use .jsonl."
+                )
+            items = read_mapped(options["file"], mapping_of(options["mapping"]), options["first"])
+            chosen = [item for item in items.items if item.answers]
+            n_without = len(items.items) - len(chosen)
+            if options["sample"] is not None and options["sample"] < len(chosen):
+                drawn = random.Random(options["seed"]).sample(  # noqa: S311
+                    range(len(chosen)), options["sample"]
+                )
+                chosen = [chosen[at] for at in sorted(drawn)]
+            lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in as_json(chosen))
+            with OutputFolder(output.parent) as folder:
+                folder.write_lines(output.name, lines)
+        left = f"; {n_without:,} without an accepted answer left out" if n_without else ""
+        tell(self.stdout, f"{len(chosen):,} items{left}: {output}")
