@@ -35,6 +35,11 @@ class Room:
     tests: tuple[str, ...]
 
 
+def directly_in(folder: str) -> tuple[str, ...]:
+    """The modules of a folder without those of the folders in it, as globs cannot say."""
+    return tuple(sorted(str(path.relative_to(ROOT)) for path in (ROOT / folder).glob("*.py")))
+
+
 ROOMS = {
     "access": Room(("annotations/models/access.py",), ("tests/annotations/models/test_access.py",)),
     "alarms": Room(
@@ -50,6 +55,14 @@ ROOMS = {
             "tests/api/test_runs.py",
         ),
     ),
+    "flows": Room(
+        tuple(
+            f"evaluation/flow/{path.name}/*"
+            for path in sorted((ROOT / "evaluation" / "flow").iterdir())
+            if (path / "__init__.py").exists() and path.name != "asking"
+        ),
+        ("tests/evaluation/flow", "tests/evaluation/kinds", "tests/evaluation/commands"),
+    ),
     "importing": Room(
         ("annotations/exchange/importing/*",),
         (
@@ -58,8 +71,9 @@ ROOMS = {
             "tests/evaluation/exports/test_exports.py",
         ),
     ),
+    # Grading and asking; `flows` are those of the other kinds.
     "flow": Room(
-        ("evaluation/flow/*",),
+        (*directly_in("evaluation/flow"), "evaluation/flow/asking/*"),
         (
             "tests/evaluation/flow",
             "tests/evaluation/steps",
@@ -92,11 +106,12 @@ timeout_constant = 20.0
 timeout_multiplier = 2.0
 """
 # mutmut as well ends a change by the clock on the wall. On a busy machine that would take tests
-# that only wait for the processor for endless ones, so that clock goes slowly.
+# that only wait for the processor for endless ones, so that clock goes slowly, for those that wait
+# for what never comes.
 MUTMUT = """
 from mutmut.workers import isolation
 by_the_clock = isolation.register_timeout
-isolation.register_timeout = lambda pid, timeout_s: by_the_clock(pid=pid, timeout_s=30 * timeout_s)
+isolation.register_timeout = lambda pid, timeout_s: by_the_clock(pid=pid, timeout_s=10 * timeout_s)
 from mutmut.__main__ import cli
 cli()
 """
@@ -154,7 +169,8 @@ def tell(name: str, copy: Path, asked: argparse.Namespace) -> None:
     share = f"{100 * noticed / tried:.0f}%" if tried else ""
     print("|", " | ".join(map(str, [*cells, share])), "|", flush=True)
     for change in chosen:
-        if kind_of(codes[change]) in ("survived", "untested", "crashed"):
+        # Endless ones too: somebody should see that they are.
+        if kind_of(codes[change]) in ("endless", "survived", "untested", "crashed"):
             print(f"\n{kind_of(codes[change])}: {change}\n{shown(copy, change)}", flush=True)
 
 
