@@ -24,7 +24,6 @@ from evaluation.methods.undefined import ratio
 SAME = 1e-9
 FEWEST_WORKERS = 5
 TOO_FEW_WORKERS = "fewer_than_5_judged_workers"
-NOTHING_TO_COMPARE = "no_pairs"
 ASKED_ONCE = "asked_once"
 
 BETTER, WORSE, TIE = 1.0, 0.0, 0.5

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -20,7 +22,7 @@ from evaluation.kinds import Kind, UnknownKindError, kind_named, run_kinds
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.options import OptionError, Parameters
-from evaluation.site.option_form import form_for
+from evaluation.site.option_form import OptionForm, form_for
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,20 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
 
     `like` in the address names a run of the set whose parameters the form begins with.
     """
-    kind = _startable(name)
+    return start_page(request, set_id, _startable(name))
+
+
+def start_page(
+    request: HttpRequest,
+    set_id: UUID,
+    kind: Kind,
+    shape: Callable[[OptionForm], None] | None = None,
+    **more: Any,
+) -> HttpResponse:
+    """Show the form of a kind's options, and start a run; see `start`.
+
+    `shape` changes the form where its options do not say it all; `more` is for the template.
+    """
     question_set = editable(request, QuestionSet.objects.all(), set_id)
     version = lifecycle.version_to_grade(
         question_set, request.GET.get("version"), answered=kind.needs_answers
@@ -67,6 +82,8 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
         like=parameters_like(request, question_set, kind),
         preset={} if request.POST else request.GET.dict(),
     )
+    if shape is not None:
+        shape(form)
     if request.method == "POST" and version is not None and form.is_valid():
         try:
             run = lifecycle.queue(version, user_id(request), form.parameters(), kind.name)
@@ -82,6 +99,7 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
         "kind": kind,
         "form": form,
         "waiting": "" if somebody_listens() else with_code(HOW_TO_START),
+        **more,
     }
     return TemplateResponse(
         request, "admin/runs/start.html", context, status=400 if form.errors else 200

@@ -5,6 +5,7 @@ from django.urls import path
 from evaluation.site import (
     comparing,
     exporting,
+    judge,
     judging,
     models,
     prompts,
@@ -22,6 +23,7 @@ urlpatterns = [
     path(SET, question_set.question_set, name="question-set"),
     path(f"{SET}grade/", starting.start, name="grade"),
     path(f"{SET}run/<slug:name>/", starting.start, name="start"),
+    path(f"{SET}let-a-model-judge/", judge.start_judge, name="start-judge"),
     path(f"{SET}compare/", comparing.compare_models, name="compare-models"),
     path(f"{SET}judging/", judging.judging, name="judging"),
     path(f"{SET}judging/<uuid:task_id>/", judging.judge, name="judge"),

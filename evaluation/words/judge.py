@@ -3,14 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from evaluation.words.sentences import Sentence
+
+
+def _interval(of: Mapping[str, Any]) -> str:
+    if of["low"] is None:
+        return "no interval"
+    return f"95% interval {of['low']:.2f} to {of['high']:.2f}"
+
+
+def _order(of: Mapping[str, Any]) -> str:
+    said = (
+        f"Shown two answers in the other order, it keeps its verdict in {of['same']:.0%} of pairs"
+    )
+    if not of["place"]:
+        return f"{said}, and prefers no place."
+    return f"{said}: it prefers what is shown {of['place']} ({of['share']:.0%} of verdicts)."
+
+
+def _corrected(of: Mapping[str, Any]) -> str:
+    return (
+        f"It is {of['kind']} by {of['error']:.2f} on average. Corrected by that, workers' answers "
+        f"have a mean grade of {of['mean']:.2f} ({_interval(of)}). The judge alone says "
+        f"{of['judge']:.2f}; the experts, of what they graded, {of['graded']:.2f}."
+    )
+
+
+def _experts(of: Mapping[str, Any]) -> str:
+    return (
+        f"Its scores and the experts' grades of {of['n']} answers correlate {of['r']:.2f} "
+        f"({_interval(of)})."
+    )
+
 
 JUDGE: Mapping[str, Sentence] = {
     "judge.unread": "The judge gave no score {count} times ({share:.0%}), asked twice each time: "
     "what it says of the rest may be another choice of answers",
     "judge.no_judgements": "No expert has judged an answer, so the error of the judge is unknown: "
     "its agreement with itself and with AQER does not say that it is right",
+    "judge.chosen": "Some judged answers were suggested to the experts because opinions differ on "
+    "them. Corrected means hold for answers picked at random: have some of these judged, too",
+    "judge.itself": lambda of: (
+        f"Asked again about the same answer, it gives the same score in {of['same']:.0%} of cases."
+    ),
+    "judge.order": _order,
+    "judge.experts": _experts,
+    "judge.gain_unknown": lambda of: (
+        "Whether it or AQER agrees better with the experts cannot be told: its correlation less "
+        f"that of AQER is {of['gain']:.2f} ({_interval(of)})."
+    ),
+    "judge.gain_judge": lambda of: (
+        "It agrees better with the experts than AQER: its correlation less that of AQER is "
+        f"{of['gain']:.2f} ({_interval(of)})."
+    ),
+    "judge.gain_aqer": lambda of: (
+        "AQER agrees better with the experts than it: its correlation less that of AQER is "
+        f"{of['gain']:.2f} ({_interval(of)})."
+    ),
+    "judge.corrected": _corrected,
     "judge.no_wording": "Questions whose wording is not known, so that the judge was shown their "
     "id: {count}",
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import quote
 
 import numpy as np
@@ -52,12 +52,12 @@ class ToJudge:
         wording, and no passage.
     """
 
-    authors: Sequence[str]
+    authors: Sequence[Any]
     people: Sequence[bool]
-    questions: Sequence[str]
+    questions: Sequence[Any]
     texts: Sequence[str]
-    wordings: Mapping[str, str]
-    passages: Mapping[str, str]
+    wordings: Mapping[Any, str]
+    passages: Mapping[Any, str]
 
     def __len__(self) -> int:
         return len(self.texts)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evaluation.flow.parameters import AqerParameters
-from evaluation.options import Parameters, Whole, option
-from evaluation.options.declaration import ADVANCED, BASIC
+from evaluation.options import Parameters, Real, Text, Whole, option
+from evaluation.options.declaration import ADVANCED, BASIC, DATABASE, NOT_SIGNED
 
 _OF_GRADING = AqerParameters.options()
 MOST_SEED = 2**31 - 1
@@ -17,6 +17,17 @@ MOST_SEED = 2**31 - 1
 class JudgeParameters(Parameters):
     """How often a judge is asked, and what it is compared with."""
 
+    judge: str | None = option(
+        None,
+        Text(
+            label="Judge",
+            help="A registered language model, by its public id.",
+            group=BASIC,
+            places=(DATABASE,),
+            optional=True,
+            max_length=100,
+        ),
+    )
     repeats: int = option(
         2,
         Whole(
@@ -36,6 +47,18 @@ class JudgeParameters(Parameters):
             group=BASIC,
             lowest=0,
             highest=1000,
+        ),
+    )
+    budget: float | None = option(
+        None,
+        Real(
+            label="Budget",
+            help="Spend no more than this; needs the prices of the model.",
+            group=BASIC,
+            places=(DATABASE,),
+            optional=True,
+            lowest=0.0,
+            signed_as=NOT_SIGNED,
         ),
     )
     embedder: str = option("minilm", _OF_GRADING["embedder"])

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from evaluation.flow.judge.findings import CorrectedRow
 from evaluation.flow.metrics import MetricRow
+from evaluation.models import Run
+from evaluation.reports.judge import corrected_rows, judge_report
 from evaluation.words.console import printable, text_table
 from evaluation.words.judge import METRICS
+from evaluation.words.terminal import all_said
 
 SHOWN = 40
 AGREEMENT = ("agreement", "value", "low", "high", "n", "why empty")
@@ -41,5 +44,26 @@ def text_of(
         text_table(AGREEMENT, rows),
         text_table(MEANS, means) + (f"\n... and {more} more" if more > 0 else ""),
         "\n".join(f"Warning: {warning}" for warning in warnings),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def text_of_run(run: Run) -> str:
+    """Return the same of a run that is done."""
+    report = judge_report(run)
+    rows = [
+        (one.label, one.value, one.low, one.high, one.n, one.why or None)
+        for one in report.agreement
+    ]
+    means = [
+        (*(m.of, m.name, m.judge, m.graded), *(m.mean, m.low, m.high, m.n_judged, m.n))
+        for m in corrected_rows(run)[:SHOWN]
+    ]
+    parts = [
+        f"{printable(report.judge)} as judge",
+        "\n".join(report.said),
+        text_table(AGREEMENT, rows),
+        text_table(MEANS, means),
+        "\n".join(f"Warning: {warning}" for warning in all_said(run.warnings)),
     ]
     return "\n\n".join(part for part in parts if part)

@@ -16,7 +16,7 @@ from evaluation.methods.cells import Floats, Integers, codes_of
 from evaluation.methods.inference.draws import multiplicities
 from evaluation.methods.inference.intervals import widened_percentile_interval
 
-NO_ROWS = "no_pairs"
+NO_ROWS = "nothing_to_compare"
 UNDEFINED = "no_correlation"
 
 # From the numbers of some rows, with repetition, to a number; None where it is undefined.

@@ -4,6 +4,10 @@ import csv
 
 import numpy as np
 
+from annotations.exchange.importing import import_answers, import_questions
+from annotations.models import QuestionSet, Response
+from evaluation.models import HumanJudgement
+
 WORDS = (
     *("river", "sea", "hill", "stone", "rain", "cloud", "moss", "fern"),
     *("otter", "heron", "salt", "tide", "delta", "gorge", "spring"),
@@ -55,3 +59,29 @@ def write_files(folder):
         write(folder / "answers.csv", ("worker", "question", "answer"), rows),
         write(folder / "judgements.csv", ("worker", "question", "grade"), judgements_of(rows)),
     )
+
+
+def crowd_set(users, monkeypatch, folder):
+    """Return the question set of Rita, with the crowd's answers; nobody hears the bell."""
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    owner = users.objects.create_user("rita", password="rivers", is_staff=True)
+    question_set = QuestionSet(owner=owner, name="rivers")
+    questions = [(f"q{n}", f"What is number {n}?") for n in range(12)]
+    import_questions(question_set, write(folder / "q.csv", ("question", "text"), questions))
+    header = ("worker", "question", "answer")
+    import_answers(question_set, write(folder / "a.csv", header, answers_of()))
+    return question_set
+
+
+def let_an_expert_judge(question_set):
+    """Store the owner's grades of every other answer, and return the set."""
+    key_of = {
+        (response.submission.worker.external_id, response.question.external_id): response.pk
+        for response in Response.objects.select_related("submission__worker", "question")
+    }
+    HumanJudgement.objects.bulk_create(
+        HumanJudgement(response_id=key_of[worker, question], expert=question_set.owner, grade=grade)
+        for worker, question, grade in judgements_of(answers_of())
+    )
+    return question_set

@@ -150,5 +150,5 @@ def test_nothing_judged_leaves_everything_of_experts_empty(twenty):
     score, _, aqer, questions, authors = twenty
     found = of((score, np.full(len(score), NAN), aqer, questions, authors))
     assert {e.value for e in found.experts().values()} == {None}
-    assert found.experts()["pearson"].reason == "no_pairs"
+    assert found.experts()["pearson"].reason == "nothing_to_compare"
     assert found.corrected().reason == "no_judgements"

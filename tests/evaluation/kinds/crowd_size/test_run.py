@@ -8,14 +8,13 @@ import pytest
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from annotations.exchange.importing import import_answers, import_questions
-from annotations.models import QuestionSet, Response
+from annotations.models import Response
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.crowd_size.parameters import CrowdSizeParameters
-from evaluation.models import HumanJudgement, RunData
+from evaluation.models import RunData
 from evaluation.steps.crowd_size import ASIDE
-from tests.evaluation.kinds.crowds import answers_of, judgements_of, write
+from tests.evaluation.kinds.crowds import crowd_set, let_an_expert_judge
 
 QUICK = CrowdSizeParameters(embedder="tfidf-word", repetitions=3, bootstrap=20)
 
@@ -23,30 +22,13 @@ QUICK = CrowdSizeParameters(embedder="tfidf-word", repetitions=3, bootstrap=20)
 @pytest.fixture
 def rivers(db, django_user_model, monkeypatch, tmp_path):
     """Rita's set with nine workers' answers."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    owner = django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
-    question_set = QuestionSet(owner=owner, name="rivers")
-    rows = answers_of()
-    questions = [(f"q{n}", f"What is number {n}?") for n in range(12)]
-    import_questions(question_set, write(tmp_path / "q.csv", ("question", "text"), questions))
-    header = ("worker", "question", "answer")
-    import_answers(question_set, write(tmp_path / "a.csv", header, rows))
-    return question_set
+    return crowd_set(django_user_model, monkeypatch, tmp_path)
 
 
 @pytest.fixture
 def judged(rivers):
     """An expert's grades of every other answer."""
-    key_of = {
-        (r.submission.worker.external_id, r.question.external_id): r.pk
-        for r in Response.objects.select_related("submission__worker", "question")
-    }
-    HumanJudgement.objects.bulk_create(
-        HumanJudgement(response_id=key_of[worker, question], expert=rivers.owner, grade=grade)
-        for worker, question, grade in judgements_of(answers_of())
-    )
-    return rivers
+    return let_an_expert_judge(rivers)
 
 
 def done(question_set, parameters=QUICK):

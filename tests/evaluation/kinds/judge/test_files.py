@@ -58,7 +58,7 @@ def test_the_folder_holds_what_it_said_and_what_it_is_worth(files, tmp_path):
     # It names what is shown first in both orders: never the same verdict.
     assert float(metrics["order_same"]["value"]) == 0.0
     assert float(metrics["order_first"]["value"]) == 1.0
-    assert metrics["order_as_graded"]["reason"] == "no_pairs"
+    assert metrics["order_as_graded"]["reason"] == "nothing_to_compare"
     graded = {(w, q): grade_of(t) for w, q, t in answers_of()[::2]}
     errors = [min(5.0, grade + 1) - grade for grade in graded.values()]
     assert float(metrics["experts_error"]["value"]) == pytest.approx(sum(errors) / len(errors))

@@ -49,7 +49,7 @@ def test_what_is_undefined_has_its_reason():
     def mean(rows):
         return float(rows.mean())
 
-    assert clustered_interval(mean, []).reason == "no_pairs"
+    assert clustered_interval(mean, []).reason == "nothing_to_compare"
     assert clustered_interval(lambda rows: None, [1, 2]).reason == "no_correlation"
     one = clustered_interval(mean, [7, 7, 7])
     assert (one.value, one.low, one.reason) == (1.0, None, "fewer_than_2_questions")

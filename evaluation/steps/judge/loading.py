@@ -1,0 +1,90 @@
+"""What a judge is shown and held against, out of the database; ids are primary keys as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from annotations.models import Question
+from evaluation.flow.inputs import GradingInput, choose
+from evaluation.flow.judge.judging import ToJudge
+from evaluation.flow.judge.parameters import JudgeParameters
+from evaluation.models import HumanJudgement, JudgementRequest, LanguageModel, Run
+from evaluation.steps.checkpoints import RunInputError
+from evaluation.steps.load import answers_of, model_answers_of
+from evaluation.steps.outside import judgements_of
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A version to judge.
+
+    Attributes
+    ----------
+    to_judge : workers' answers, then models'; authors and questions are primary keys.
+    grades : row, expert and grade of each judgement. chosen : whether answers were suggested to
+        the experts by a run.
+    """
+
+    given: GradingInput
+    to_judge: ToJudge
+    grades: list[tuple[int, str, float]]
+    chosen: bool
+
+
+def load(run: Run, parameters: JudgeParameters) -> Loaded:
+    """Read what is judged. Raises `RunInputError` where there is nothing."""
+    version = run.version_id
+    given = choose(parameters.grading(), answers_of(version), model_answers_of(version))
+    answered = given.answered
+    if not len(answered):
+        raise RunInputError("There is no answer: import answers, or wait for some to be submitted.")
+    spoken = given.models.with_text() if given.models is not None else None
+    questions = Question.objects.filter(version=version).select_related("passage")
+    wordings, passages = {}, {}
+    for question in questions:
+        wordings[question.pk] = question.text or question.external_id
+        if question.passage is not None:
+            passages[question.pk] = question.passage.text
+    to_judge = ToJudge(
+        [*answered.workers, *(spoken.models if spoken else ())],
+        [True] * len(answered) + [False] * len(spoken or ()),
+        [*answered.questions, *(spoken.questions if spoken else ())],
+        [*answered.texts, *(spoken.texts if spoken else ())],
+        wordings,
+        passages,
+    )
+    row_of = {key: row for row, key in enumerate(answered.keys)}
+    given_grades = judgements_of(run.version).values_list("response_id", "expert_id", "grade")
+    grades = [
+        (row_of[response], f"expert {expert}", grade)
+        for response, expert, grade in given_grades
+        if response in row_of
+    ]
+    chosen = JudgementRequest.objects.filter(run__isnull=False, response__in=_judged(run)).exists()
+    return Loaded(given, to_judge, grades, chosen)
+
+
+def judge_of(run: Run, parameters: JudgeParameters) -> LanguageModel:
+    """Return the model that judges. Raises `RunInputError` where it may not be asked."""
+    if not parameters.judge:
+        raise RunInputError("Choose a registered language model as the judge.")
+    try:
+        asked = UUID(parameters.judge)
+    except ValueError:
+        raise RunInputError("The judge is named by the public id of a registered model.") from None
+    found = LanguageModel.objects.filter(public_id=asked, owner=run.owner_id).first()
+    if found is None:
+        raise RunInputError("The judge is no registered model of yours.")
+    if parameters.budget is not None and (found.price_in is None or found.price_out is None):
+        raise RunInputError(
+            f"A budget needs prices: without them nobody knows what {found.name} costs."
+        )
+    return found
+
+
+def _judged(run: Run) -> Any:
+    return HumanJudgement.objects.filter(response__submission__version=run.version_id).values(
+        "response_id"
+    )

@@ -1,0 +1,228 @@
+"""A judge over a question set: asked in turns, never twice, on its page and over REST."""
+
+import csv
+import io
+import re
+from dataclasses import replace
+
+import pytest
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from evaluation.background import runs
+from evaluation.background.work import work_one_turn
+from evaluation.flow.judge.parameters import JudgeParameters
+from evaluation.flow.judge.prompts import SCORE
+from evaluation.models import JudgementRequest, LanguageModel, RunData
+from tests.evaluation.backends.chat.fake import FakeChat, error, said
+from tests.evaluation.kinds.crowds import answers_of, crowd_set, grade_of, let_an_expert_judge
+
+# Two answers to a question in the same words are asked about once.
+DIFFERENT = len({(question, text) for _, question, text in answers_of()})
+QUICK = JudgeParameters(embedder="tfidf-word", bootstrap=20, pairs=1)
+
+
+def kind(body):
+    """One point too kind, and always for what is shown first."""
+    content = body["messages"][0]["content"]
+    if "Answer A: " in content:
+        return said("A")
+    text = re.search("Answer: (.*)", content)[1]
+    return said(str(min(5.0, grade_of(text) + 1)))
+
+
+@pytest.fixture
+def chat():
+    server = FakeChat(kind)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def rivers(db, django_user_model, monkeypatch, tmp_path):
+    return crowd_set(django_user_model, monkeypatch, tmp_path)
+
+
+@pytest.fixture
+def model(rivers, chat):
+    return LanguageModel.objects.create(owner=rivers.owner, name="kind one", spec=chat.spec)
+
+
+def started(question_set, model, **more):
+    parameters = replace(QUICK, judge=str(model.public_id), **more)
+    return runs.queue(question_set.latest_version(), question_set.owner_id, parameters, "judge")
+
+
+def done(run):
+    while work_one_turn():
+        pass
+    run.refresh_from_db()
+    return run
+
+
+def test_the_page_says_what_the_judge_is_worth_and_what_it_was_told(client, rivers, model):
+    run = done(started(let_an_expert_judge(rivers), model))
+    assert run.state == "done", run.error
+    client.force_login(rivers.owner)
+    shown = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
+    assert "gives the same score in 100% of cases" in shown
+    assert "prefers what is shown first (100% of verdicts)" in shown
+    assert "It is too kind by 0." in shown
+    assert "Corrected by that" in shown
+    assert SCORE.hash[:12] in shown
+    assert "from 0 (wrong, or no answer) to 5" in shown
+    assert 'data-chart="corrected"' in shown
+    assert (
+        b"<svg"
+        in client.get(reverse("admin:results-chart", args=[run.public_id, "corrected"])).content
+    )
+
+
+def test_its_tables_name_workers_and_questions_by_their_own_ids(client, rivers, model):
+    run = done(started(let_an_expert_judge(rivers), model))
+    client.force_login(rivers.owner)
+
+    def table(name):
+        response = client.get(reverse("admin:results-table", args=[run.public_id, name]))
+        return list(csv.DictReader(io.StringIO(b"".join(response).decode("utf-8-sig"))))
+
+    scores = {(row["worker"], row["question"]): float(row["score"]) for row in table("scores")}
+    assert scores == {(w, q): min(5.0, grade_of(text) + 1) for w, q, text in answers_of()}
+    assert len(table("pairs")) == 12
+    assert all(row["first"].startswith("w") for row in table("pairs"))
+    assert [row["of"] for row in table("corrected")] == ["workers", *["worker"] * 9]
+    assert table("corrected")[1]["name"] == "w0"
+    error = next(row for row in table("agreement") if row["metric"] == "experts_error")
+    graded = [grade_of(text) for *_, text in answers_of()[::2]]
+    expected = sum(min(5.0, grade + 1) - grade for grade in graded) / len(graded)
+    assert float(error["value"]) == pytest.approx(expected)
+
+
+def test_a_turn_that_is_over_goes_on_in_the_next_and_nothing_is_asked_twice(rivers, model, chat):
+    run = started(rivers, model, repeats=1)
+
+    def slow(body):
+        answer = kind(body)
+        answer.delay = 0.05
+        return answer
+
+    chat.reply = slow
+    # Twenty seconds are left for what comes after the asking: one second of it is for asking.
+    work_one_turn(seconds=20.2)
+    run.refresh_from_db()
+    assert run.state == "queued"
+    first = len(chat.bodies)
+    assert 0 < first < DIFFERENT
+    kept = RunData.objects.filter(run=run, name__startswith="judge-").count()
+    assert first - 8 <= kept <= first
+    chat.reply = kind
+    assert done(run).state == "done", run.error
+    # The answers, and 12 pairs twice; what was under way when the turn ended may come again.
+    assert DIFFERENT + 24 <= len(chat.bodies) <= DIFFERENT + 24 + 8
+    contents = [(b["messages"][0]["content"], b["seed"]) for b in chat.bodies]
+    assert len(set(contents)) == DIFFERENT + 24
+
+
+def test_unreadable_replies_are_asked_for_once_more_and_left_empty(client, rivers, model, chat):
+    chat.reply = lambda body: said("A" if "Answer A: " in str(body) else "quite good")
+    run = done(started(rivers, model, repeats=1, pairs=0))
+    assert run.state == "done", run.error
+    assert run.summary["without_score"] == run.summary["asked_again"] == 108
+    assert len(chat.bodies) == 2 * DIFFERENT
+    assert any(warning["code"] == "judge.unread" for warning in run.warnings)
+    client.force_login(rivers.owner)
+    shown = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
+    assert "It gave no score that could be compared with anything." in shown
+    assert "The judge's error is not known yet." in shown
+
+
+def test_a_judge_that_cannot_be_asked_fails_with_the_reason(rivers, model, chat):
+    chat.reply = lambda body: error(401, "invalid_api_key")
+    run = done(started(rivers, model))
+    assert run.state == "failed"
+    assert run.error.startswith("The judge could not be asked:")
+
+
+def test_only_a_model_of_ones_own_judges(rivers, model, django_user_model):
+    other = django_user_model.objects.create_user("olga")
+    model.owner = other
+    model.save()
+    run = done(started(rivers, model))
+    assert (run.state, run.error) == ("failed", "The judge is no registered model of yours.")
+    run = done(started(rivers, model, budget=1.0))
+    assert run.state == "failed"
+
+
+def test_a_budget_ends_it(rivers, model, chat):
+    model.price_in = model.price_out = 1_000_000.0
+    model.parameters = {"max_tokens": 10}
+    model.save()
+    run = done(started(rivers, model, budget=400.0, repeats=1, pairs=0))
+    assert run.state == "failed"
+    assert "The budget is used up" in run.error
+    assert 0 < len(chat.bodies) < 108
+
+
+def test_answers_that_a_run_suggested_are_no_random_ones_and_it_says_so(rivers, model):
+    judged = let_an_expert_judge(rivers)
+    before = done(started(judged, model, repeats=1, pairs=0))
+    assert not any(warning["code"] == "judge.chosen" for warning in before.warnings)
+    response = judged.owner.judgements.first().response
+    JudgementRequest.objects.create(response=response, expert=judged.owner, run=before, place=1)
+    after = done(started(judged, model, repeats=1, pairs=0))
+    assert any(warning["code"] == "judge.chosen" for warning in after.warnings)
+
+
+def test_it_is_started_from_a_form_that_offers_ones_models(client, rivers, model):
+    LanguageModel.objects.create(owner=rivers.owner, name="imported only")
+    client.force_login(rivers.owner)
+    address = reverse("admin:start-judge", args=[rivers.public_id])
+    shown = client.get(address).content.decode()
+    assert "kind one" in shown
+    assert "imported only" not in shown
+    assert (
+        address
+        in client.get(reverse("admin:question-set", args=[rivers.public_id])).content.decode()
+    )
+    form = {"judge": str(model.public_id), "repeats": "1", "pairs": "0", "embedder": "tfidf-word"}
+    form |= {"precision": "float32", "bootstrap": "20", "seed": "0"}
+    posted = client.post(address, form)
+    assert posted.status_code == 302, posted.content.decode()
+    run = rivers.latest_version().runs.get()
+    assert run.parameters["judge"] == str(model.public_id)
+    assert done(run).state == "done"
+
+
+def test_without_a_model_the_form_says_where_to_register_one(client, rivers):
+    client.force_login(rivers.owner)
+    shown = client.get(reverse("admin:start-judge", args=[rivers.public_id])).content.decode()
+    assert "you have none with an address" in shown
+    assert reverse("admin:models") in shown
+
+
+def test_the_report_is_read_over_rest(rivers, model):
+    api = APIClient()
+    api.force_authenticate(rivers.owner)
+    let_an_expert_judge(rivers)
+    body = {
+        "question_set": str(rivers.public_id),
+        "kind": "judge",
+        "parameters": {
+            "judge": str(model.public_id),
+            "embedder": "tfidf-word",
+            "bootstrap": 20,
+            "repeats": 1,
+            "pairs": 0,
+        },
+    }
+    answered = api.post("/api/v1/runs/", body, format="json")
+    assert answered.status_code == 202, answered.json()
+    while work_one_turn():
+        pass
+    found = api.get(api.get(answered["Location"]).json()["results"]).json()
+    assert (found["judge"], found["answers"], found["judged"]) == ("kind one", 108, 54)
+    assert found["prompts"][0]["hash"] == SCORE.hash
+    numbers = {one["metric"]: one for one in found["agreement"]}
+    assert numbers["experts_pearson"]["value"] > 0.8
+    assert numbers["repetition_same"]["why"]
+    assert found["workers"]["low"] < found["workers"]["mean"] < found["workers"]["high"]
