@@ -85,7 +85,13 @@ class JudgeParameters(Parameters):
     )
 
     groups: ClassVar = {ADVANCED: "More settings"}
-    sentences: ClassVar = {"unreadable": AqerParameters.sentences["unreadable"]}
+    sentences: ClassVar = {
+        "unreadable": AqerParameters.sentences["unreadable"],
+        "no_judge": "choose a registered language model as the judge",
+        "unknown_judge": "there is no such model, or it is not yours to ask",
+        "judge_refused": "{reason}",
+        "no_prices": "{budget} needs the prices of {name}: without them nobody knows what is spent",
+    }
 
     def grading(self) -> AqerParameters:
         """Return how AQER scores the answers that the judge scores, without intervals."""

@@ -13,6 +13,7 @@ from evaluation.reports.judge import (
     pairs_table,
     scores_table,
 )
+from evaluation.steps.judge.loading import problems_at_start
 from evaluation.steps.judge.run import judge_set
 
 JUDGE = Kind(
@@ -35,4 +36,5 @@ JUDGE = Kind(
     study=STUDY,
     action="Let a model judge",
     start="start-judge",
+    check=problems_at_start,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,8 @@ def study(
     """Ask, measure, write the files, and say what came out and where it is."""
     request = JudgeRequest(
         answers=arguments["answers"],
-        parameters=parameters,
+        # The budget of a study is that of its asking.
+        parameters=replace(parameters, budget=None),
         asking=asking,
         output=arguments["output"],
         questions=arguments["questions"],

@@ -8,10 +8,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from evaluation.files.study import EndedEarlyError
-from evaluation.kinds import all_kinds
+from evaluation.kinds import Kind, all_kinds
 from evaluation.management.asking_arguments import SPECS, add_asking_arguments, asking_of
 from evaluation.management.file_commands import add_kinds
 from evaluation.management.option_arguments import chosen
+from evaluation.options.declaration import FILES
 from evaluation.words.console import Bars, printable, refused_as_bad_input, tell
 
 INCOMPLETE = 3
@@ -26,6 +27,11 @@ budget, Ctrl-C or a full disk ended it (what came is kept), 2 bad usage or input
 """
 
 
+def _of_files(kind: Kind) -> list[str]:
+    """Return the options of a kind that the command has; those of the database are none here."""
+    return [name for name, option in kind.options.options().items() if FILES in option.places]
+
+
 class Command(BaseCommand):
     """Ask a model what a study needs, and evaluate its replies, without a database."""
 
@@ -37,7 +43,7 @@ class Command(BaseCommand):
         kinds = all_kinds().values()
         parsers = add_kinds(parser, {kind.name: (kind, kind.study) for kind in kinds})
         for name, of_kind in parsers.items():
-            add_asking_arguments(of_kind, without=all_kinds()[name].options.options())
+            add_asking_arguments(of_kind, without=_of_files(all_kinds()[name]))
             of_kind.epilog = f"{of_kind.epilog}\n{EPILOG}".lstrip()
 
     def handle(self, *args: Any, **options: Any) -> None:

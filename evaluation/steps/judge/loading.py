@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from annotations.models import Question
+from annotations.models import Question, QuestionSetVersion
+from annotations.models.access import Anybody
+from evaluation.backends.errors import ChatError
 from evaluation.flow.inputs import GradingInput, choose
 from evaluation.flow.judge.judging import ToJudge
 from evaluation.flow.judge.parameters import JudgeParameters
 from evaluation.models import HumanJudgement, JudgementRequest, LanguageModel, Run
+from evaluation.options import Problem, problem
+from evaluation.steps.asking.registration import chat_of
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.steps.load import answers_of, model_answers_of
 from evaluation.steps.outside import judgements_of
@@ -66,22 +70,46 @@ def load(run: Run, parameters: JudgeParameters) -> Loaded:
     return Loaded(given, to_judge, grades, chosen)
 
 
-def judge_of(run: Run, parameters: JudgeParameters) -> LanguageModel:
-    """Return the model that judges. Raises `RunInputError` where it may not be asked."""
+def problems_at_start(
+    version: QuestionSetVersion, user: Anybody, parameters: JudgeParameters
+) -> list[Problem]:
+    """Return what only the database knows to be wrong: with the judge, and its prices."""
     if not parameters.judge:
-        raise RunInputError("Choose a registered language model as the judge.")
+        return [problem("no_judge", "judge")]
+    model = _registered(parameters.judge, user.pk)
+    if model is None:
+        return [problem("unknown_judge", "judge")]
+    if parameters.budget is not None and not _has_prices(model):
+        return [problem("no_prices", "budget", name=str(model))]
     try:
-        asked = UUID(parameters.judge)
-    except ValueError:
-        raise RunInputError("The judge is named by the public id of a registered model.") from None
-    found = LanguageModel.objects.filter(public_id=asked, owner=run.owner_id).first()
+        chat_of(model)
+    except ChatError as error:
+        return [problem("judge_refused", "judge", reason=str(error))]
+    return []
+
+
+def judge_of(run: Run, parameters: JudgeParameters) -> LanguageModel:
+    """Return the model that judges. Raises `RunInputError` where it may not be asked any more."""
+    found = _registered(parameters.judge or "", run.owner_id)
     if found is None:
         raise RunInputError("The judge is no registered model of yours.")
-    if parameters.budget is not None and (found.price_in is None or found.price_out is None):
+    if parameters.budget is not None and not _has_prices(found):
         raise RunInputError(
             f"A budget needs prices: without them nobody knows what {found.name} costs."
         )
     return found
+
+
+def _registered(public_id: str, owner_id: int | None) -> LanguageModel | None:
+    try:
+        asked = UUID(public_id)
+    except ValueError:
+        return None
+    return LanguageModel.objects.filter(public_id=asked, owner=owner_id).first()
+
+
+def _has_prices(model: LanguageModel) -> bool:
+    return model.price_in is not None and model.price_out is not None
 
 
 def _judged(run: Run) -> Any:

@@ -13,7 +13,8 @@ from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.judge.parameters import JudgeParameters
 from evaluation.flow.judge.prompts import SCORE
-from evaluation.models import JudgementRequest, LanguageModel, RunData
+from evaluation.models import JudgementRequest, LanguageModel, Run, RunData
+from evaluation.options import OptionError
 from tests.evaluation.backends.chat.fake import FakeChat, error, said
 from tests.evaluation.kinds.crowds import answers_of, crowd_set, grade_of, let_an_expert_judge
 
@@ -49,7 +50,7 @@ def model(rivers, chat):
 
 
 def started(question_set, model, **more):
-    parameters = replace(QUICK, judge=str(model.public_id), **more)
+    parameters = replace(QUICK, **{"judge": str(model.public_id), **more})
     return runs.queue(question_set.latest_version(), question_set.owner_id, parameters, "judge")
 
 
@@ -144,13 +145,29 @@ def test_a_judge_that_cannot_be_asked_fails_with_the_reason(rivers, model, chat)
 
 
 def test_only_a_model_of_ones_own_judges(rivers, model, django_user_model):
-    other = django_user_model.objects.create_user("olga")
-    model.owner = other
+    waiting = started(rivers, model)
+    model.owner = django_user_model.objects.create_user("olga")
     model.save()
-    run = done(started(rivers, model))
+    with pytest.raises(OptionError) as error:
+        started(rivers, model)
+    assert [wrong.code for wrong in error.value.problems] == ["unknown_judge"]
+    run = done(waiting)
     assert (run.state, run.error) == ("failed", "The judge is no registered model of yours.")
-    run = done(started(rivers, model, budget=1.0))
-    assert run.state == "failed"
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"judge": None}, "no_judge"),
+        ({"judge": "small"}, "unknown_judge"),
+        ({"budget": 1.0}, "no_prices"),
+    ],
+)
+def test_a_run_that_cannot_begin_is_not_started(rivers, model, more, code):
+    with pytest.raises(OptionError) as error:
+        started(rivers, model, **more)
+    assert [wrong.code for wrong in error.value.problems] == [code]
+    assert not Run.objects.exists()
 
 
 def test_a_budget_ends_it(rivers, model, chat):
