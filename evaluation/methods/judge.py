@@ -23,7 +23,7 @@ from evaluation.methods.undefined import ratio
 # Scores that differ by less are the same; grades are rounded to whole numbers for kappa.
 SAME = 1e-9
 FEWEST_WORKERS = 5
-TOO_FEW_WORKERS = "fewer_than_5_judged_workers"
+TOO_FEW_WORKERS, TOO_FEW_JUDGED = "fewer_than_5_workers", "fewer_than_5_judged_workers"
 ASKED_ONCE = "asked_once"
 
 BETTER, WORSE, TIE = 1.0, 0.0, 0.5
@@ -161,7 +161,7 @@ class JudgeAnalysis:
         rows = np.flatnonzero(~np.isnan(self.score + self.grades))
         score, grade = self.score[rows], self.grades[rows]
         return {
-            **self._correlations(rows, score, grade),
+            **self._correlations(rows, score, grade, TOO_FEW_JUDGED),
             "kappa": self._interval(rows, _kappa_of(np.rint(score), np.rint(grade))),
             "error": self._interval(rows, _mean_of(score - grade)),
             "distance": self._interval(rows, _mean_of(np.abs(score - grade))),
@@ -170,7 +170,7 @@ class JudgeAnalysis:
     def with_aqer(self) -> dict[str, Estimated]:
         """Return agreement with AQER's scores: `pearson`, `spearman`, `pearson_workers`."""
         rows = np.flatnonzero(~np.isnan(self.score + self.aqer))
-        return self._correlations(rows, self.score[rows], self.aqer[rows])
+        return self._correlations(rows, self.score[rows], self.aqer[rows], TOO_FEW_WORKERS)
 
     def against_aqer(self) -> dict[str, Estimated]:
         """Return whose scores agree better with the experts: the judge's or AQER's.
@@ -190,7 +190,9 @@ class JudgeAnalysis:
             "gain": self._interval(rows, gain),
         }
 
-    def _correlations(self, rows: Integers, a: Floats, b: Floats) -> dict[str, Estimated]:
+    def _correlations(
+        self, rows: Integers, a: Floats, b: Floats, too_few: str
+    ) -> dict[str, Estimated]:
         people = self.people[rows]
         authors = self.authors[rows]
         n_workers = len(np.unique(authors[people]))
@@ -204,7 +206,7 @@ class JudgeAnalysis:
         workers = (
             replace(self._interval(rows, of_workers), n=n_workers)
             if n_workers >= FEWEST_WORKERS
-            else Estimated(None, None, None, n_workers, 0, TOO_FEW_WORKERS)
+            else Estimated(None, None, None, n_workers, 0, too_few)
         )
         return {
             "pearson": self._interval(rows, lambda some: pearson(a[some], b[some])),

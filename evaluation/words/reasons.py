@@ -34,6 +34,7 @@ WHY_EMPTY: Mapping[str, str] = {
     "no_correlation": "all numbers of one side are the same",
     "no_agreement": "the agreement of the whole crowd is not above chance",
     "asked_once": "the judge was asked only once about each answer",
+    "fewer_than_5_workers": "there are fewer than 5 workers",
     "fewer_than_5_judged_workers": "experts judged answers of fewer than 5 workers",
     "no_judgements": "no expert judged an answer",
     "fewer_than_2_judged": "an interval needs judged answers to 2 questions or more",

@@ -28,6 +28,11 @@ def context(run: Run) -> Mapping[str, Any]:
         (title, [one for beginning in beginnings for one in report.part(beginning)])
         for title, beginnings in PARTS
     ]
+    # Of what was not judged there is nothing to say line by line.
+    parts = [
+        (title, [] if all(one.value is None and not one.n for one in rows) else rows)
+        for title, rows in parts
+    ]
     return {
         "report": report,
         "parts": parts,

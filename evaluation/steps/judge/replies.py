@@ -20,7 +20,7 @@ from evaluation.flow.asking.plan import Item, Planned, plan
 from evaluation.flow.asking.store import Kept
 from evaluation.flow.judge.judging import Replies
 from evaluation.flow.judge.prompts import JudgePrompt
-from evaluation.models import RunData
+from evaluation.models import Run, RunData
 from evaluation.steps.checkpoints import OutOfTimeError, RunInputError, Turn
 
 # Replies are put aside under this name and the beginning of their key.
@@ -66,8 +66,13 @@ class _Post:
 class _Store:
     """The store of a step, as `evaluation.flow.asking.store.Store`; used in the asking's thread."""
 
-    def __init__(self, known: dict[str, JudgeReply], posts: queue.SimpleQueue[_Post]) -> None:
-        self._known, self._posts = known, posts
+    def __init__(
+        self,
+        known: dict[str, JudgeReply],
+        own: dict[str, JudgeReply],
+        posts: queue.SimpleQueue[_Post],
+    ) -> None:
+        self._known, self._own, self._posts = known, own, posts
         self.replies: dict[tuple[str, int], JudgeReply] = {}
 
     def has(self, planned: Planned) -> bool:
@@ -93,15 +98,18 @@ class _Store:
         post.written.wait()
         if post.failed:
             raise OSError("the database did not take it")
-        self._known[planned.key] = reply
+        self._known[planned.key] = self._own[planned.key] = reply
 
 
 class AskedInTurns:
-    """Asks a judge step by step within a turn, and remembers across turns.
+    """Asks a judge step by step within a turn, and remembers across turns and runs.
+
+    What an earlier run of the owner over the version has got of the same model, prompt and
+    parameters is not asked again.
 
     Attributes
     ----------
-    replies : how many came in this turn or were there. Tokens and cost are of all that are kept.
+    seed : of the first sample. budget : of the run; None for no end.
     """
 
     def __init__(
@@ -110,13 +118,13 @@ class AskedInTurns:
         self.turn, self.chat, self.settings, self.parameters = turn, chat, settings, parameters
         self.seed: int | None = 0
         self.budget: Budget | None = None
-        self._known = _kept_of(turn.run_id)
+        self._known, self._own = _kept_for(turn.run_id)
 
     def usage(self) -> dict[str, float]:
-        """Return requests, tokens and cost of all that is kept."""
-        kept = self._known.values()
+        """Return requests, tokens and cost of what this run asked, in all its turns."""
+        kept = self._own.values()
         return {
-            "requests": len(self._known),
+            "requests": len(self._own),
             "prompt_tokens": sum(one.prompt_tokens for one in kept),
             "completion_tokens": sum(one.completion_tokens for one in kept),
             "cost": sum(one.cost for one in kept),
@@ -124,8 +132,8 @@ class AskedInTurns:
 
     @property
     def spent(self) -> float:
-        """What all that is kept has cost."""
-        return sum(one.cost for one in self._known.values())
+        """What this run has cost, in all its turns."""
+        return sum(one.cost for one in self._own.values())
 
     def __call__(self, step: str, prompt: JudgePrompt, items: Sequence[Item]) -> Replies:
         """Ask what is not kept yet.
@@ -140,7 +148,7 @@ class AskedInTurns:
         self.turn.between_parts()
         planned = plan(self.chat, items, self.parameters, self.seed)
         posts: queue.SimpleQueue[_Post] = queue.SimpleQueue()
-        store = _Store(self._known, posts)
+        store = _Store(self._known, self._own, posts)
         outcome = self._asked(step, planned, store, posts)
         if outcome.end is End.TIME:
             raise OutOfTimeError(self.turn.run_id)
@@ -256,15 +264,24 @@ def _row(run_id: int, post: _Post) -> RunData:
     return RunData(run_id=run_id, name=_name(post.planned.key), data=data)
 
 
-def _kept_of(run_id: int) -> dict[str, JudgeReply]:
-    """Return what earlier turns kept, by key."""
-    found = {}
-    rows = RunData.objects.filter(run_id=run_id, name__startswith=PREFIX)
-    for data in rows.values_list("data", flat=True).iterator():
+def _kept_for(run_id: int) -> tuple[dict[str, JudgeReply], dict[str, JudgeReply]]:
+    """Return what is kept, by key: of all runs of its owner over the version, and its own."""
+    run = Run.objects.get(pk=run_id)
+    rows = RunData.objects.filter(
+        run__version=run.version_id,
+        run__owner=run.owner_id,
+        run__kind=run.kind,
+        name__startswith=PREFIX,
+    )
+    known, own = {}, {}
+    for of, data in rows.order_by("pk").values_list("run_id", "data").iterator():
         given = dict(data)
         key = given.pop("key")
-        found[key] = JudgeReply(**{**given, "status": AnswerStatus(given["status"])})
-    return found
+        reply = JudgeReply(**{**given, "status": AnswerStatus(given["status"])})
+        known[key] = reply
+        if of == run_id:
+            own[key] = reply
+    return known, own
 
 
 def _tell(posts: Sequence[_Post], *, failed: bool = False) -> None:

@@ -124,6 +124,16 @@ def test_a_turn_that_is_over_goes_on_in_the_next_and_nothing_is_asked_twice(rive
     assert len(set(contents)) == DIFFERENT + 24
 
 
+def test_another_run_asks_only_what_no_earlier_one_has_got(rivers, model, chat):
+    assert done(started(rivers, model, repeats=1)).summary["usage"]["requests"] == DIFFERENT + 24
+    asked = len(chat.bodies)
+    run = done(started(let_an_expert_judge(rivers), model, repeats=2))
+    # The second asking of each answer, with a seed of its own.
+    assert len(chat.bodies) == asked + DIFFERENT
+    assert run.summary["usage"]["requests"] == DIFFERENT
+    assert run.summary["workers"]["tuned"]["mean"] is not None
+
+
 def test_unreadable_replies_are_asked_for_once_more_and_left_empty(client, rivers, model, chat):
     chat.reply = lambda body: said("A" if "Answer A: " in str(body) else "quite good")
     run = done(started(rivers, model, repeats=1, pairs=0))
