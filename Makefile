@@ -12,10 +12,10 @@ BESIDE := -n logical --maxprocesses 4 --dist worksteal
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up test slow lint benchmark mutants
+.PHONY: help install demo up local-model test slow lint benchmark mutants
 
 help:  ## print this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-10s %s\n' "$$name" "$$text"; done
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed ($(PYTHON) not found); name another with PYTHON=..."; exit 1; }
@@ -51,6 +51,11 @@ demo: $(STAMPS)/run  ## install, load and grade the demo, print its tables, serv
 
 up: $(STAMPS)/run  ## the site and a worker, on the database of DATABASE_URL or var/ (PORT=8000)
 	@$(BIN)/python manage.py up --port $(PORT)
+
+# Not the port of the site; `make local-model PORT=...` chooses another.
+local-model: PORT := $(if $(filter file,$(origin PORT)),8081,$(PORT))
+local-model: $(STAMPS)/local  ## serve SmolLM2-135M on this machine until Ctrl-C, and register it with the site and the demo (PORT=8081)
+	@$(BIN)/python manage.py local_model --port $(PORT)
 
 test: $(STAMPS)/test  ## the tests, about four minutes on two cores (what needs missing data or services is skipped, with the reason)
 	$(BIN)/python -m pytest -m "not slow" $(BESIDE)

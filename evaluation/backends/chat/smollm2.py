@@ -80,10 +80,13 @@ def loaded_library() -> ModuleType:
 
 
 @contextmanager
-def running(path: Path) -> Iterator[str]:
-    """Run a server of this model in this process; its address, until the block ends."""
+def running(path: Path, port: int = 0) -> Iterator[str]:
+    """Run a server of this model in this process; its address, until the block ends.
+
+    Port 0 is any free one.
+    """
     xllamacpp = loaded_library()
-    server = xllamacpp.Server(_parameters(xllamacpp, path))  # referenced, or it ends at once
+    server = xllamacpp.Server(_parameters(xllamacpp, path, port))  # referenced, or it ends at once
     address = str(server.listening_address)
     wait_for_health(address)
     try:
@@ -106,11 +109,22 @@ def wait_for_health(address: str, seconds: float = SECONDS_TO_START) -> None:
     raise ChatError(f"the model's server at {address} was not ready after {seconds:g} s")
 
 
-def _parameters(xllamacpp: ModuleType, path: Path) -> Any:
+def answers_at(address: str) -> bool:
+    """Return whether a server of this model, or of a file of its name, answers there."""
+    with httpx.Client(base_url=address, timeout=5.0, trust_env=False) as client:
+        try:
+            told = client.get("/v1/models").json()
+            return any(MODEL in str(one.get("id", "")) for one in told["data"])
+        except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError):
+            return False
+
+
+def _parameters(xllamacpp: ModuleType, path: Path, port: int) -> Any:
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
+    params.model_alias = {MODEL}  # else its answers name the file, and with it a folder of ours
     params.hostnames = [SETTINGS["host"]]
-    params.port = 0
+    params.port = port
     params.n_ctx = SETTINGS["n_ctx"]
     params.n_gpu_layers = SETTINGS["n_gpu_layers"]
     params.n_parallel = SETTINGS["n_parallel"]

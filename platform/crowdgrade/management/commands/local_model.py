@@ -1,0 +1,109 @@
+"""The door to the packaged model: serves it on this machine and registers it with the site."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, connection
+
+from crowdgrade import demo
+from crowdgrade.supervisor import Stopped, port_is_free, stopped_by_signal
+from evaluation.backends.chat import smollm2
+from evaluation.backends.errors import ChatError
+from evaluation.models import LanguageModel
+from evaluation.steps.asking.local import NAME, register_local_model
+
+HOST = "127.0.0.1"
+LOOK_EVERY = 1.0
+
+
+class Command(BaseCommand):
+    """Serve SmolLM2-135M until Ctrl-C, and register it."""
+
+    help = (
+        "Serve the packaged language model (SmolLM2-135M-Instruct) on this machine until Ctrl-C, "
+        "and register it with the site and with the demo, where they were set up."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take where to serve, and whether."""
+        parser.add_argument("--port", type=int, default=8081, help="(%(default)s)")
+        parser.add_argument(
+            "--register-only", action="store_true", help="register the model; serve nothing"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Register, then serve until it is no longer wanted."""
+        address = f"http://{HOST}:{options['port']}"
+        if options["register_only"]:
+            self._register(address)
+            return
+        try:
+            path = smollm2.find_model()
+            smollm2.verify(path)
+            served = not port_is_free(HOST, options["port"])
+            if served and not smollm2.answers_at(address):
+                raise CommandError(
+                    f"port {options['port']} is in use by something else: choose another, such as "
+                    f"PORT={options['port'] + 1}"
+                )
+            self._register(address)
+            self._register_in_demo(options["port"])
+            if served:
+                self.stdout.write(f"The model is served already, at {address}/v1.")
+                return
+            with stopped_by_signal(), smollm2.running(path, options["port"]):
+                self._serve(address)
+        except ChatError as error:
+            raise CommandError(str(error)) from error
+        except Stopped:
+            self.stdout.write("\nThe model has stopped.")
+
+    def _serve(self, address: str) -> None:
+        self.stdout.write(f"{smollm2.MODEL} answers at {address}/v1, a chat address as OpenAI has.")
+        self.stdout.write("Ctrl-C ends it.")
+        self.stdout.flush()
+        while True:
+            time.sleep(LOOK_EVERY)
+
+    def _register(self, address: str) -> None:
+        """Register the model with the site of the settings, if it was set up."""
+        if not _is_set_up():
+            self.stdout.write(f"No site in {settings.HOME} yet, so none knows the model.")
+            return
+        names = register_local_model(address)
+        if not names:
+            told = "nobody to register it for: make somebody with `manage.py createsuperuser`"
+            self.stdout.write(f"The site in {settings.HOME} has {told}.")
+            return
+        self.stdout.write(f"Registered as “{NAME}” for {', '.join(names)} in {settings.HOME}.")
+        if not settings.MODEL_NETWORKS:
+            self.stdout.write("Models on this machine need CROWDGRADE_MODEL_NETWORKS=127.0.0.0/8.")
+
+    def _register_in_demo(self, port: int) -> None:
+        """Register it with the demo as well, whose settings are those of another process."""
+        home = Path(settings.DEMO_HOME)
+        if home == Path(settings.HOME) or not (home / "crowdgrade.sqlite3").exists():
+            return
+        self.stdout.flush()
+        command = [sys.executable, sys.argv[0], "local_model", "--register-only"]
+        subprocess.run([*command, "--port", str(port)], env=demo.environment(), check=True)
+
+
+def _is_set_up() -> bool:
+    """Return whether the database is there, with our tables."""
+    name = connection.settings_dict["NAME"]
+    if connection.vendor == "sqlite" and not Path(name).exists():
+        return False  # to ask would make the file
+    try:
+        LanguageModel.objects.exists()
+    except DatabaseError:
+        return False
+    return True
