@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, Q, QuerySet
 
+from annotations.models import Question
 from annotations.web.texts import ANSWER_SHOWN, beginning, shortened
 from evaluation.methods.inference.corrections import CORRECTIONS, Correction
 from evaluation.methods.undefined import or_none
@@ -210,71 +211,80 @@ def all_pairs(run: Run) -> Iterator[ModelPair]:
 def pair_report(
     run: Run, first: UUID, second: UUID, size: int = QUESTIONS_SHOWN
 ) -> PairReport | None:
-    """Return where two models of a run differ, by five queries; None if they were not compared."""
+    """Return where two models of a run differ, by six queries; None if they were not compared."""
     pair = pair_of(run, first, second)
     if pair is None:
         return None
-    rows = question_differences(run, first, second)
-    best = list(rows.filter(gap__gt=0).order_by("-gap", "pk")[:size])
-    worst = list(rows.filter(gap__lt=0).order_by("gap", "pk")[:size])
-    questions = [row["question_id"] for row in (*best, *worst)]
-    of_second = {
-        row["pk"]: row["text"]
-        for row in LLMAnswerScore.objects.filter(
-            pk__in=[row["other"] for row in (*best, *worst)]
-        ).values("pk", text=beginning("llm_response__text", ANSWER_SHOWN))
-    }
-    nearest = {
-        row["question_id"]: row["text"]
-        for row in ExemplaryAnswer.objects.filter(run=run, question__in=questions).values(
-            "question_id", text=beginning("nearest_response__text", ANSWER_SHOWN)
+    gaps = question_gaps(run, first, second)
+    best = [gap for gap in gaps if gap.first_score > gap.second_score][:size]
+    worst = [gap for gap in reversed(gaps) if gap.first_score < gap.second_score][:size]
+    questions = [gap.question for gap in (*best, *worst)]
+    asked = {
+        row["pk"]: row
+        for row in Question.objects.filter(pk__in=questions).values(
+            "pk", "public_id", "external_id", question_text=beginning("text")
         )
     }
-
-    def found(row: dict[str, Any]) -> QuestionDifference:
-        return QuestionDifference(
-            question=row["question"],
-            name=row["name"],
-            text=shortened(row["question_text"]),
-            first_score=row["score"],
-            first_text=shortened(row["text"], ANSWER_SHOWN),
-            second_score=row["other_score"],
-            second_text=shortened(of_second.get(row["other"]), ANSWER_SHOWN),
-            nearest=shortened(nearest.get(row["question_id"]), ANSWER_SHOWN),
-        )
-
-    return PairReport(pair, [found(row) for row in best], [found(row) for row in worst])
-
-
-def question_differences(run: Run, first: UUID, second: UUID) -> QuerySet[Any, Any]:
-    """Return the questions on which both models were scored; `gap` is the difference."""
-    other = LLMAnswerScore.objects.filter(
-        run=run,
-        llm_response__model__public_id=second,
-        llm_response__question=OuterRef("llm_response__question"),
-    ).order_by("pk")
-    return (
+    texts = dict(
         LLMAnswerScore.objects.filter(
-            run=run, llm_response__model__public_id=first, score__isnull=False
-        )
-        .annotate(
-            other=Subquery(other.values("pk")[:1]),
-            other_score=Subquery(other.values("score")[:1]),
-            gap=F("score") - F("other_score"),
-        )
-        .filter(other_score__isnull=False)
-        .values(
-            "score",
-            "other",
-            "other_score",
-            "gap",
-            question=F("llm_response__question__public_id"),
-            question_id=F("llm_response__question_id"),
-            name=F("llm_response__question__external_id"),
-            question_text=beginning("llm_response__question__text"),
-            text=beginning("llm_response__text", ANSWER_SHOWN),
+            pk__in=[row for gap in (*best, *worst) for row in (gap.first_row, gap.second_row)]
+        ).values_list("pk", beginning("llm_response__text", ANSWER_SHOWN))
+    )
+    nearest = dict(
+        ExemplaryAnswer.objects.filter(run=run, question__in=questions).values_list(
+            "question_id", beginning("nearest_response__text", ANSWER_SHOWN)
         )
     )
+
+    def found(gap: QuestionGap) -> QuestionDifference:
+        row = asked[gap.question]
+        return QuestionDifference(
+            question=row["public_id"],
+            name=row["external_id"],
+            text=shortened(row["question_text"]),
+            first_score=gap.first_score,
+            first_text=shortened(texts.get(gap.first_row), ANSWER_SHOWN),
+            second_score=gap.second_score,
+            second_text=shortened(texts.get(gap.second_row), ANSWER_SHOWN),
+            nearest=shortened(nearest.get(gap.question), ANSWER_SHOWN),
+        )
+
+    return PairReport(pair, [found(gap) for gap in best], [found(gap) for gap in worst])
+
+
+class QuestionGap(NamedTuple):
+    """A question on which two models were scored: its key, and the rows of both scores."""
+
+    question: int
+    first_score: float
+    second_score: float
+    first_row: int
+    second_row: int
+
+
+def question_gaps(run: Run, first: UUID, second: UUID) -> list[QuestionGap]:
+    """Return the questions on which both models were scored, greatest difference first.
+
+    By two queries: joined in the database, each score would look for its other one.
+    """
+    one, other = (
+        {
+            question: (score, row)
+            for question, score, row in LLMAnswerScore.objects.filter(
+                run=run, llm_response__model__public_id=model, score__isnull=False
+            )
+            .order_by("pk")
+            .values_list("llm_response__question_id", "score", "pk")
+            if score is not None
+        }
+        for model in (first, second)
+    )
+    gaps = [
+        QuestionGap(question, one[question][0], found[0], one[question][1], found[1])
+        for question, found in other.items()
+        if question in one
+    ]
+    return sorted(gaps, key=lambda gap: (gap.second_score - gap.first_score, gap.first_row))
 
 
 def _models(run: Run) -> list[ModelName]:

@@ -8,14 +8,14 @@ from uuid import UUID
 
 from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
 
-from annotations.models import Response
+from annotations.models import Question, Response
 from evaluation.flow.alarms import COLUMNS, joined
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 from evaluation.reports.against import AgainstReport
 from evaluation.reports.alarms import all_alarms
 from evaluation.reports.answer_map import floats
-from evaluation.reports.comparisons import all_pairs, question_differences
+from evaluation.reports.comparisons import all_pairs, question_gaps
 from evaluation.reports.heat_map import heat_rows
 from evaluation.reports.models import ModelRow, model_rows
 from evaluation.reports.planner import planner_report
@@ -131,11 +131,21 @@ def comparisons_table(run: Run) -> Table:
 
 def differences_table(run: Run, first: UUID, second: UUID) -> Table:
     """Return the questions on which two models were scored, greatest difference first."""
-    rows = question_differences(run, first, second).order_by("-gap", "pk")
     return Table(
-        ("question", "text", "score_a", "score_b", "difference"),
-        rows.values_list("name", "question_text", "score", "other_score", "gap").iterator(AT_ONCE),
+        ("question", "text", "score_a", "score_b", "difference"), _gaps(run, first, second)
     )
+
+
+def _gaps(run: Run, first: UUID, second: UUID) -> Iterable[Row]:
+    asked = {
+        key: cells
+        for key, *cells in Question.objects.filter(version=run.version_id).values_list(
+            "pk", "external_id", "text"
+        )
+    }
+    for gap in question_gaps(run, first, second):
+        scores = (gap.first_score, gap.second_score, gap.first_score - gap.second_score)
+        yield (*asked[gap.question], *scores)
 
 
 def heat_map_table(run: Run) -> Table:

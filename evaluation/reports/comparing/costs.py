@@ -14,6 +14,8 @@ from evaluation.words.reasons import in_words
 
 # As `ask` calls them, beside an answer.
 SECONDS, COST = "seconds", "cost"
+# Taken from an earlier asking: it cost nothing this time, which says nothing of the model.
+COPIED = "copied"
 TOKENS = ("prompt_tokens", "completion_tokens")
 NOT_TOLD = "cost_not_told"
 
@@ -63,13 +65,14 @@ class Costs:
 
 def costs_of(run: Run) -> Mapping[int, Costs]:
     """Return the costs of the answers that a run scored, by key of the model; by one query."""
-    keys = (SECONDS, COST, *TOKENS)
+    keys = (COPIED, SECONDS, COST, *TOKENS)
     rows = LLMResponse.objects.filter(scores__run=run).values_list(
         "model_id", *(KT(f"extra__{key}") for key in keys)
     )
     found: dict[int, list[tuple[Any, ...]]] = {}
-    for model, *values in rows.iterator(5000):
-        found.setdefault(model, []).append(tuple(values))
+    for model, copied, *values in rows.iterator(5000):
+        if copied is None:
+            found.setdefault(model, []).append(tuple(values))
     return {model: Costs.of(values) for model, values in found.items()}
 
 

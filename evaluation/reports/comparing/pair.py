@@ -15,6 +15,7 @@ from evaluation.reports.about import RunAbout, about
 from evaluation.reports.comparing.groups import GROUPED_BY, useful_names
 from evaluation.reports.comparing.questions import SAME
 from evaluation.reports.comparing.related import relation
+from evaluation.reports.comparing.rightness import RightOrWrong, right_or_wrong
 from evaluation.reports.comparing.scores import Asked, ScoreTable
 from evaluation.reports.comparing.verdicts import pair_verdict
 from evaluation.reports.comparisons import HOLM, SIGNIFICANT, ModelPair, pair_of
@@ -84,7 +85,8 @@ class PairDetail:
     relation : "version" or "strategy" where they are one model but for that; else "".
     newer_first : whether the first one is the later version.
     n_first, n_second, n_equal : questions on which the first one scores higher, the second one
-        does, neither does. groupings : by category, passage and language, where there are any.
+        does, neither does. right : who is right where there is a key; None where there is none.
+    groupings : by category, passage and language, where there are any.
     """
 
     about: RunAbout
@@ -96,6 +98,7 @@ class PairDetail:
     n_first: int
     n_second: int
     n_equal: int
+    right: RightOrWrong | None
     groupings: list[Grouping]
     notices: list[str]
 
@@ -105,7 +108,7 @@ def pair_detail(
 ) -> tuple[PairDetail, ScoreTable] | None:
     """Return two models of a run that is done, with their scores; None if it did not compare them.
 
-    By five queries.
+    By seven queries.
     """
     pair = pair_of(run, first, second, correction)
     if pair is None:
@@ -127,6 +130,7 @@ def pair_detail(
         n_first=int(np.count_nonzero(gaps > SAME)),
         n_second=int(np.count_nonzero(gaps < -SAME)),
         n_equal=int(np.count_nonzero(np.abs(gaps) <= SAME)),
+        right=right_or_wrong(run, first, second),
         groupings=groupings(table.questions, one, other, _seed(run)),
         notices=_notices(list(models.values())),
     )

@@ -66,6 +66,11 @@ def compared(owner=None):
     return run
 
 
+def stays_a_draft(monkeypatch):
+    """Let the questions of a version be changed after it was answered."""
+    monkeypatch.setattr("annotations.models.QuestionSetVersion.publish", lambda version: True)
+
+
 def model_of(run, name):
     return run.llm_scores.get(model__name=name).model.public_id
 

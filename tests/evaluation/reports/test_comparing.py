@@ -6,16 +6,29 @@ from django.contrib.auth.models import User
 
 from annotations.models import Question
 from evaluation.methods.inference.groups import group_differences
-from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMScore
+from evaluation.models import (
+    ExemplaryAnswer,
+    LLMAnswerScore,
+    LLMComparison,
+    LLMResponse,
+    LLMScore,
+)
 from evaluation.reports.comparing import differences, leaderboard_report, pair_detail
 from evaluation.reports.comparing.costs import Costs
 from evaluation.reports.comparing.groups import group_tables
 from evaluation.reports.comparing.related import related
+from evaluation.reports.comparing.rightness import is_right, right_or_wrong
 from evaluation.reports.comparing.scores import ScoreTable
 from evaluation.reports.comparisons import run_pairs
 from evaluation.words.site import said
 from tests.evaluation.reports import world
-from tests.evaluation.reports.compared import SCORES, compared, model_of, with_costs
+from tests.evaluation.reports.compared import (
+    SCORES,
+    compared,
+    model_of,
+    stays_a_draft,
+    with_costs,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -242,3 +255,65 @@ def test_the_leaderboard_takes_a_constant_number_of_queries(rana, django_assert_
     run = compared(rana)
     with django_assert_max_num_queries(14):
         leaderboard_report(run)
+
+
+def keyed(run, **answers):
+    """Make the first three questions ones with a key, answered as told."""
+    of_run = Question.objects.filter(version=run.version)
+    of_run.filter(external_id__in=["r1", "r2"]).update(
+        kind="choice", choices=["north", "south", "east"], accepted_answers=["south"]
+    )
+    of_run.filter(external_id="r3").update(kind="extractive", accepted_answers=["The Rhine"])
+    for name, texts in answers.items():
+        for question, text in zip(("r1", "r2", "r3"), texts, strict=True):
+            row = LLMResponse.objects.filter(
+                model__name=name.replace("_", " "), question__external_id=question
+            )
+            row.update(text=text, status="text" if text else "refused")
+
+
+def test_right_and_wrong_are_told_where_there_is_a_key(rana, monkeypatch):
+    stays_a_draft(monkeypatch)
+    run = compared(rana)
+    pair = model_of(run, "Ox 2"), model_of(run, "Ox 1")
+    assert right_or_wrong(run, *pair) is None
+    # A letter, a text, a span without its article; a wrong choice, a refusal, another river.
+    keyed(run, Ox_2=("B", "South.", "rhine"), Ox_1=("north", "", "the Rhone"))
+    found = right_or_wrong(run, *pair)
+    assert (found.n, found.first_right, found.second_right) == (3, 3, 0)
+    assert (found.only_first, found.only_second) == (["r1", "r2", "r3"], [])
+    assert found.p_value == pytest.approx(2 / 2**3)  # of 3 discordant pairs, all one way
+    turned = right_or_wrong(run, *reversed(pair))
+    assert (turned.n_only_first, turned.n_only_second) == (0, 3)
+    assert pair_detail(run, *pair)[0].right == found
+
+
+def test_a_key_that_is_no_choice_and_an_answer_that_failed_are_left_out(rana, monkeypatch):
+    stays_a_draft(monkeypatch)
+    run = compared(rana)
+    pair = model_of(run, "Ox 2"), model_of(run, "Ox 1")
+    keyed(run, Ox_2=("B", "B", "Rhine"), Ox_1=("B", "A", "Rhine"))
+    Question.objects.filter(external_id="r2").update(accepted_answers=["west"])
+    LLMResponse.objects.filter(model__name="Ox 1", question__external_id="r3").update(
+        status="error"
+    )
+    found = right_or_wrong(run, *pair)
+    assert (found.n, found.first_right, found.second_right, found.p_value) == (1, 1, 1, 1)
+
+
+def test_several_right_choices_have_to_be_named_all():
+    question = Question(kind="choice", choices=["a fox", "a hen", "an owl"])
+    question.accepted_answers = ["a fox", "C"]
+    said = {"A, C": True, "a fox and an owl": True, "A": False, "A, B, C": False, "": False}
+    assert {text: is_right(question, text) for text in said} == said
+
+
+def test_copied_answers_say_nothing_of_the_cost(rana):
+    run = compared(rana)
+    with_costs(run, "Elk", seconds=2, cost=0.5)
+    first = LLMResponse.objects.filter(model__name="Elk").order_by("pk").first()
+    LLMResponse.objects.filter(pk=first.pk).update(
+        extra={"seconds": 2, "cost": 0.0, "copied": True}
+    )
+    costs = row_of(leaderboard_report(run), "Elk").costs
+    assert (costs.cost, costs.n_priced) == (0.5, 11)

@@ -11,7 +11,7 @@ from annotations.models import Question
 from evaluation.models import LanguageModel, LLMComparison, LLMScore
 from tests.annotations import world as people
 from tests.evaluation.reports import world
-from tests.evaluation.reports.compared import compared, model_of, with_costs
+from tests.evaluation.reports.compared import compared, model_of, stays_a_draft, with_costs
 from tests.evaluation.site.test_pages import HOSTILE, body, page, rows_of
 
 pytestmark = pytest.mark.django_db
@@ -122,6 +122,19 @@ def test_two_models_stand_side_by_side(site, rana):
     assert "1 of these rest on fewer than 10 questions" in text
     worse = body(site.get(pair_page(run, "Ox 2", "Ox 1") + "?order=second"))
     assert re.findall(r"<bdi>(r\d+)</bdi>", worse) == ["r11", "r12"]
+
+
+def test_right_and_wrong_stand_where_there_is_a_key(site, rana, monkeypatch):
+    stays_a_draft(monkeypatch)
+    run = compared(rana)
+    assert "Right or wrong" not in body(site.get(pair_page(run, "Ox 2", "Ox 1")))
+    Question.objects.filter(version=run.version, external_id="r1").update(
+        kind="extractive", accepted_answers=["model 1 on r1"]
+    )
+    text = body(site.get(pair_page(run, "Ox 2", "Ox 1")))
+    assert "1 of 1</strong> right by <bdi>Ox 2" in text
+    assert "0 of 1</strong> right by <bdi>Ox 1" in text
+    assert "p of the exact McNemar test" in text
 
 
 def test_questions_come_page_by_page(site, rana, monkeypatch):
