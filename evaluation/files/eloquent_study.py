@@ -25,6 +25,7 @@ from evaluation.flow.eloquent.judging import (
     SYSTEM,
     TEMPLATE,
     Judgement,
+    judged,
     question_again,
     question_of,
 )
@@ -33,8 +34,6 @@ from evaluation.flow.eloquent.parameters import EloquentParameters
 from evaluation.flow.metrics import Exclusions
 from evaluation.texts.similarity_scores import read_score
 from evaluation.words.terminal import all_said
-
-JUDGE_ERROR, JUDGE_REFUSED = "judge_error", "judge_refused"
 
 
 @dataclass(frozen=True)
@@ -273,28 +272,11 @@ def _judged(
         asked = folder.ask(Step("judge again", AGAIN, SYSTEM), items, judge)
         second = {again[own]: row for (own, _), row in asked.items()}
     return [
-        _judgement(ids[at], name, sample, row, second.get((at, sample)))
+        judged(
+            ids[at],
+            name,
+            sample,
+            [(one.answer, one.status) for one in (row, second.get((at, sample))) if one],
+        )
         for (at, sample), row in first.items()
     ]
-
-
-def _judgement(
-    key: tuple[str, str, str], name: str, sample: int, first: Row, second: Row | None
-) -> Judgement:
-    system, item, language = key
-    last = first if second is None else second
-    read = read_score(last.answer)
-    score, reason = read.score, read.reason
-    if last.status is AnswerStatus.ERROR:
-        score, reason = None, JUDGE_ERROR
-    elif last.status not in (AnswerStatus.TEXT, AnswerStatus.EMPTY):
-        score, reason = None, JUDGE_REFUSED
-    both = [row.answer for row in (first, second) if row is not None and row.answer]
-    notes = read_score(first.answer).notes
-    asked = 1 if second is None else 2
-    return Judgement(
-        *(item, system, language, name, str(sample + 1), score, reason),
-        notes,
-        "\n\n".join(both),
-        asked,
-    )

@@ -11,6 +11,7 @@ from evaluation.site import (
     prompts,
     question_set,
     runs,
+    same_meaning,
     starting,
 )
 
@@ -24,6 +25,7 @@ urlpatterns = [
     path(f"{SET}grade/", starting.start, name="grade"),
     path(f"{SET}run/<slug:name>/", starting.start, name="start"),
     path(f"{SET}let-a-model-judge/", judge.start_judge, name="start-judge"),
+    path(f"{SET}same-meaning/", same_meaning.start, name="start-same-meaning"),
     path(f"{SET}compare/", comparing.compare_models, name="compare-models"),
     path(f"{SET}judging/", judging.judging, name="judging"),
     path(f"{SET}judging/<uuid:task_id>/", judging.judge, name="judge"),

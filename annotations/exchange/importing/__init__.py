@@ -16,6 +16,7 @@ is ever overwritten. Model answers come in the same way in `evaluation.imports`.
 
 from annotations.exchange.importing.answers import import_answers
 from annotations.exchange.importing.mturk import import_batches, import_mturk
+from annotations.exchange.importing.prompts import import_prompts
 from annotations.exchange.importing.questions import import_passages, import_questions
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import all_or_nothing
@@ -27,5 +28,6 @@ __all__ = [
     "import_batches",
     "import_mturk",
     "import_passages",
+    "import_prompts",
     "import_questions",
 ]

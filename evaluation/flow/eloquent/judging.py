@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 from annotations.exchange.reading.judgements import GivenJudgement
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
+from annotations.exchange.records import AnswerStatus
 from evaluation.backends.chat.contract import Message
 from evaluation.flow.eloquent.matching import Reply
 from evaluation.texts.similarity_scores import read_score
 
 # A judge of this name, or of this name with a colon behind it, is a person.
 HUMAN = "human"
+JUDGE_ERROR, JUDGE_REFUSED = "judge_error", "judge_refused"
 SYSTEM = "You compare texts and say how far they agree. You answer in English."
 TEMPLATE = """\
 Below are {count} replies to one request, which was put in {count} different ways. The ways differ \
@@ -90,6 +92,30 @@ def question_again(replies: Sequence[Reply], first: str) -> tuple[Message, ...]:
         *question_of(replies),
         {"role": "assistant", "content": first},
         {"role": "user", "content": AGAIN},
+    )
+
+
+def judged(
+    key: tuple[str, str, str], judge: str, sample: int, said: Sequence[tuple[str, AnswerStatus]]
+) -> Judgement:
+    """Return a judgement out of a judge's first reply and, if it was asked again, its second.
+
+    `key` is system, item and language; `said` is text and status of each reply. The last reply
+    tells the score, the first one the notes.
+    """
+    system, item, language = key
+    (first, _), (last, status) = said[0], said[-1]
+    read = read_score(last)
+    score, reason = read.score, read.reason
+    if status is AnswerStatus.ERROR:
+        score, reason = None, JUDGE_ERROR
+    elif status not in (AnswerStatus.TEXT, AnswerStatus.EMPTY):
+        score, reason = None, JUDGE_REFUSED
+    return Judgement(
+        *(item, system, language, judge, str(sample + 1), score, reason),
+        read_score(first).notes,
+        "\n\n".join(text for text, _ in said if text),
+        len(said),
     )
 
 

@@ -36,6 +36,7 @@ class EloquentParameters(Parameters):
     """The embedding beside the judges, and the intervals by items."""
 
     sentences: ClassVar = {
+        **Parameters.sentences,
         "unreadable": "{reason}",
         "no_file_of_vectors": "A file of vectors has no place here: replies are compared as texts.",
     }

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from annotations.exchange import OutputFolder
-from evaluation.charts.reply_scores import ItemScores, scores_chart
 from evaluation.files.eloquent import (
     FIGURE,
     EloquentRequest,
@@ -16,8 +15,8 @@ from evaluation.files.eloquent import (
     evaluate_files,
     write_tables,
 )
-from evaluation.flow.eloquent.found import Findings
-from evaluation.flow.eloquent.parameters import EloquentParameters
+from evaluation.flow.eloquent.run_options import EloquentRunOptions
+from evaluation.kinds.eloquent.pages import figure
 from evaluation.kinds.eloquent.terminal import report_of_files
 from evaluation.kinds.kind import Evaluation, Progress
 
@@ -76,13 +75,13 @@ def add_prompts(parser: argparse.ArgumentParser) -> None:
 
 
 def evaluate(
-    parameters: EloquentParameters, arguments: Mapping[str, Any], progress: Progress
+    parameters: EloquentRunOptions, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
     """Evaluate, write the tables, and say what came out and where it is."""
     request = EloquentRequest(
         prompts=arguments["prompts"],
         output=arguments["output"],
-        parameters=parameters,
+        parameters=parameters.evaluation(),
         repair=arguments["repair"],
         replies=tuple(arguments["replies"]),
         judgements=tuple(arguments["judgements"]),
@@ -98,21 +97,9 @@ def write_all(folder: OutputFolder, evaluated: Evaluated) -> None:
     write_tables(folder, evaluated)
     if evaluated.findings.systems:
         chart = figure(evaluated.findings)
-        with folder.open(FIGURE) as file:
-            file.write(chart.standalone([_caption(evaluated)]).encode())
-
-
-def figure(findings: Findings) -> Any:
-    """Return the picture of the items' scores."""
-    cells = {(row.item, row.system): row.score for row in findings.items}
-    variations = {row.item: row.variation for row in findings.items}
-    return scores_chart(
-        [
-            ItemScores(item, variation, [cells[item, system] for system in findings.systems])
-            for item, variation in variations.items()
-        ],
-        findings.systems,
-    )
+        if chart is not None:
+            with folder.open(FIGURE) as file:
+                file.write(chart.standalone([_caption(evaluated)]).encode())
 
 
 def _caption(evaluated: Evaluated) -> str:

@@ -13,7 +13,7 @@ from annotations.exchange import OutputFolder
 from evaluation.files.asking import Asking
 from evaluation.files.eloquent_study import StudyRequest, study_files
 from evaluation.files.submissions import LABEL, Submitter, file_name, submissions
-from evaluation.flow.eloquent.parameters import EloquentParameters
+from evaluation.flow.eloquent.run_options import EloquentRunOptions
 from evaluation.kinds.eloquent.evaluate import add_prompts, write_all
 from evaluation.kinds.eloquent.terminal import report_of_files
 from evaluation.kinds.kind import Progress, Studied, Study
@@ -101,7 +101,7 @@ def _temperature(text: str) -> float:
 
 
 def study(
-    parameters: EloquentParameters,
+    parameters: EloquentRunOptions,
     arguments: Mapping[str, Any],
     asking: Asking,
     progress: Progress,
@@ -116,7 +116,7 @@ def study(
     request = StudyRequest(
         prompts=arguments["prompts"],
         output=arguments["output"],
-        parameters=parameters,
+        parameters=parameters.evaluation(),
         repair=arguments["repair"],
         system=arguments["system"],
         follow_ups=tuple(arguments["follow_up"]),

@@ -8,6 +8,9 @@ from pathlib import Path
 from annotations.exchange.reading.prompts import PromptFile
 from evaluation.files.eloquent import Evaluated, by_system
 from evaluation.flow.eloquent.found import Findings
+from evaluation.flow.eloquent.summary import EloquentSummary
+from evaluation.models import Run
+from evaluation.steps.eloquent.tables import findings_of
 from evaluation.words.console import printable, text_table
 from evaluation.words.reasons import in_words
 
@@ -27,6 +30,20 @@ def report_of_files(evaluated: Evaluated, output: Path) -> str:
         "\n".join(f"Warning: {printable(warning)}" for warning in evaluated.warnings),
         f"Tables: {output}",
     ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def report_of_run(run: Run) -> str:
+    """Return the text that ``run eloquent`` prints at the end."""
+    findings, summary = findings_of(run), EloquentSummary.of(run.summary)
+    head = (
+        f"{summary.items} items, {summary.prompts} prompts, {summary.languages} languages; "
+        f"{summary.requests} requests, {summary.reused} replies of earlier runs"
+    )
+    left_out = (
+        f"Left out: {one['count']:,} ({in_words(one['reason'])})" for one in summary.exclusions
+    )
+    parts = [head, _scores(findings), _totals(findings), _agreement(findings), "\n".join(left_out)]
     return "\n\n".join(part for part in parts if part)
 
 

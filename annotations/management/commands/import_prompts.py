@@ -1,0 +1,32 @@
+"""The door to importing prompts that ask for the same in other words."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotations.exchange.importing import ImportReport, import_prompts
+from annotations.management.importing import ImportCommand
+
+
+class Command(ImportCommand):
+    """Bring items with their wordings into a question set."""
+
+    help = (
+        "Add the items of FILE (JSON of the ELOQUENT robustness task) to the question set SET, "
+        "which is made if there is none: questions with their other wordings."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET FILE, and whether it is mended."""
+        super().add_arguments(parser)
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument(
+            "--repair", action="store_true", help="add missing commas, and tell each"
+        )
+
+    def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
+        """All items or none."""
+        question_set = self.question_set(options, create=True)
+        how = {"repair": options["repair"], "dry_run": options["dry_run"]}
+        return [import_prompts(question_set, options["file"], **how)]

@@ -1,0 +1,55 @@
+"""The pages of a run: scores with their picture, and the texts beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.charts import Chart
+from evaluation.charts.reply_scores import ItemScores, scores_chart
+from evaluation.flow.eloquent.found import Findings
+from evaluation.kinds.kind import Page
+from evaluation.models import Run
+from evaluation.reports.eloquent import eloquent_report, texts_page
+from evaluation.steps.eloquent.tables import findings_of
+
+CHART = "reply-scores"
+# Of the kind's tables, in the order of its declaration.
+TABLES = ("metrics", "items", "reply-sets", "replies", "judgements", "agreement")
+
+
+def figure(findings: Findings) -> Chart | None:
+    """Return the picture of the items' scores; None without a score."""
+    cells = {(row.item, row.system): row.score for row in findings.items}
+    if all(score is None for score in cells.values()):
+        return None
+    variations = {row.item: row.variation for row in findings.items}
+    return scores_chart(
+        [
+            ItemScores(item, variation, [cells[item, system] for system in findings.systems])
+            for item, variation in variations.items()
+        ],
+        findings.systems,
+    )
+
+
+def chart_of(run: Run) -> Chart | None:
+    """Return the picture of a run."""
+    return figure(findings_of(run))
+
+
+def scores(run: Run) -> Mapping[str, Any]:
+    """Return the report and the picture."""
+    return {"report": eloquent_report(run), "chart": chart_of(run), "table_names": TABLES}
+
+
+def texts(run: Run) -> Mapping[str, Any]:
+    """Return the texts of the sets with the most unlike replies."""
+    return {"page": texts_page(run)}
+
+
+PAGES = (
+    Page("", "Scores", "evaluation/reply_scores.html", scores),
+    Page("texts", "Texts side by side", "evaluation/reply_texts.html", texts),
+)
+CHARTS = {CHART: chart_of}

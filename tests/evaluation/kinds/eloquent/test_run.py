@@ -1,0 +1,298 @@
+"""Replies to prompts of the same meaning over a question set: in turns, on its pages, by REST."""
+
+import csv
+import io
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from annotations.exchange import InputError
+from annotations.exchange.importing import import_prompts
+from annotations.exchange.reading.source import bytes_source
+from annotations.models import QuestionSet, Variant
+from evaluation.background import runs
+from evaluation.background.work import work_one_turn
+from evaluation.flow.eloquent.run_options import EloquentRunOptions
+from evaluation.models import LanguageModel, RunData
+from evaluation.options import FORM, OptionError
+from evaluation.steps.eloquent import conversations
+from evaluation.steps.eloquent.tables import findings_of
+from evaluation.steps.eloquent.wordings import items_of
+from tests.evaluation.backends.chat.fake import FakeChat, error, said
+from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
+from tests.evaluation.commands.test_study_eloquent import World
+
+PROMPTS = bytes_source("prompts.json", prompts_text().encode())
+
+
+@pytest.fixture
+def world():
+    made = World()
+    yield made
+    made.server.close()
+
+
+@pytest.fixture
+def rita(db, django_user_model, monkeypatch):
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    return django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
+
+
+@pytest.fixture
+def question_set(rita):
+    made = QuestionSet(owner=rita, name="prompts")
+    import_prompts(made, PROMPTS)
+    return made
+
+
+def registered(owner, name, spec):
+    return LanguageModel.objects.create(owner=owner, name=name, spec=spec, price_in=0, price_out=1)
+
+
+@pytest.fixture
+def small(rita, world):
+    return registered(rita, "small", world.server.spec)
+
+
+def options(models, judges=(), **more):
+    return EloquentRunOptions(
+        models=tuple(str(one.public_id) for one in models),
+        judges=tuple(str(one.public_id) for one in judges),
+        **{"embedder": "tfidf-word", "bootstrap": 20, **more},
+    )
+
+
+def done(question_set, parameters, state="done"):
+    version = question_set.latest_version()
+    run = runs.queue(version, question_set.owner_id, parameters, "eloquent")
+    while work_one_turn():
+        pass
+    run.refresh_from_db()
+    assert run.state == state, run.error
+    return run
+
+
+def value(run, system, metric, group=""):
+    return findings_of(run).metric(system, metric, group).value
+
+
+def test_a_file_of_prompts_becomes_questions_with_variants(question_set):
+    version = question_set.latest_version()
+    first, second = items_of(version)
+    assert (first.id, first.variation, first.languages) == ("001", "style", ("en", "sv"))
+    assert [one.prompt for one in second.variants] == ["Write to mum.", "Write to mother."]
+    kinds = Variant.objects.filter(question__external_id="001").values_list("kind", flat=True)
+    assert list(kinds) == ["rewording", "translation"]
+    again = import_prompts(question_set, PROMPTS)
+    assert (again.n_new, again.n_unchanged) == (0, 2)
+    assert Variant.objects.count() == 3
+
+
+def test_an_item_with_other_wordings_is_refused(question_set):
+    other = prompts_text().replace("Write to mother.", "Write to father.")
+    with pytest.raises(InputError, match="with other wordings"):
+        import_prompts(question_set, bytes_source("p.json", other.encode()))
+
+
+def test_models_are_asked_and_judged_and_the_numbers_are_those_of_files(question_set, small, world):
+    run = done(question_set, options([small], [small]))
+    assert len(world.bodies(judge=False)) == 5
+    assert len(world.bodies(judge=True)) == 2
+    assert value(run, "small", "sum") == 8.0
+    assert value(run, "small", "n") == 2
+    assert value(run, "", "average", "item:001") == 4.0
+    assert run.summary["replies"] == 5
+    assert run.summary["cost"] == pytest.approx(7 * 5 / 1_000_000)
+    assert "|inputs:" in run.signature
+    reasons = [one["reason"] for one in run.summary["exclusions"]]
+    assert reasons == ["fewer_than_2_variants"]
+
+
+def test_a_turn_that_ends_early_leaves_its_replies_to_the_next_one(
+    question_set, small, world, monkeypatch
+):
+    # Two replies a turn: each part asks two, and then the turn is over.
+    whole = conversations.Conversations._some
+    over = []
+
+    def two(self, missing):
+        over.append(True)
+        return whole(self, missing[:2])
+
+    monkeypatch.setattr(conversations.Conversations, "_some", two)
+    monkeypatch.setattr(
+        "evaluation.steps.checkpoints.Turn.is_over", lambda self: bool(over) and over.pop()
+    )
+    run = done(question_set, options([small], [small]))
+    assert len(world.server.bodies) == 7  # nothing was asked twice
+    assert run.attempt > 3
+    assert value(run, "small", "sum") == 8.0
+
+
+def test_another_run_takes_over_what_was_replied_to_the_same_request(question_set, small, world):
+    done(question_set, options([small]))
+    before = len(world.server.bodies)
+    run = done(question_set, options([small], bootstrap=0))
+    assert len(world.server.bodies) == before
+    assert (run.summary["requests"], run.summary["reused"], run.summary["cost"]) == (0, 5, 0.0)
+    done(question_set, options([small], temperature=1.0))
+    assert len(world.server.bodies) == before + 5
+
+
+def test_a_judge_is_asked_once_more_without_a_score(question_set, small, world):
+    world.scores = ["They agree.", "Fine."]
+    run = done(question_set, options([small], [small]))
+    assert world.asked == 4
+    assert run.summary["without_score"] == 2
+    judged = findings_of(run).judgements
+    assert {(one.score, one.reason, one.n_asked) for one in judged} == {(None, "no_score_line", 2)}
+
+
+def refused(question_set, parameters):
+    with pytest.raises(OptionError) as caught:
+        runs.queue(question_set.latest_version(), question_set.owner_id, parameters, "eloquent")
+    return [FORM.sentence(EloquentRunOptions, one) for one in caught.value.problems]
+
+
+def test_a_run_without_a_model_of_ones_own_is_not_started(question_set, world, django_user_model):
+    assert refused(question_set, options([])) == ["choose a model whose replies are compared"]
+    other = registered(django_user_model.objects.create_user("olga"), "hers", world.server.spec)
+    assert refused(question_set, options([other])) == [
+        "1 of the models are not there, or not yours to ask"
+    ]
+    mine = registered(question_set.owner, "imported", "")
+    assert refused(question_set, options([mine]))[0].startswith("imported has no address")
+
+
+def test_a_set_without_other_wordings_has_nothing_to_compare(rita, small):
+    made = QuestionSet.objects.create(owner=rita, name="alone")
+    made.draft().questions.create(external_id="1", text="Where?", position=1)
+    assert refused(made, options([small]))[0].startswith("no question has two wordings")
+
+
+def test_a_model_that_was_taken_away_meanwhile_fails_the_run(question_set, small, world):
+    version = question_set.latest_version()
+    run = runs.queue(version, question_set.owner_id, options([small]), "eloquent")
+    small.delete()
+    while work_one_turn():
+        pass
+    run.refresh_from_db()
+    assert run.state == "failed"
+    assert "1 of the models are not there" in str(run.error)
+
+
+def test_a_model_that_never_replies_fails_the_run_with_its_reason(question_set, small, world):
+    world.replies = {}
+    world.answer = lambda body: error(401)
+    world.server.reply = world.answer
+    run = done(question_set, options([small]), "failed")
+    assert "No model replied at all." in str(run.error)
+
+
+def test_the_pages_show_scores_with_a_picture_and_the_texts_worst_first(
+    client, question_set, small, world, rita, monkeypatch
+):
+    monkeypatch.setattr(conversations, "AT_ONCE", 1)  # the judge's scores come in turn
+    other = FakeChat(lambda body: said("Similarity score: 2"))
+    try:
+        judge = registered(rita, "strict", other.spec.replace("small", "large"))
+        world.scores = ["Apart.\nSimilarity score: 1", "Alike.\nSimilarity score: 5"]
+        run = done(question_set, options([small], [small, judge]))
+    finally:
+        other.close()
+    client.force_login(rita)
+    page = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
+    assert "2 items in 5 wordings and 2 languages" in page
+    assert "chart-mark" in page
+    assert "How far the judges agree" in page
+    assert "fewer than 2 wordings in the language" in page
+    texts = client.get(reverse("admin:results-page", args=[run.public_id, "texts"]))
+    shown = texts.content.decode()
+    # 001: (1 + 2)/2, 002: (5 + 2)/2.
+    assert shown.index("Score 1.50 of 5") < shown.index("Score 3.50 of 5")
+    assert "reply to What rules?" in shown
+    assert "Apart." in shown
+    picture = client.get(reverse("admin:results-chart", args=[run.public_id, "reply-scores"]))
+    assert picture.status_code == 200
+    for name in ("metrics", "items", "reply-sets", "replies", "judgements", "agreement"):
+        table = client.get(reverse("admin:results-table", args=[run.public_id, name]))
+        rows = list(csv.DictReader(io.StringIO(b"".join(table).decode("utf-8-sig"))))
+        assert rows, name
+
+
+def test_without_a_judge_the_page_says_so_and_compares_vectors(
+    client, question_set, small, world, rita
+):
+    run = done(question_set, options([small]))
+    client.force_login(rita)
+    page = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
+    assert "No judge was asked" in page
+    assert "There is nothing to draw." in page
+    report = APIClient()
+    report.force_authenticate(rita)
+    found = report.get(f"/api/v1/runs/{run.public_id}/results/").json()
+    (system,) = found["systems"]
+    assert (system["sum"], system["rank"]) == (None, None)
+    assert 0 < system["similarity"] < 1
+
+
+def start_page(question_set):
+    return reverse("admin:start-same-meaning", args=[question_set.public_id])
+
+
+def test_the_page_that_starts_it_takes_ticked_models(client, question_set, small, world, rita):
+    client.force_login(rita)
+    shown = client.get(start_page(question_set)).content.decode()
+    assert "2 questions in 5 wordings; languages: en, sv." in shown
+    assert str(small.public_id) in shown
+    refused = client.post(start_page(question_set), {"start": "1"})
+    assert refused.status_code == 400
+    assert "Choose a model whose replies are compared." in refused.content.decode()
+    form = {
+        "start": "1",
+        "models": [str(small.public_id)],
+        "judges": [str(small.public_id)],
+        "embedder": "tfidf-word",
+        "precision": "float32",
+        "bootstrap": "20",
+        "seed": "0",
+        "repeats": "1",
+        "judge_temperature": "0",
+        "judge_max_tokens": "64",
+        "temperature": "0",
+        "max_tokens": "16",
+    }
+    answer = client.post(start_page(question_set), form)
+    assert answer.status_code == 302
+    while work_one_turn():
+        pass
+    run = question_set.latest_version().runs.get()
+    assert (run.state, run.kind) == ("done", "eloquent")
+    assert RunData.objects.filter(run=run, name="findings").exists()
+
+
+def test_prompts_are_uploaded_on_that_page_and_mended_if_asked(client, rita):
+    made = QuestionSet.objects.create(owner=rita, name="empty")
+    client.force_login(rita)
+    assert "No question has two wordings" in client.get(start_page(made)).content.decode()
+    broken = prompts_text().replace("},\n", "}\n", 1).encode()
+
+    def upload(**more):
+        file = SimpleUploadedFile("prompts.json", broken)
+        return client.post(start_page(made), {"prompts": file, **more}, follow=True)
+
+    refused = upload().content.decode()
+    assert "Line 14, column 6: this is not JSON: a comma is missing" in refused
+    assert "--repair" not in refused
+    taken = upload(repair="1").content.decode()
+    assert "2 items in the file = 2 new" in taken
+    assert "A comma was added behind line 13." in taken
+    assert len(items_of(made.latest_version())) == 2
+
+
+def test_viewers_may_not_start_it(client, question_set, django_user_model):
+    client.force_login(django_user_model.objects.create_user("vera", is_staff=True))
+    assert client.get(start_page(question_set)).status_code == 404
