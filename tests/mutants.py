@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import shutil
@@ -164,10 +165,10 @@ def tell(name: str, copy: Path, asked: argparse.Namespace) -> None:
     kinds = Counter(kind_of(codes[change]) for change in chosen)
     tried = len(chosen) - kinds["not tried"]
     noticed = kinds["killed"] + kinds["endless"]
-    cells = [name, f"{datetime.now(UTC):%Y-%m-%d}", len(made), tried, kinds["killed"]]
+    cells = [name, f"{datetime.now(UTC):%Y-%m-%d}", asked.seed, len(made), tried, kinds["killed"]]
     cells += [kinds["endless"], kinds["survived"], kinds["untested"], kinds["crashed"]]
-    share = f"{100 * noticed / tried:.0f}%" if tried else ""
-    print("|", " | ".join(map(str, [*cells, share])), "|", flush=True)
+    cells += [share_of(noticed, tried)]
+    print("|", " | ".join(map(str, cells)), "|", flush=True)
     for change in chosen:
         # Endless ones too: somebody should see that they are.
         if kind_of(codes[change]) in ("endless", "survived", "untested", "crashed"):
@@ -192,6 +193,17 @@ def results(copy: Path) -> dict[str, int | None]:
 
 def kind_of(code: int | None) -> str:
     return "endless" if code in ENDLESS else KINDS.get(code, "crashed")
+
+
+def share_of(noticed: int, tried: int, z: float = 1.96) -> str:
+    """The share in per cent with its 95% interval (Wilson 1927)."""
+    if not tried:
+        return ""
+    share, shrink = noticed / tried, 1 + z**2 / tried
+    middle = (share + z**2 / (2 * tried)) / shrink
+    half = z * math.sqrt(share * (1 - share) / tried + z**2 / (4 * tried**2)) / shrink
+    low, high = (100 * (middle + side * half) for side in (-1, 1))
+    return f"{100 * share:.0f}% ({low:.0f} to {high:.0f})"
 
 
 def shown(copy: Path, change: str) -> str:

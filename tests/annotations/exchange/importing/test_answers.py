@@ -69,6 +69,14 @@ def test_a_longer_file_adds_only_what_is_new(rivers, tmp_path):
     assert Submission.objects.count() == 3
 
 
+def test_a_stored_answer_that_the_file_leaves_out_is_nobodys_business(rivers, tmp_path):
+    import_answers(rivers, write(tmp_path, ROWS))
+    # The file has ada and r2, but not ada's answer to it.
+    report = import_answers(rivers, write(tmp_path, HEADER + "ada,r1,north\nben,r2,east\n"))
+    assert counts(report) == (2, 1, 1, 0, 0)
+    assert len(stored()) == 4
+
+
 def test_another_text_for_a_stored_answer_names_both_and_stores_nothing(rivers, tmp_path):
     import_answers(rivers, write(tmp_path, ROWS))
     changed = HEADER + "cy,r1,west\nada,r1,up\nada,r2,now\nben,r1,South\n"
