@@ -12,7 +12,7 @@ from evaluation.flow.asking.asker import End, Settings, ask
 from evaluation.flow.asking.budget import Budget, Prices
 from evaluation.flow.asking.limits import Pace
 from evaluation.flow.asking.plan import Item, key_of, plan, seed_of
-from evaluation.flow.asking.prompts import PASSAGE, Prompt
+from evaluation.flow.asking.prompts import CLOSED, PASSAGE, Prompt, TemplateError
 from evaluation.flow.asking.store import MemoryStore
 
 QUICK = Patience(attempts=3, timeout=5.0, first_wait=0.001, longest_wait=0.01)
@@ -341,3 +341,44 @@ def test_a_reply_costs_what_the_server_counted_or_else_what_is_reckoned():
     free = ChatRequest("a", (), {"max_completion_tokens": 7})
     assert budget.most(free) == pytest.approx(56 / 1e6)
     assert budget.most(ChatRequest("a", (), {"max_tokens": 0})) == pytest.approx(8 * 1024 / 1e6)
+
+
+def test_a_reply_is_kept_with_what_it_cost():
+    budget = Budget(Prices(2, 4))
+    store, outcome = asked(Model(), items(3), budget=budget)
+    # Ten tokens read at 2 and five written at 4, for a million.
+    assert [kept.cost for kept in store.kept.values()] == pytest.approx([40e-6] * 3)
+    assert outcome.cost == pytest.approx(120e-6)
+    assert all(kept.seconds > 0 for kept in store.kept.values())
+
+
+@pytest.mark.parametrize(("code", "together"), [("connection", True), ("cut", False)])
+def test_while_a_server_is_away_nobody_asks_it(code, together):
+    begin, times = time.monotonic(), {}
+
+    def reply(name, attempt):
+        times.setdefault(name, []).append(time.monotonic() - begin)
+        return fault(code, True) if (name, attempt) == ("q0", 1) else text(name)
+
+    patience = Patience(attempts=3, first_wait=0.3, longest_wait=1.0)
+    asked(Model(reply), items(6), Settings(at_once=2, patience=patience))
+    # q0 and q1 are asked at once; the next ones wait with q0 if the server is away.
+    assert (times["q3"][0] >= 0.25) is together
+    assert times["q0"][1] >= 0.25
+
+
+@pytest.mark.parametrize(
+    ("strategy", "template", "code", "field"),
+    [
+        (CLOSED, "{question} {passage}", "of_passage", "{passage}"),
+        (CLOSED, "{question} {mood}", "unknown", "{mood}"),
+        (PASSAGE, "{question} {mood}", "unknown", "{mood}"),
+        (PASSAGE, "{question}", "missing", "{passage}"),
+    ],
+)
+def test_a_template_with_a_field_that_is_none_or_missing_says_which(
+    strategy, template, code, field
+):
+    with pytest.raises(TemplateError) as caught:
+        Prompt(strategy, template)
+    assert (caught.value.code, caught.value.values["field"]) == (code, field)
