@@ -293,6 +293,7 @@ RUN_KINDS = [
     "evaluation.kinds.judge.JUDGE",
     "evaluation.kinds.maqa.MAQA",
     "evaluation.kinds.panels.PANELS",
+    "evaluation.kinds.umwp.UMWP",
 ]
 # Asking language models: where they may be besides public addresses, and whose keys they may get.
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]

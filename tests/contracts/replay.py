@@ -269,6 +269,7 @@ def write_input(folder: Path, demo: Path) -> None:
     save_csv(folder / "strange-anchors.csv", [[*header[:2], "grade"], ["Nobody", "tides-1", 3]])
     write_camps(folder, rng)
     write_several(folder)
+    write_problems(folder)
     write_mistakes(folder, demo, header, rows)
     write_graded_answers(folder / "mohler2011", rng)
     write_rewordings(folder)
@@ -344,6 +345,49 @@ def write_several(folder: Path) -> None:
     (folder / "several.json").write_text(json.dumps(questions, indent=1), "utf-8")
     lines = "".join(json.dumps(reply) + "\n" for reply in replies)
     (folder / "several.jsonl").write_text(lines, "utf-8")
+
+
+def write_problems(folder: Path) -> None:
+    """Math problems with and without an answer, and replies of two systems in two forms."""
+    about = [
+        ("Tom has 9 books and 46 more. How many?", [55.0], None, None),
+        ("A rope of 10 m is cut into 4 parts. How long is one?", [2.5], 0, None),
+        ("Tom has some books and 46 more. How many?", None, 2, [1]),
+        ("Tom has 9 books. How many pens?", None, 4, [1]),
+        ("A rope is cut into 4 parts. How long is one?", None, 1, [2]),
+        ("A rope is cut  into 4 parts. How long is one?", [2.0], None, None),
+        ("Who is he?", None, 5, [70]),
+    ]
+    lines = [
+        {
+            "id": number,
+            "question": text,
+            "answer": answer,
+            "answerable": answer is not None,
+            "category": category,
+            "relevant_ids": relevant,
+            "source": "made" if number < 5 else "other",
+        }
+        for number, (text, answer, category, relevant) in enumerate(about, 1)
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder / "problems.jsonl").write_text(text, "utf-8")
+    (folder / "templates.txt").write_text("It is not known.\nNobody can tell.\n", "utf-8")
+    header = ["system", "id", "form", "reply", "status"]
+    replies = [
+        ["one", 1, "direct", "9 + 46 = 55, so the answer is 55.", ""],
+        ["one", 2, "direct", "Each part is 2.5m long.", ""],
+        ["one", 3, "direct", "Nobody can tell. It cannot be determined.", ""],
+        ["one", 4, "direct", "The answer is 9 + x.", ""],
+        ["one", 5, "direct", "It is 3.", ""],
+        ["one", 6, "direct", "", "refused"],
+        ["one", 7, "direct", "", "error"],
+        ["one", 8, "direct", "There is no such problem.", ""],
+        ["two", 1, "direct", "It cannot be determined!", ""],
+        ["two", 1, "instruction", "55 books", "text"],
+        ["two", 3, "instruction", "", "EMPTY"],
+    ]
+    save_csv(folder / "problem_replies.csv", [header, *replies])
 
 
 def write_camps(folder: Path, rng: object) -> None:

@@ -1,0 +1,273 @@
+"""Math word problems of which some have no answer, in the layout of UMWP, and replies to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from annotations.exchange.header import Column
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned, same_text
+from annotations.exchange.reading.decoding import open_text
+from annotations.exchange.reading.json_document import Located, read_json
+from annotations.exchange.reading.objects import ENDINGS, id_of, read_objects, status_of
+from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.tables import open_table
+from annotations.exchange.records import AnswerStatus
+
+LAYOUT = (
+    'Write {"id": 1, "question": "...", "answer": [5.0], "answerable": true, "category": null, '
+    '"relevant_ids": null, "source": "..."}.'
+)
+CATEGORIES = (1, 2, 3, 4, 5)
+DIRECT = "direct"
+
+
+@dataclass(frozen=True, slots=True)
+class WordProblem:
+    """A problem.
+
+    `answers` are the right numbers, none where there is no answer. `category` says why there is
+    none, 1 to 5, None where nobody said. `relevant` are the ids of the problems it was made of.
+    """
+
+    id: str
+    text: str
+    answers: tuple[float, ...]
+    answerable: bool
+    category: int | None
+    relevant: tuple[str, ...]
+    source: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class WordProblemFile:
+    """The problems of a file, in its order."""
+
+    name: str
+    sha256: str
+    problems: tuple[WordProblem, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WordProblemReply:
+    """What a system replied to a problem that was asked in some form."""
+
+    line: int
+    system: str
+    item: str
+    form: str
+    text: str
+    status: AnswerStatus
+
+
+@dataclass(frozen=True, slots=True)
+class WordProblemReplies:
+    """The replies of a file, in its order; `n_repeated` say once more what an earlier one said."""
+
+    name: str
+    sha256: str
+    replies: tuple[WordProblemReply, ...]
+    n_rows: int
+    n_repeated: int
+    warnings: tuple[str, ...]
+
+
+def read_word_problems(path: Readable) -> WordProblemFile:
+    """Read problems, JSON Lines or one JSON list.
+
+    Raises
+    ------
+    InputError
+        A problem without id, text or label, an answerable one without a number or with a category,
+        an unknown category, the same id twice.
+    """
+    source = source_of(path)
+    problems = Problems(source.name)
+    listed: list[tuple[int, Any]]
+    if source.suffix in ENDINGS:
+        text = open_text(source)
+        listed, sha256, warnings = list(read_objects(text, problems)), text.sha256, text.warnings
+    else:
+        document = read_json(source)
+        sha256, warnings = document.sha256, document.warnings
+        if not isinstance(document.value, list) or not document.value:
+            problems.add(None, None, "this is no list of problems, or an empty one", LAYOUT)
+        value = document.value if isinstance(document.value, list) else []
+        listed = [(one.line if isinstance(one, Located) else 0, one) for one in value]
+    found: dict[str, WordProblem] = {}
+    for line, one in listed:
+        problem = _problem(problems, line, one)
+        if problem is None:
+            continue
+        first = found.setdefault(problem.id, problem)
+        if first is not problem:
+            what = "with another label" if first.answerable != problem.answerable else "too"
+            problems.add(
+                line or None,
+                "id",
+                f"the id {problem.id} stands in line {first.line} {what}",
+                "Give each problem an id of its own.",
+            )
+    problems.raise_if_any()
+    return WordProblemFile(source.name, sha256, tuple(found.values()), warnings)
+
+
+def _problem(problems: Problems, line: int, one: Any) -> WordProblem | None:
+    at = line or None
+    if not isinstance(one, dict):
+        problems.add(at, None, "there is an entry that is no object", LAYOUT)
+        return None
+    before = problems.total
+
+    def wrong(key: str, reason: str) -> None:
+        problems.add(at, key, reason, LAYOUT)
+
+    name = id_of(one.get("id"))
+    if not name:
+        wrong("id", "the id is missing or no id")
+    text = one.get("question")
+    if not isinstance(text, str) or not text.strip():
+        wrong("question", "the question is missing or no text")
+    answerable, answers, category = _label(one, wrong)
+    given = one.get("relevant_ids")
+    relevant = [id_of(item) for item in ([] if given is None else _listed(given))]
+    if not all(relevant):
+        wrong("relevant_ids", "these are no ids")
+    source = id_of(one.get("source"))
+    if source is None:
+        wrong("source", "the source is neither text nor number")
+    if problems.total > before:
+        return None
+    return WordProblem(
+        name or "",
+        str(text).strip(),
+        answers,
+        answerable,
+        category or None,
+        tuple(item for item in relevant if item),
+        source or "",
+        line,
+    )
+
+
+def _label(
+    one: dict[str, Any], wrong: Callable[[str, str], None]
+) -> tuple[bool, tuple[float, ...], int]:
+    """Return whether there is an answer, the right numbers, and the category, 0 for none."""
+    answerable = one.get("answerable")
+    if not isinstance(answerable, bool):
+        wrong("answerable", "it is neither true nor false")
+    answers = _numbers(one.get("answer"))
+    if answers is None:
+        wrong("answer", "the answer is no number and no list of numbers")
+    elif answerable is True and not answers:
+        wrong("answer", "it is answerable, but there is no answer")
+    category = _category(one.get("category"))
+    if category is None:
+        wrong("category", f"the category {str(one.get('category'))[:40]} is unknown: 1 to 5")
+    elif category and answerable is True:
+        wrong("category", f"it is answerable, but has category {category} of those that are not")
+    return bool(answerable), answers or (), category or 0
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _numbers(value: Any) -> tuple[float, ...] | None:
+    """Return the numbers of an answer; None where it holds anything else."""
+    found = []
+    for one in [] if value is None else _listed(value):
+        if isinstance(one, bool) or not isinstance(one, int | float | str):
+            return None
+        try:
+            number = float(one)
+        except (ValueError, OverflowError):
+            return None
+        if not isfinite(number):
+            return None
+        found.append(number)
+    return tuple(found)
+
+
+def _category(value: Any) -> int | None:
+    """Return 1 to 5, 0 where there is none, None for what is no category."""
+    if value is None or value == "":
+        return 0
+    written = id_of(value)
+    known = {str(one): one for one in (0, *CATEGORIES)}
+    return known.get(written or "")
+
+
+def read_word_problem_replies(path: Readable) -> WordProblemReplies:
+    """Read replies in a CSV, TSV, JSON Lines or XLSX file.
+
+    Columns: `id` (or `item`) and `reply`; `system` (default "model"), `form` (default "direct")
+    and `status` (default text) may be absent.
+
+    Raises
+    ------
+    InputError
+        A reply without an id, an unknown status; two different replies of one system to one
+        problem in the same form.
+    """
+    columns = (
+        Column("id", ("id", "item")),
+        Column("reply", ("reply",)),
+        Column("system", ("system",), required=False),
+        Column("form", ("form",), required=False),
+        Column("status", ("status",), required=False),
+    )
+    problems = Problems(source_of(path).name)
+    table = open_table(path, columns, problems)
+    found: dict[tuple[str, str, str], WordProblemReply] = {}
+    n_rows = n_repeated = 0
+    for line, cells, _ in table.rows:
+        n_rows += 1
+        reply = _reply(problems, line, cells)
+        if reply is None:
+            continue
+        first = found.setdefault((reply.system, reply.item, reply.form), reply)
+        if first is reply:
+            continue
+        n_repeated += 1
+        if first.status is not reply.status or not same_text(first.text, reply.text):
+            problems.add(
+                line,
+                None,
+                f"{reply.system} replied to problem {reply.item} already in line {first.line}, "
+                f"otherwise, in the form {reply.form}",
+                "Keep one of the two rows.",
+            )
+    if not n_rows and not problems.total:
+        problems.add(None, None, "there is no data row", "Check that the replies were saved.")
+    problems.raise_if_any()
+    return WordProblemReplies(
+        table.name,
+        table.sha256,
+        tuple(found.values()),
+        n_rows,
+        n_repeated,
+        tuple(table.warnings),
+    )
+
+
+def _reply(problems: Problems, line: int, cells: tuple[str, ...]) -> WordProblemReply | None:
+    name, text, system, form, word = cells
+    item = cleaned(name)
+    if not item:
+        problems.add(line, "id", "the id is missing", "Write the id of the problem.")
+    text = "" if text.isspace() else text
+    if len(text) * 4 > LONGEST_ANSWER and len(text.encode()) > LONGEST_ANSWER:
+        problems.add(line, "reply", f"the reply has more than {LONGEST_ANSWER:,} bytes")
+        return None
+    status = status_of(word, text, line, problems)
+    if not item or status is None:
+        return None
+    named = cleaned(form).casefold() or DIRECT
+    return WordProblemReply(line, cleaned(system) or "model", item, named, text, status)

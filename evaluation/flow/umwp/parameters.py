@@ -1,0 +1,83 @@
+"""How UMWP is evaluated: declared here, read by every door (`evaluation.options`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from evaluation.backends import BackendError, parse_spec
+from evaluation.flow.umwp.pieces import FIXED, PAPER
+from evaluation.options import Choice, Parameters, Problem, Real, Text, Whole, option, problem
+
+MOST_DRAWS = 100_000
+
+
+def _unreadable(spec: str) -> Problem | None:
+    try:
+        parsed = parse_spec(spec)
+    except BackendError as error:
+        return problem("unreadable", "encoder", reason=str(error))
+    if parsed.kind == "precomputed":
+        return problem("unreadable", "encoder", reason="windows of replies have no made vectors")
+    return None
+
+
+@dataclass(frozen=True)
+class UmwpParameters(Parameters):
+    """How replies are taken apart, compared and read, and how intervals are made.
+
+    `threshold` None is that of the encoder, found by the labelled replies.
+    """
+
+    rules: str = option(
+        FIXED,
+        Choice(
+            label="Rules",
+            help="How replies are read.",
+            choices={
+                FIXED: "fixed: decimals, thousands, units and names are known",
+                PAPER: "as the published script behaves",
+            },
+        ),
+    )
+    encoder: str = option(
+        "minilm",
+        Text(
+            label="Encoder",
+            help="Makes vectors of windows and templates.",
+            test=_unreadable,
+            metavar="SPEC",
+        ),
+    )
+    threshold: float | None = option(
+        None,
+        Real(
+            label="Threshold",
+            help="A window more like a template than this says that there is no answer. Without "
+            "it, the threshold that is best on labelled replies.",
+            optional=True,
+            lowest=-1.0,
+            highest=1.0,
+        ),
+    )
+    bootstrap: int = option(
+        400,
+        Whole(
+            label="Bootstrap draws",
+            help="Draws of problems for the 95% intervals; 0 for none.",
+            lowest=2,
+            highest=MOST_DRAWS,
+            or_zero=True,
+            why="one draw tells nothing",
+            signed_as="draws",
+        ),
+    )
+    seed: int = option(
+        0,
+        Whole(
+            label="Seed",
+            help="Of the draws: the same seed gives the same intervals again.",
+            highest=2**63 - 1,
+        ),
+    )
+    sentences: ClassVar = {"unreadable": "{reason}"}

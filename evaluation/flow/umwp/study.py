@@ -1,0 +1,394 @@
+"""UMWP of all replies: rows of metrics, a row for each reply, a row for each pair of problems.
+
+Forms of asking are never pooled: a system that was asked in several has a row of each, and none of
+all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from annotations.exchange.reading.word_problems import CATEGORIES, WordProblem, WordProblemReply
+from annotations.exchange.records import AnswerStatus
+from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
+from evaluation.flow.umwp.classifying import (
+    ANSWERABLE,
+    REFUSED,
+    UNANSWERABLE,
+    Classified,
+    classify,
+)
+from evaluation.flow.umwp.likeness import Likeness, likeness
+from evaluation.flow.umwp.numbers import is_right
+from evaluation.flow.umwp.parameters import UmwpParameters
+from evaluation.flow.umwp.pieces import windows
+from evaluation.flow.umwp.tuning import RECORDED, Tuned, labelled_replies, tuned, windows_of
+from evaluation.methods.inference.clustered import Estimate, means
+from evaluation.methods.umwp.noticing import NO_ANSWERABLE, Taken, rates
+
+RATES = ("precision", "recall", "f1", "answer_accuracy")
+COUNTS = ("true_positives", "false_positives", "false_negatives", "refusals")
+NOT_POOLED = "forms_are_not_pooled"
+OF_THE_FILE = "of_the_file"
+UNKNOWN, ERROR, NO_REPLY = "unknown_item", "error", "no_reply"
+NO_PARTNER = "partner_missing"
+NO_PARTNER_REPLY = "partner_without_reply"
+BOTH_LABELS = "text_with_both_labels"
+PAIRS = "pairs"
+# The threshold of the paper, for its encoder and its templates.
+OF_THE_PAPER = 0.75
+
+Progress = Callable[[str, int, int], None]
+
+
+class ItemRow(NamedTuple):
+    """A row of items.csv: a reply, what it was taken for, and by what.
+
+    `decided_by` is template, expression, nothing, empty or refused. `similarity`, `window` and
+    `template` are those of the window that is most like a template, whatever decided.
+    """
+
+    item: str
+    system: str
+    form: str
+    answerable: bool
+    category: int | None
+    source: str
+    taken_as: str | None = None
+    decided_by: str | None = None
+    similarity: float | None = None
+    window: str | None = None
+    template: str | None = None
+    expression: str | None = None
+    answer: float | None = None
+    right: bool | None = None
+    reason: str | None = None
+
+
+class PairRow(NamedTuple):
+    """A row of pairs.csv: an unanswerable problem and the answerable one it was made of."""
+
+    system: str
+    form: str
+    unanswerable: str
+    answerable: str
+    noticed: bool | None
+    answered: bool | None
+    right: bool | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A reply that came, what it was taken for, and whether its number is right."""
+
+    reply: WordProblemReply
+    problem: WordProblem
+    classified: Classified
+    right: bool
+
+    @property
+    def positive(self) -> bool:
+        """Whether it takes the problem for unanswerable."""
+        return self.classified.taken_as == UNANSWERABLE
+
+
+@dataclass
+class UmwpStudy:
+    """All replies, classified.
+
+    Attributes
+    ----------
+    judged : by system and form, in the order of the problems. failed : replies with an error.
+    threshold : that was used. tuned : how well it does on labelled replies; None where it was
+        given, or the templates are others than the project's.
+    """
+
+    parameters: UmwpParameters
+    problems: Sequence[WordProblem]
+    judged: dict[tuple[str, str], list[Judged]]
+    failed: set[tuple[str, str, str]]
+    exclusions: Exclusions
+    found: Likeness
+    threshold: float
+    tuned: Tuned | None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every system has a reply to every problem, in each form it was asked in."""
+        return not self.exclusions.count(ERROR) and not self.exclusions.count(NO_REPLY)
+
+    def counts(self) -> dict[str, int | dict[str, int]]:
+        """Return what there was."""
+        answerable = sum(problem.answerable for problem in self.problems)
+        categories = Counter(problem.category for problem in self.problems)
+        decided = Counter(one.classified.by for replies in self.judged.values() for one in replies)
+        return {
+            "problems": len(self.problems),
+            "answerable": answerable,
+            "unanswerable": len(self.problems) - answerable,
+            "by_category": {str(number): categories[number] for number in CATEGORIES},
+            "unanswerable_with_an_answer": sum(
+                bool(problem.answers) and not problem.answerable for problem in self.problems
+            ),
+            "texts_with_both_labels": len(_both_labels(self.problems)),
+            "replies": sum(map(len, self.judged.values())),
+            "decided_by": dict(sorted(decided.items())),
+            "distinct_windows": len(self.found.place),
+            "templates": len(self.found.templates),
+        }
+
+    @cached_property
+    def metrics(self) -> list[MetricRow]:
+        """Return the rows of metrics.csv, intervals included."""
+        return list(self._metrics())
+
+    def items(self) -> Iterator[ItemRow]:
+        """Yield a row for each problem, system and form."""
+        for (system, form), replies in self.judged.items():
+            by_id = {one.problem.id: one for one in replies}
+            for problem in self.problems:
+                yield self._item(problem, system, form, by_id.get(problem.id))
+
+    def pairs(self) -> Iterator[PairRow]:
+        """Yield a row for each unanswerable problem and each one it was made of."""
+        known = {problem.id: problem for problem in self.problems}
+        both = _both_labels(self.problems)
+        for (system, form), replies in self.judged.items():
+            by_id = {one.problem.id: one for one in replies}
+            for problem in self.problems:
+                if problem.answerable or _same(problem.text) in both:
+                    continue
+                for other in problem.relevant:
+                    one, partner = by_id.get(problem.id), by_id.get(other)
+                    is_there = other in known and known[other].answerable
+                    reason = (
+                        NO_PARTNER
+                        if not is_there
+                        else NO_PARTNER_REPLY
+                        if one is None or partner is None
+                        else None
+                    )
+                    partner = partner if is_there else None
+                    yield PairRow(
+                        system,
+                        form,
+                        problem.id,
+                        other,
+                        None if one is None else one.positive,
+                        None if partner is None else partner.classified.taken_as == ANSWERABLE,
+                        None if partner is None else partner.right,
+                        reason,
+                    )
+
+    def _item(self, problem: WordProblem, system: str, form: str, judged: Judged | None) -> ItemRow:
+        about = (problem.id, system, form, problem.answerable, problem.category, problem.source)
+        if judged is None:
+            failed = (system, form, problem.id) in self.failed
+            return ItemRow(*about, reason=ERROR if failed else NO_REPLY)
+        found = judged.classified
+        return ItemRow(
+            *about,
+            found.taken_as,
+            found.by,
+            found.similarity,
+            found.window,
+            found.template,
+            found.expression,
+            found.answer,
+            judged.right if problem.answerable else None,
+        )
+
+    def _metrics(self) -> Iterator[MetricRow]:
+        forms: dict[str, list[str]] = {}
+        for system, form in self.judged:
+            forms.setdefault(system, []).append(form)
+        for system, of_system in forms.items():
+            alone = len(of_system) == 1
+            if not alone:
+                nothing = Estimate(None, None, None, 0, NOT_POOLED)
+                for name in (*RATES, *COUNTS, PAIRS):
+                    yield MetricRow.of(system, OVERALL, name, nothing)
+            for form in of_system:
+                replies = self.judged[system, form]
+                yield from self._of_groups(system, form, replies, alone)
+
+    def _of_groups(
+        self, system: str, form: str, replies: Sequence[Judged], alone: bool
+    ) -> Iterator[MetricRow]:
+        taken = _taken(replies)
+        everything = np.ones(len(replies), dtype=np.bool_)
+        groups = [(group_name("form", form), everything)]
+        if alone:
+            groups.insert(0, (OVERALL, everything))
+        # Of several forms each group names its own, as they are not pooled.
+        behind = "" if alone else f",{group_name('form', form)}"
+        for number in CATEGORIES:
+            chosen = np.array([one.problem.category == number for one in replies], dtype=np.bool_)
+            if chosen.any():
+                groups.append((group_name("category", str(number)) + behind, chosen))
+        for source in dict.fromkeys(one.problem.source for one in replies):
+            if source:
+                chosen = np.array([one.problem.source == source for one in replies])
+                groups.append((group_name("source", source) + behind, chosen))
+        for group, chosen in groups:
+            yield from self._of_group(system, group, taken.of(chosen))
+            if chosen is everything:
+                yield self._pair_row(system, form, group)
+
+    def _of_group(self, system: str, group: str, taken: Taken) -> Iterator[MetricRow]:
+        draws = (self.parameters.bootstrap, self.parameters.seed)
+        found = dict(rates(taken, *draws))
+        if group.startswith("category:"):
+            # None of these has an answer: precision would be 1, or undefined.
+            for name in ("precision", "f1"):
+                found[name] = Estimate(None, None, None, 0, NO_ANSWERABLE)
+        for name in RATES:
+            yield MetricRow.of(system, group, name, found[name])
+        n = len(taken.unanswerable)
+        for name, count in taken.counts().items():
+            yield MetricRow(system, group, name, count, None, None, n, OF_THE_FILE)
+
+    def _pair_row(self, system: str, form: str, group: str) -> MetricRow:
+        """Share of pairs of which both were taken for what they are, and the answer is right."""
+        rows = [row for row in self._pairs_of(system, form) if row.reason is None]
+        good = [float(bool(row.noticed and row.answered and row.right)) for row in rows]
+        if not good:
+            return MetricRow.of(system, group, PAIRS, Estimate(None, None, None, 0, NO_PARTNER))
+        draws = (self.parameters.bootstrap, self.parameters.seed)
+        return MetricRow.of(system, group, PAIRS, means([good], *draws)[0])
+
+    def _pairs_of(self, system: str, form: str) -> list[PairRow]:
+        return self._pair_rows.get((system, form), [])
+
+    @cached_property
+    def _pair_rows(self) -> dict[tuple[str, str], list[PairRow]]:
+        found: dict[tuple[str, str], list[PairRow]] = {}
+        for row in self.pairs():
+            found.setdefault((row.system, row.form), []).append(row)
+        return found
+
+    def warnings(self) -> list[str]:
+        """Return what to know of the numbers."""
+        said = []
+        if not self.complete:
+            said.append(
+                "Not every system has a reply to every problem (exclusions, error and no_reply): "
+                "their numbers are over different problems."
+            )
+        if self.tuned is None and self.parameters.threshold is None:
+            said.append(
+                "The threshold is the paper's, and was not tuned for these templates: items.csv "
+                "says what it took for unanswerable; --threshold sets another."
+            )
+        return said
+
+
+def study_replies(
+    parameters: UmwpParameters,
+    problems: Sequence[WordProblem],
+    replies: Sequence[WordProblemReply],
+    templates: Sequence[str],
+    own: bool,
+    progress: Progress | None = None,
+) -> UmwpStudy:
+    """Classify all replies; every distinct window is embedded once.
+
+    Left out and counted: replies to unknown problems, replies that failed. Problems whose text
+    stands in the file with both labels are named, and left out of the pairs only.
+
+    Parameters
+    ----------
+    own : whether the templates are those of the project, for which a threshold is tuned.
+    """
+    known = {problem.id: problem for problem in problems}
+    exclusions = Exclusions()
+    kept: dict[tuple[str, str], list[WordProblemReply]] = {}
+    failed: set[tuple[str, str, str]] = set()
+    for reply in replies:
+        of_form = kept.setdefault((reply.system, reply.form), [])
+        named = {
+            "system": reply.system, "form": reply.form, "item": reply.item, "line": reply.line,
+        }  # fmt: skip
+        if reply.item not in known:
+            exclusions.add(UNKNOWN, named)
+        elif reply.status is AnswerStatus.ERROR:
+            exclusions.add(ERROR, named)
+            failed.add((reply.system, reply.form, reply.item))
+        else:
+            of_form.append(reply)
+    rules = parameters.rules
+    taken_apart = [
+        window for many in kept.values() for one in many for window in windows(one.text, rules)
+    ]
+    told = RECORDED.get(parameters.encoder) if own and parameters.threshold is None else None
+    tunes = own and parameters.threshold is None and told is None
+    labelled = labelled_replies() if tunes else ()
+    found = likeness([*taken_apart, *windows_of(labelled)], templates, parameters.encoder, progress)
+    if tunes:
+        told = tuned(labelled, found)
+    threshold = parameters.threshold
+    if threshold is None:
+        threshold = told.threshold if told else OF_THE_PAPER
+    order = {problem.id: place for place, problem in enumerate(problems)}
+    judged: dict[tuple[str, str], list[Judged]] = {}
+    for both, many in kept.items():
+        judged[both] = [
+            _judged(one, known[one.item], found, threshold, rules)
+            for one in sorted(many, key=lambda one: order[one.item])
+        ]
+        there = {one.item for one in many}
+        missing = [
+            {"system": both[0], "form": both[1], "item": item}
+            for item in known
+            if item not in there and (*both, item) not in failed
+        ]
+        if missing:
+            exclusions.add_all(NO_REPLY, missing)
+    both_labels = _both_labels(problems)
+    if both_labels:
+        exclusions.add_all(
+            BOTH_LABELS, [one.id for one in problems if _same(one.text) in both_labels]
+        )
+    study = UmwpStudy(parameters, problems, judged, failed, exclusions, found, threshold, told)
+    for row in study.pairs():
+        if row.reason is not None:
+            of = {"system": row.system, "form": row.form}
+            pair = {"item": row.unanswerable, "partner": row.answerable}
+            exclusions.add(row.reason, {**of, **pair})
+    return study
+
+
+def _judged(
+    reply: WordProblemReply, problem: WordProblem, found: Likeness, threshold: float, rules: str
+) -> Judged:
+    classified = classify(reply.text, reply.status, found, threshold, rules)
+    right = classified.taken_as == ANSWERABLE and is_right(reply.text, problem.answers, rules)
+    return Judged(reply, problem, classified, right)
+
+
+def _taken(replies: Sequence[Judged]) -> Taken:
+    return Taken(
+        np.array([not one.problem.answerable for one in replies], dtype=np.bool_),
+        np.array([one.positive for one in replies], dtype=np.bool_),
+        np.array([one.classified.taken_as == REFUSED for one in replies], dtype=np.bool_),
+        np.array([one.right for one in replies], dtype=np.bool_),
+    )
+
+
+def _same(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _both_labels(problems: Sequence[WordProblem]) -> set[str]:
+    """Return the texts that stand there as answerable and as unanswerable."""
+    labels: dict[str, set[bool]] = {}
+    for problem in problems:
+        labels.setdefault(_same(problem.text), set()).add(problem.answerable)
+    return {text for text, found in labels.items() if len(found) > 1}

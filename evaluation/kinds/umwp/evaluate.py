@@ -1,0 +1,93 @@
+"""UMWP over files: ``manage.py evaluate umwp PROBLEMS --replies FILE --output DIR``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from evaluation.files.umwp import UMWP_FILES, UmwpRequest, evaluate_umwp
+from evaluation.flow.metrics import MetricRow
+from evaluation.flow.umwp.parameters import UmwpParameters
+from evaluation.flow.umwp.study import COUNTS, RATES, UmwpStudy
+from evaluation.kinds.kind import Evaluation, Progress
+from evaluation.words.console import text_table
+from evaluation.words.reasons import in_words
+
+EPILOG = """\
+PROBLEMS are the JSON Lines of the data set: id, question, answer (a list of numbers, or null),
+answerable, category (1 to 5, or null), relevant_ids, source.
+
+The replies are CSV, TSV, JSON Lines or XLSX: system, id, form (direct, instruction,
+in-context), reply and, if you like, status. Forms are never pooled.
+
+SPEC is an embedder as in evaluate aqer, but no file of vectors; minilm by default.
+
+Written into DIR: metrics.csv, items.csv, pairs.csv, summary.json. platform/docs/data-formats.md
+says what is in them.
+Exit code: 0 done, 2 bad usage or input (nothing is written then).
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the command takes beside the options."""
+    add = parser.add_argument
+    add("problems", type=Path, metavar="PROBLEMS", help="JSON Lines of problems")
+    add("--replies", type=Path, metavar="FILE", required=True, help="what the systems replied")
+    add(
+        "--templates",
+        type=Path,
+        metavar="FILE",
+        help="sentences that say that there is no answer, one a line, in place of the project's",
+    )
+    add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
+
+
+def evaluate(parameters: UmwpParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
+    """Evaluate, write the tables, and say what came out and where it is."""
+    request = UmwpRequest(
+        arguments["problems"],
+        arguments["replies"],
+        arguments["templates"],
+        parameters,
+        arguments["output"],
+    )
+    return report(evaluate_umwp(request, progress), request.output)
+
+
+def report(study: UmwpStudy, output: Path) -> str:
+    """Return what came out, for a terminal."""
+    found: dict[tuple[str, str], dict[str, MetricRow]] = {}
+    for row in study.metrics:
+        key, _, form = row.group.partition(":")
+        if key == "form":
+            found.setdefault((row.system, form), {})[row.metric] = row
+    names = (*RATES, *COUNTS)
+    rows = [
+        (*both, *(metrics[name].value for name in RATES),
+         *(int(metrics[name].value or 0) for name in COUNTS))
+        for both, metrics in found.items()
+    ]  # fmt: skip
+    parts = [text_table(("system", "form", *names), rows)]
+    told = f"Threshold {study.threshold:.3f}"
+    if study.tuned is not None and study.tuned.f1 is not None:
+        told += f": F1 {study.tuned.f1:.3f} on {study.tuned.n} labelled replies"
+    parts.append(f"{told}.")
+    left_out = [
+        f"  {one['count']:,}: {in_words(one['reason'])}" for one in study.exclusions.as_list()
+    ]
+    if left_out:
+        parts.append("\n".join(["Not counted:", *left_out]))
+    parts += study.warnings()
+    parts.append(f"Written into {output}: {', '.join(UMWP_FILES)}")
+    return "\n\n".join(parts)
+
+
+EVALUATE = Evaluation(
+    help="tell whether models notice that a problem has no answer (UMWP)",
+    description="Classify replies to math word problems, of which some have no answer.",
+    epilog=EPILOG,
+    add_arguments=add_arguments,
+    run=evaluate,
+)

@@ -1,0 +1,1 @@
+"""UMWP: whether it is noticed that a problem has no answer."""

@@ -1,0 +1,126 @@
+"""Precision, recall and F1 of noticing, with intervals by problems (Sun et al. 2024, section 4).
+
+Positive is a reply that takes the problem for unanswerable. A refused reply is a third class: it
+took the problem for neither, and enters none of the three counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evaluation.methods.cells import Booleans, Floats
+from evaluation.methods.inference.clustered import Estimate, drawn_intervals
+from evaluation.methods.undefined import ratio
+
+NOTHING_POSITIVE = "nothing_taken_for_unanswerable"
+NO_UNANSWERABLE = "no_unanswerable_problem"
+NO_ANSWERABLE = "no_answerable_problem"
+NO_POSITIVE = "no_unanswerable_problem_and_none_taken_for_one"
+# F1 that is given up for a greater threshold.
+AS_GOOD = 0.05
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What came of n problems, one reply each.
+
+    Attributes
+    ----------
+    unanswerable : (n,) the label. positive : (n,) the reply takes the problem for unanswerable.
+    refused : (n,) the reply was refused; never positive. right : (n,) the number is the right one
+    and the problem was taken for answerable.
+    """
+
+    unanswerable: Booleans
+    positive: Booleans
+    refused: Booleans
+    right: Booleans
+
+    def of(self, chosen: Booleans) -> Taken:
+        """Return some of them."""
+        columns = (self.unanswerable, self.positive, self.refused, self.right)
+        return Taken(*(column[chosen] for column in columns))
+
+    def counts(self) -> dict[str, int]:
+        """Return how many there are of each case."""
+        found = {name: int(column.sum()) for name, column in self._cases().items()}
+        return {**found, "refusals": int(self.refused.sum())}
+
+    def _cases(self) -> dict[str, Booleans]:
+        negative = ~self.positive & ~self.refused
+        return {
+            "true_positives": self.unanswerable & self.positive,
+            "false_positives": ~self.unanswerable & self.positive,
+            "false_negatives": self.unanswerable & negative,
+        }
+
+
+def rates(taken: Taken, n_draws: int = 400, seed: int = 0) -> Mapping[str, Estimate]:
+    """Return precision, recall, f1 and answer_accuracy, 0 to 1.
+
+    precision = TP / (TP + FP), recall = TP / (TP + FN), f1 = 2 TP / (2 TP + FP + FN);
+    answer_accuracy: the share of answerable problems (those of refused replies too) that were
+    taken for answerable and answered rightly.
+
+    Parameters
+    ----------
+    n_draws, seed : of problems, with replacement; 0 draws for no intervals.
+
+    Returns
+    -------
+    `n` is the denominator, for f1 the replies that were not refused. Undefined where the
+    denominator is 0: nothing_taken_for_unanswerable, no_unanswerable_problem,
+    no_unanswerable_problem_and_none_taken_for_one, no_answerable_problem.
+    """
+    cases = taken._cases()
+    tp, fp, fn = (column.astype(np.float64) for column in cases.values())
+    answerable = (~taken.unanswerable).astype(np.float64)
+    right = (taken.right & ~taken.unanswerable).astype(np.float64)
+    parts = np.vstack([tp, tp, 2 * tp, right])
+    wholes = np.vstack([tp + fp, tp + fn, 2 * tp + fp + fn, answerable])
+    n = [tp.sum() + fp.sum(), tp.sum() + fn.sum(), len(tp) - taken.refused.sum(), answerable.sum()]
+
+    def drawn(weights: Floats) -> Floats:
+        return ratio(parts @ weights.T, wholes @ weights.T)
+
+    estimates = drawn_intervals(
+        ratio(parts.sum(axis=1), wholes.sum(axis=1)),
+        np.array(n, dtype=np.int64),
+        drawn,
+        len(tp),
+        n_draws,
+        seed,
+    )
+    reasons = (NOTHING_POSITIVE, NO_UNANSWERABLE, NO_POSITIVE, NO_ANSWERABLE)
+    names = ("precision", "recall", "f1", "answer_accuracy")
+    return {
+        name: replace(one, reason=reason) if one.value is None else one
+        for name, one, reason in zip(names, estimates, reasons, strict=True)
+    }
+
+
+def best_threshold(similarity: Floats, otherwise: Booleans, unanswerable: Booleans) -> float:
+    """Return the greatest threshold whose F1 is within .05 of the best one.
+
+    Positive is what is above it, or `otherwise`. F1 hardly changes over a wide range; the upper end
+    of it takes fewer replies that give a number for replies that do not.
+
+    Parameters
+    ----------
+    similarity : (n,) of replies to the nearest template, -1 to 1. otherwise : (n,) whether the
+    reply is positive whatever its similarity. unanswerable : (n,) the labels.
+
+    Returns
+    -------
+    The middle between two neighbouring similarities.
+    """
+    known = np.unique(similarity)
+    bounds = np.concatenate([[known[0] - 0.02], known, [known[-1] + 0.02]])
+    middles = (bounds[1:] + bounds[:-1]) / 2
+    positive = (similarity[None, :] > middles[:, None]) | otherwise[None, :]
+    found = (positive & unanswerable).sum(axis=1)
+    f1 = ratio(2.0 * found, positive.sum(axis=1) + unanswerable.sum(), undefined=0.0)
+    return float(middles[f1 >= f1.max() - AS_GOOD].max())
