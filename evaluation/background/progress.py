@@ -78,8 +78,18 @@ def _line(run: Run, rate: float | None, left: str | None) -> str:
         return "Loading the answers."
     line = f"{run.stage.capitalize()}: {run.done:,} of {run.total:,}"
     if rate is not None and left is not None and run.done < run.total:
-        line += f", {rate:,.0f} a second, {left} left" if rate >= 1 else f", {left} left"
+        line += f", {pace(rate)}, {left} left"
     return line
+
+
+def pace(rate: float) -> str:
+    """Return so many a second in words; a minute or an hour where a second is too short."""
+    for seconds, unit in ((1, "second"), (60, "minute")):
+        if rate * seconds >= 10:
+            return f"{rate * seconds:,.0f} a {unit}"
+        if rate * seconds >= 1:
+            return f"{rate * seconds:.1f}".removesuffix(".0") + f" a {unit}"
+    return f"{rate * 3600:.1f}".removesuffix(".0") + " an hour"
 
 
 def duration(seconds: float) -> str:

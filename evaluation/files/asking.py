@@ -37,7 +37,7 @@ from evaluation.flow.asking.prompts import (
     TEMPLATES,
     Prompt,
     TemplateError,
-    fields_of,
+    item_fields,
 )
 from evaluation.flow.asking.store import Store
 
@@ -277,7 +277,7 @@ def _refuse_without_passage(
 def _fields(one: QuestionRecord, passages: dict[str, PassageRecord]) -> dict[str, str]:
     passage = passages.get(one.passage)
     beside = {"passage": passage.text, "title": passage.title} if passage else {}
-    return fields_of(one.text, one.choices, one.category, one.language, **beside)
+    return item_fields(one.text, one.choices, one.category, one.language, **beside)
 
 
 def _refuse_to_replace(request: AskRequest) -> None:

@@ -114,6 +114,9 @@ class Kind:
     report : what a run found, as a dataclass; None where the summary tells it.
     text : the same for a terminal; None shows the tables.
     pages : of a run that is done. Without any, its report and its tables are shown.
+    named : what options that hold ids stand for, by option, where people read them.
+    standing : how a run stands, from its beginning on, as a part of its page: beside what every
+        run says, such as how far each model is. Its template is such a part.
     needs_answers : whether a version without an answer is refused.
     check : takes a version, who starts the run, and the options; returns what only the database
         can tell to be wrong with them. Asked wherever a run is started from.
@@ -134,6 +137,8 @@ class Kind:
     report: Callable[[Run], Any] | None = None
     text: Callable[[Run], str] | None = None
     pages: tuple[Page, ...] = ()
+    named: Callable[[Run], Mapping[str, str]] | None = None
+    standing: Page | None = None
     needs_answers: bool = True
     check: Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None = None
     evaluate: Evaluation | None = None

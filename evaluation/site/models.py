@@ -84,7 +84,7 @@ def models(request: HttpRequest) -> HttpResponse:
         "page": page,
         "rows": [(row, place_of(row, row.pk in mine)) for row in page],
         "may_make": is_requester(request.user),
-        "offers_packaged": _offers_packaged(request),
+        "offers_packaged": offers_packaged(request),
         "packaged": smollm2.MODEL,
     }
     return TemplateResponse(request, "admin/models/list.html", context)
@@ -227,7 +227,8 @@ def _form(request: HttpRequest, model: LanguageModel, title: str) -> HttpRespons
     )
 
 
-def _offers_packaged(request: HttpRequest) -> bool:
+def offers_packaged(request: HttpRequest) -> bool:
+    """Return whether the packaged model is installed, and nobody added it yet."""
     if not (is_requester(request.user) and smollm2.is_installed()):
         return False
     return not visible(request, LanguageModel.objects.all()).filter(spec=LOCAL).exists()

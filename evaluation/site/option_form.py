@@ -85,6 +85,10 @@ class OptionForm(forms.Form):
         for wrong in error.problems:
             self._refuse(self._field_of(wrong.option) if wrong.option else None, wrong)
 
+    def sentences(self, error: OptionError) -> list[str]:
+        """Return what is wrong, where the form itself is not filled in yet."""
+        return [_capital(FORM.sentence(self.options_of, wrong)) for wrong in error.problems]
+
     def parameters(self) -> Any:
         """Return what was asked for, an object of the class of options."""
         return self.options_of(**{name: self._value(name) for name in self.options})
@@ -125,8 +129,8 @@ class OptionForm(forms.Form):
 
     def _refuse(self, field: str | None, wrong: Problem | None) -> None:
         if wrong is not None:
-            said = FORM.sentence(self.options_of, wrong)
-            self.add_error(field, ValidationError(f"{said[:1].upper()}{said[1:]}", wrong.code))
+            said = _capital(FORM.sentence(self.options_of, wrong))
+            self.add_error(field, ValidationError(said, wrong.code))
 
     def _initial(self, parameters: Parameters) -> dict[str, Any]:
         """Return parameters as the form shows them."""
@@ -242,6 +246,10 @@ def _(option: Choice) -> forms.Field:
 @field_of.register(JsonObject)
 def _(option: Option) -> forms.Field:
     return ReadField(option)
+
+
+def _capital(sentence: str) -> str:
+    return f"{sentence[:1].upper()}{sentence[1:]}"
 
 
 def _is_required(option: Option) -> bool:

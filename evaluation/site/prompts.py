@@ -17,9 +17,9 @@ from annotations.models import Question, QuestionSet
 from annotations.web.pages import NEWEST_FIRST, page_of
 from annotations.web.query import number
 from annotations.web.scope import editable, maker, user_id, visible, visible_or_404
-from evaluation.flow.asking.prompts import fields_of
 from evaluation.models import Prompt
 from evaluation.site.prompt_form import STRATEGIES, PromptForm
+from evaluation.steps.asking.items import fields_of
 from evaluation.steps.asking.prompts import BUILT_IN, built_in, create_prompt, edit_prompt, named
 
 SETS_OFFERED = 50
@@ -65,7 +65,7 @@ def prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
         "strategy": STRATEGIES[version.strategy],
         "sets": sets,
         "question": question,
-        "messages_shown": named(version).prompt.messages(_fields(question)) if question else (),
+        "messages_shown": named(version).prompt.messages(fields_of(question)) if question else (),
     }
     return TemplateResponse(request, "admin/prompts/prompt.html", context)
 
@@ -124,14 +124,6 @@ def _first_question(sets: list[QuestionSet], wanted: str) -> Question | None:
         if question:
             return question
     return None
-
-
-def _fields(question: Question) -> dict[str, str]:
-    passage = question.passage
-    beside = {"passage": passage.text, "title": passage.title} if passage else {}
-    return fields_of(
-        question.text, question.choices, question.category, question.language, **beside
-    )
 
 
 def _way_here() -> list[tuple[str, str]]:

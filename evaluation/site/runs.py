@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
@@ -19,7 +22,7 @@ from annotations.web.texts import with_code
 from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.progress import duration, progress_of
-from evaluation.kinds import UnknownKindError, kind_of
+from evaluation.kinds import Kind, UnknownKindError, kind_of
 from evaluation.models import Run
 from evaluation.models.runs import ACTIVE
 from evaluation.options import FORM, OptionError, Parameters
@@ -83,15 +86,42 @@ def of_kind(run: Run) -> dict[str, Any]:
     done = run.state == Run.State.DONE
     return {
         "kind": kind,
-        **_settings(kind.options, run),
+        **_settings(kind.options, run, kind.named(run) if kind.named else {}),
         "counts": kind.summary_of(run).shown_counts().items() if done else (),
         "results": results_address(run),
+        **standing_of(kind, run),
     }
 
 
-def _settings(options: type[Parameters], run: Run) -> dict[str, Any]:
-    stored = run.parameters
-    return {"settings": options.settings(stored), "differences": options.differences(stored)}
+def standing_of(kind: Kind, run: Run) -> dict[str, Any]:
+    """Return what the kind has to say of how a run stands, and its template; {} for nothing."""
+    if kind.standing is None:
+        return {}
+    return {**kind.standing.context(run), "standing": kind.standing.template}
+
+
+def _settings(
+    options: type[Parameters], run: Run, named: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return every setting, and those that differ; `named` are values in other words."""
+    settings = [
+        replace(one, value=named.get(one.name, one.value))
+        for one in options.settings(run.parameters)
+    ]
+    return {"settings": settings, "differences": [one for one in settings if not one.is_default]}
+
+
+@require_GET
+def run_standing(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Return the part of a run's page that its kind makes, for the script of the page."""
+    shown = run_or_404(request, run_id)
+    try:
+        context = standing_of(kind_of(shown), shown)
+    except UnknownKindError as error:
+        raise Http404(str(error)) from error
+    if not context:
+        raise Http404("runs of this kind have no such part")
+    return TemplateResponse(request, context["standing"], context)
 
 
 @require_GET

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from evaluation.site import (
+    asking,
     comparing,
     exporting,
     judge,
@@ -23,6 +24,7 @@ PROMPT = "prompts/<uuid:prompt_id>/"
 urlpatterns = [
     path(SET, question_set.question_set, name="question-set"),
     path(f"{SET}grade/", starting.start, name="grade"),
+    path(f"{SET}ask/", asking.ask_models, name="ask-models"),
     path(f"{SET}run/<slug:name>/", starting.start, name="start"),
     path(f"{SET}let-a-model-judge/", judge.start_judge, name="start-judge"),
     path(f"{SET}same-meaning/", same_meaning.start, name="start-same-meaning"),
@@ -36,6 +38,7 @@ urlpatterns = [
     path("runs/", runs.runs, name="runs"),
     path(RUN, runs.run, name="run"),
     path(f"{RUN}status.json", runs.run_status, name="run-status"),
+    path(f"{RUN}standing/", runs.run_standing, name="run-standing"),
     path(f"{RUN}cancel/", runs.cancel_run, name="run-cancel"),
     path(f"{RUN}pause/", runs.pause_run, name="run-pause"),
     path(f"{RUN}resume/", runs.resume_run, name="run-resume"),

@@ -1,9 +1,10 @@
-"""What lists show of a run by its kind."""
+"""What pages show of a run by its kind: vectors, money, lengths of time."""
 
 from __future__ import annotations
 
 from django import template
 
+from evaluation.background.progress import duration, pace
 from evaluation.kinds import UnknownKindError, kind_of
 from evaluation.models import Run
 
@@ -21,3 +22,32 @@ def vectors(run: Run) -> str:
     except UnknownKindError:
         return ""
     return "" if option is None else str(option.default)
+
+
+STATUSES = {
+    "refused_prompt": "refused before it answered",
+    "refused_generation": "refused while it answered",
+}
+"""Words for what models gave in place of an answer, where the code is none."""
+
+
+@register.filter
+def status_words(status: str) -> str:
+    """Return what a model gave in place of an answer, in words."""
+    return STATUSES.get(status, status)
+
+
+@register.filter
+def money(amount: float) -> str:
+    """Return an amount without its currency: two decimals, or two digits of less than 0.1."""
+    if not amount:
+        return "0"
+    if abs(amount) >= 0.1:
+        return f"{amount:,.2f}"
+    digits = f"{amount:.1e}"
+    places = 1 - int(digits.partition("e")[2])
+    return f"{amount:.{places}f}"
+
+
+register.filter(pace)
+register.filter(duration)

@@ -28,7 +28,7 @@ from django.utils.timezone import now
 from annotations.models import Upload
 from crowdgrade.models.tokens import make_token
 from evaluation.flow.asking.prompts import TEMPLATES, Prompt
-from evaluation.models import Alarm, JudgementRequest, LanguageModel, LLMComparison, Run
+from evaluation.models import Alarm, JudgementRequest, LanguageModel, LLMComparison, LLMScore, Run
 from evaluation.models import Prompt as StoredPrompt
 from evaluation.steps.asking.prompts import create_prompt
 
@@ -181,6 +181,9 @@ ROUTES: dict[str, Route] = {
     "admin:member-remove": form(MANAGES_TEAM),
     # Runs and results
     "admin:grade": form(EDITS_QUESTIONS),
+    "admin:ask-models": form(EDITS_QUESTIONS),
+    "admin:start-judge": form(EDITS_QUESTIONS),
+    "admin:start-same-meaning": form(EDITS_QUESTIONS),
     "admin:start": form(EDITS_QUESTIONS, name=["aqer"]),
     "admin:export": get(QUESTIONS),
     "admin:export-answers": get(ANSWERS, what=["answers", "model-answers", "consensus"]),
@@ -188,6 +191,7 @@ ROUTES: dict[str, Route] = {
     "admin:runs": get(SIGNED_IN),
     "admin:run": get(ANSWERS),
     "admin:run-status": get(ANSWERS),
+    "admin:run-standing": get(ABSENT),
     "admin:run-cancel": post(EDITS_ANSWERS),
     "admin:run-pause": post(EDITS_ANSWERS),
     "admin:run-resume": post(EDITS_ANSWERS),
@@ -199,7 +203,11 @@ ROUTES: dict[str, Route] = {
     "admin:results-anchors": get(ANSWERS) | post(EDITS_ANSWERS),
     "admin:results-alarms": get(ANSWERS),
     "admin:results-alarm": get(ANSWERS),
+    "admin:compare-models": get(ANSWERS),
     "admin:results-comparison": get(ANSWERS),
+    # Leads on to the pair that a form names; without one there is none.
+    "admin:results-two": get(ABSENT),
+    "admin:results-pair": get(ANSWERS),
     "admin:results-heat-map": get(ANSWERS),
     "admin:results-planner": get(ANSWERS),
     "admin:results-summary": get(ANSWERS),
@@ -262,6 +270,11 @@ ROUTES: dict[str, Route] = {
     "api:results-alarm": get(ANSWERS),
     "api:results-comparisons": get(ANSWERS),
     "api:results-comparison": get(ANSWERS),
+    "api:results-pair": get(ANSWERS),
+    "api:results-pair-questions": get(ANSWERS),
+    "api:results-leaderboard": get(ANSWERS),
+    "api:results-groups": get(ANSWERS),
+    "api:question-set-leaderboard": get(ANSWERS),
     "api:results-against": get(ANSWERS),
     "api:results-trust": get(ANSWERS),
     "api:results-planner": get(ANSWERS),
@@ -286,6 +299,7 @@ def compared_models(of: Any) -> tuple[Any, Any]:
     second, _ = LanguageModel.objects.get_or_create(owner=of.owner, name="compared with")
     if not LLMComparison.objects.filter(run=of.run).exists():
         LLMComparison.objects.create(run=of.run, model_a=first, model_b=second, n=0)
+        LLMScore.objects.create(run=of.run, model=second, n=0, n_answered=0, reason="no_exemplar")
     return first.public_id, second.public_id
 
 
@@ -331,7 +345,7 @@ def _staged(of: Any) -> str:
 VALUES: dict[str, Callable[[Any], Any]] = {
     "set_id": lambda of: of.set.public_id,
     "question_id": lambda of: of.version.questions.first().public_id,
-    "model_id": lambda of: LanguageModel.objects.get(owner=of.owner).public_id,
+    "model_id": lambda of: LanguageModel.objects.filter(owner=of.owner).earliest("pk").public_id,
     "prompt_id": _prompt,
     "run_id": lambda of: of.run.public_id,
     "token": _staged,

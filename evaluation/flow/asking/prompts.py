@@ -95,7 +95,7 @@ class Prompt:
         return ({"role": "system", "content": self.system}, user) if self.system else (user,)
 
 
-def fields_of(
+def item_fields(
     question: str,
     choices: Sequence[str] = (),
     category: str = "",

@@ -6,6 +6,7 @@ What it collects is graded like imported answers, by the next run of AQER. The r
 
 from evaluation.flow.asking.options import AskOptions
 from evaluation.flow.asking.summary import AskSummary
+from evaluation.kinds.ask.pages import RESULTS, STANDING, named
 from evaluation.kinds.ask.tables import answers_table, errors_table, models_table
 from evaluation.kinds.ask.terminal import report_of_run
 from evaluation.kinds.kind import Kind
@@ -23,5 +24,9 @@ ASK = Kind(
     text=report_of_run,
     needs_answers=False,
     check=problems_at_start,
+    pages=(RESULTS,),
+    named=named,
+    standing=STANDING,
     action="Ask models",
+    start="ask-models",
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from annotations.models import Question, QuestionSetVersion
 from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.prompts import Prompt
+from evaluation.flow.asking.prompts import Prompt, item_fields
 
 
 def questions_of(version: QuestionSetVersion) -> list[Question]:
@@ -21,12 +21,8 @@ def items_of(questions: Sequence[Question], prompt: Prompt, samples: int) -> lis
 
 def fields_of(question: Question) -> dict[str, str]:
     """Return what a template may show of a question; as `manage.py ask` does of one in a file."""
-    passage, choices = question.passage, question.choices
-    return {
-        "question": question.text,
-        "choices": "".join(["\nChoices:", *(f"\n- {one}" for one in choices)]) if choices else "",
-        "category": question.category,
-        "language": question.language,
-        "passage": passage.text if passage else "",
-        "title": passage.title if passage else "",
-    }
+    passage = question.passage
+    beside = {"passage": passage.text, "title": passage.title} if passage else {}
+    return item_fields(
+        question.text, question.choices, question.category, question.language, **beside
+    )

@@ -61,7 +61,7 @@ def test_rates_are_told_to_hundredths_seconds_to_tenths_and_shares_in_whole_perc
         (running(5, 5, 5), "Embedding: 5 of 5"),  # nothing is left
         (running(2, 4, 2), "Embedding: 2 of 4, 1 a second, 2 s left"),
         (running(1, 4, 0.5), "Embedding: 1 of 4, 2 a second, 2 s left"),  # 1.5, rounded
-        (running(1, 4, 2), "Embedding: 1 of 4, 6 s left"),  # half a step a second says little
+        (running(1, 4, 2), "Embedding: 1 of 4, 30 a minute, 6 s left"),  # one in 2 s
     ],
 )
 def test_the_line_says_what_is_known(run, line):

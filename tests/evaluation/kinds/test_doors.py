@@ -134,6 +134,23 @@ def test_its_tables_are_files(site, finished):
     assert page(site, "results-table", finished, "models").status_code == 404
 
 
+def test_what_it_says_of_how_a_run_stands_is_on_the_page_of_the_run(site, rivers, settings):
+    settings.RUN_KINDS = ["tests.evaluation.kinds.words.STANDING"]
+    run = runs.queue(rivers.latest_version(), rivers.owner_id, WordOptions(longest=6), "words")
+    work_one_turn()
+    said = page(site, "run", run).content.decode()
+    part = page(site, "run-standing", run).content.decode()
+    assert "First-half" in said
+    assert "First-half" in part
+    assert "<html" not in part
+    assert f'data-run-standing="{reverse("admin:run-standing", args=[run.public_id])}"' in said
+    assert "<dd>6 letters</dd>" in said
+
+
+def test_without_it_there_is_no_such_part(site, finished):
+    assert page(site, "run-standing", finished).status_code == 404
+
+
 def test_a_page_that_it_declares_has_an_address(site, finished, settings):
     settings.RUN_KINDS = ["tests.evaluation.kinds.words.PAGED"]
     said = page(site, "results-page", finished, "most").content.decode()

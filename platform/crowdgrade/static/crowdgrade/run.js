@@ -19,6 +19,14 @@ document.addEventListener("DOMContentLoaded", () => {
     part("trouble").hidden = true;
   };
 
+  // What the kind of run shows beside, such as how far each model is; made by the site.
+  const beside = document.querySelector("[data-run-standing]");
+  const showBeside = async () => {
+    if (!beside) return;
+    const answer = await fetch(beside.dataset.runStanding);
+    if (answer.ok && !answer.redirected) beside.innerHTML = await answer.text();
+  };
+
   const look = async () => {
     try {
       const answer = await fetch(card.dataset.runStatus, { headers: { Accept: "application/json" } });
@@ -30,6 +38,7 @@ document.addEventListener("DOMContentLoaded", () => {
       const turned = (progress.state === "paused") !== (card.dataset.runState === "paused");
       if (progress.finished || turned) return location.reload();
       show(progress);
+      if (!document.hidden) await showBeside();
       pause = document.hidden ? 10000 : 1500;
     } catch {
       part("trouble").hidden = false;

@@ -110,5 +110,17 @@ WORDS = Kind(
 MOST = Page("most", "The most", "evaluation/kind.html", lambda run: {"facts": rows_of(run)})
 PAGED = replace(WORDS, pages=(MOST,))
 
+# The same, saying on the page of a run how far it is, and what its longest word may be.
+STANDING = replace(
+    WORDS,
+    standing=Page(
+        "standing",
+        "So far",
+        "evaluation/kind_facts.html",
+        lambda run: {"facts": list(RunData.objects.filter(run=run).values_list("name", "data"))},
+    ),
+    named=lambda run: {"longest": f"{run.parameters['longest']} letters"},
+)
+
 # The same without runs.
 ON_FILES = replace(WORDS, run=None)

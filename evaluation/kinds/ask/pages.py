@@ -1,0 +1,143 @@
+"""What pages show of a run that asks: how far each model is, and in the end what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from evaluation.flow.asking.summary import (
+    BUDGET,
+    DONE,
+    ENDS,
+    FAILED,
+    GIVEN_UP,
+    AskedModel,
+    AskSummary,
+)
+from evaluation.kinds.kind import Page
+from evaluation.models import LanguageModel, Run
+from evaluation.steps.asking.progress import ModelProgress, progress_by_model
+from evaluation.steps.asking.prompts import UnknownPromptError, prompt_of
+from evaluation.words.faults import FaultWords, fault_words
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors of one code: how many, in words, and what the server said of one."""
+
+    count: int
+    words: FaultWords
+    message: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model that was asked, beside what its counts mean.
+
+    Attributes
+    ----------
+    came : the counts. has_prices : whether `came.cost` means anything.
+    end : how it ended, in words; "" where everything was asked. remedy : what to do about that.
+    errors : by kind, most first.
+    """
+
+    came: AskedModel
+    has_prices: bool
+    end: str
+    remedy: str
+    errors: tuple[Errors, ...]
+
+    @property
+    def model_id(self) -> UUID:
+        """The public id of the model."""
+        return UUID(self.came.id)
+
+
+@dataclass(frozen=True)
+class Going:
+    """A model that is being asked; `has_prices` says whether `at.cost` means anything."""
+
+    at: ModelProgress
+    has_prices: bool
+
+    @property
+    def end(self) -> str:
+        """How it ended, in words; "" while it goes on."""
+        return ENDS.get(self.at.end, self.at.end)
+
+
+REMEDIES = {
+    BUDGET: "Ask again with a higher budget: what is there is not asked, or paid for, twice.",
+    GIVEN_UP: "Mend what stands beside it, try the model on its page, then run it again: what is "
+    "there is not asked twice.",
+    FAILED: "Look at the model's page: where it runs, and its key. Then run it again.",
+}
+"""What to do about a model that was not asked to the end."""
+
+GONE = "one that is not there any more"
+
+
+def standing(run: Run) -> Mapping[str, Any]:
+    """Return how far each model is; once the run is done, what came of each."""
+    if run.state == Run.State.DONE:
+        return results(run)
+    models = progress_by_model(run)
+    priced = _priced([one.id for one in models])
+    going = [Going(one, one.id in priced) for one in models]
+    costs = [one.at.cost for one in going]
+    return {"going": going, "spent": sum(costs) if len(priced) == len(models) else None}
+
+
+def results(run: Run) -> Mapping[str, Any]:
+    """Return what came of each model, and what to do about what did not come."""
+    summary = AskSummary.of(run.summary)
+    priced = _priced([one.id for one in summary.models])
+    return {
+        "asked": [_asked(one, one.id in priced) for one in summary.models],
+        "spent": summary.cost if len(priced) == len(summary.models) else None,
+        "complete": summary.complete,
+        "samples": summary.samples,
+        "question_set_id": run.version.question_set.public_id,
+    }
+
+
+def named(run: Run) -> Mapping[str, str]:
+    """Return the names of the models and of the prompt that the options name by ids."""
+    ids = [str(one) for one in run.parameters.get("models", ())]
+    rows = LanguageModel.objects.filter(public_id__in=ids).values_list("public_id", "name")
+    names = {str(public_id): name for public_id, name in rows}
+    found = {
+        "models": ", ".join(names.get(one, "a model that is not there any more") for one in ids)
+    }
+    if prompt := run.parameters.get("prompt"):
+        try:
+            found["prompt"] = prompt_of(str(prompt)).name
+        except UnknownPromptError:
+            found["prompt"] = GONE
+    return found
+
+
+def _asked(came: AskedModel, has_prices: bool) -> Asked:
+    errors = [
+        Errors(count, fault_words(code), came.error_messages.get(code, ""))
+        for code, count in came.errors.items()
+    ]
+    return Asked(
+        came,
+        has_prices,
+        "" if came.end == DONE else ENDS.get(came.end, came.end),
+        REMEDIES.get(came.end, ""),
+        tuple(sorted(errors, key=lambda one: -one.count)),
+    )
+
+
+def _priced(ids: list[str]) -> set[str]:
+    """Return the ids of those whose prices are known."""
+    rows = LanguageModel.objects.filter(public_id__in=ids, price_in__isnull=False)
+    return {str(public_id) for public_id in rows.values_list("public_id", flat=True)}
+
+
+STANDING = Page("standing", "Model by model", "evaluation/ask/standing.html", standing)
+RESULTS = Page("", "What came of it", "evaluation/ask/results.html", results)
