@@ -273,6 +273,47 @@ def write_input(folder: Path, demo: Path) -> None:
     write_mistakes(folder, demo, header, rows)
     write_graded_answers(folder / "mohler2011", rng)
     write_rewordings(folder)
+    write_prompts(folder)
+
+
+def write_prompts(folder: Path) -> None:
+    """Prompts that mean the same (one file lacks a comma), replies to them, and judgements."""
+    wordings = {
+        "001": [("en", "What are the rules?"), ("en", "How is it played?"), ("sv", "Reglerna?")],
+        "002": [("en", "Write to mum."), ("en", "Write to mother."), ("en", "Write to mom.")],
+    }
+    items = [
+        {
+            "id": name,
+            "variation": "style",
+            "variants": [{"language": one, "prompt": prompt} for one, prompt in variants],
+        }
+        for name, variants in wordings.items()
+    ]
+    test = {"source": "us", "year": "2024", "items": items}
+    text = json.dumps({"eloquent-robustness-test": test}, indent=1)
+    (folder / "prompts.json").write_text(text, "utf-8")
+    (folder / "broken-prompts.json").write_text(text.replace("},\n", "}\n", 1), "utf-8")
+    replies = [("system", "item", "language", "variant", "reply", "status")]
+    replies += [("a", "001", "en", n, f"eleven a side {n}", "") for n in (0, 1)]
+    replies += [("a", "002", "en", n, "dear mother come home", "") for n in (0, 1)]
+    replies += [("a", "002", "en", 2, "", "refused"), ("a", "099", "en", 0, "who", "")]
+    save_csv(folder / "prompt-replies.csv", replies)
+    judged = [("item", "system", "language", "judge", "repeat", "score", "judge_reply")]
+    judges = ("small", "large", "human")
+    for at, item in enumerate(wordings):
+        judged += [(item, "a", "en", judge, 1, at + len(judge) % 3, "") for judge in judges]
+        judged.append((item, "a", "en", "small", 2, "", "They agree.\n**Similarity score: 4/5**"))
+        judged.append((item, "b", "en", "small", 1, "", "Similarity score: 0-5"))
+    save_csv(folder / "judgements.csv", judged)
+    turns = [{"question": "Write to mum.", "answer": "dear mum"}]
+    turns += [
+        {"question": "Shorter?", "answer": "mum"},
+        {"question": "Write to mom.", "answer": "x"},
+    ]
+    form = {"team": "t", "system": "b", "submissionid": "1", "language": "en", "date": "d"}
+    form |= {"label": "l", "questions": [{"questionid": 2, "turns": turns}]}
+    (folder / "submission.json").write_text(json.dumps(form), "utf-8")
 
 
 def write_rewordings(folder: Path) -> None:

@@ -35,7 +35,8 @@ def world():
 
 
 @pytest.fixture
-def rita(db, django_user_model, monkeypatch):
+def rita(db, django_user_model, monkeypatch, settings):
+    settings.MODEL_NETWORKS = ["127.0.0.0/8"]  # where the tests' models are
     monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
     monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
     return django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
