@@ -77,7 +77,9 @@ def load() -> QuestionSet:
         import_questions(question_set, demo.QUESTIONS)
     import_answers(question_set, demo.ANSWERS)
     import_model_answers(question_set, demo.MODEL_ANSWERS)
-    LanguageModel.objects.filter(owner=owner, notice="").update(notice=demo.MODEL_LABEL)
+    # The recorded ones; not those that somebody registered to have them asked.
+    recorded = LanguageModel.objects.filter(owner=owner, notice="", spec="")
+    recorded.update(notice=demo.MODEL_LABEL)
     return question_set
 
 

@@ -12,7 +12,7 @@ from evaluation.backends.chat.contract import ChatModel, ChatRequest, Message
 
 MOST_SEEDS = 2**31
 # What the asking itself says in every request; no parameter of a model.
-FIXED = frozenset({"model", "messages", "stream", "n"})
+FIXED = frozenset({"model", "prompt", "messages", "stream", "n"})
 
 
 @dataclass(frozen=True, slots=True)

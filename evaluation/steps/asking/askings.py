@@ -72,16 +72,19 @@ class Asking:
     def stored_parameters(self) -> dict[str, Any]:
         """What is stored of it with every answer: how the model was reached, and all it was sent.
 
-        Samples share the seed of the first one; theirs follow from it.
+        Samples share the seed of the first one; theirs follow from it. With the prompt's hash,
+        for two prompts may say the same of a question.
         """
         seed = {} if self.seed is None else {"seed": self.seed}
-        return {"model": self.model.spec, **self.sent, **seed}
+        prompt = {"prompt": self.prompt.prompt.hash}
+        return {"model": self.model.spec, **prompt, **self.sent, **seed}
 
     @cached_property
     def hash(self) -> str:
         """What all answers of this asking have in common, as one SHA-256."""
-        parts = [self.prompt.prompt.strategy, self.prompt.prompt.hash, self.stored_parameters]
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(
+            json.dumps(self.stored_parameters, sort_keys=True).encode()
+        ).hexdigest()
 
     @cached_property
     def planned(self) -> list[Planned]:

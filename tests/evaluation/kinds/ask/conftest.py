@@ -9,8 +9,9 @@ from tests.evaluation.kinds.ask import model
 
 
 @pytest.fixture
-def rana(db, monkeypatch):
-    """Nobody hears the bell."""
+def rana(db, monkeypatch, settings):
+    """Nobody hears the bell, and models on this machine may be asked with any database."""
+    settings.MODEL_NETWORKS = ["127.0.0.0/8", "::1/128"]
     monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
     monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
     return crowd.user("rana", is_staff=True)

@@ -13,7 +13,7 @@ from evaluation.background import runs
 from evaluation.background.leases import claim_oldest
 from evaluation.background.work import work_one_turn
 from evaluation.flow.asking.options import AskOptions
-from evaluation.flow.asking.prompts import Prompt
+from evaluation.flow.asking.prompts import TEMPLATES, Prompt
 from evaluation.flow.asking.summary import AskSummary
 from evaluation.models import LLMResponse, RawReply, Run
 from evaluation.options import OptionError
@@ -49,7 +49,9 @@ def test_every_question_gets_its_answer_and_all_that_was_said_is_kept(version, s
         == "to Question: Where is river 1?\nAnswer in one or two short senten"[:63]
     )
     row = LLMResponse.objects.get(question__external_id="r2")
-    assert row.parameters == {"model": small.spec, "temperature": 0.0, "max_tokens": 256, "seed": 0}
+    prompt = {"prompt": Prompt("closed", TEMPLATES["closed"]).hash}
+    sent = {"temperature": 0.0, "max_tokens": 256, "seed": 0}
+    assert row.parameters == {"model": small.spec, **prompt, **sent}
     assert json.loads(row.prompt)[1]["content"].startswith("Question: Where is river 2?")
     assert (row.status, row.finish_reason, row.extra["attempts"]) == ("text", "stop", 1)
     raw = row.raw
@@ -91,6 +93,18 @@ def test_another_prompt_parameter_or_address_is_another_asking(version, rana, sm
         (one,) = asked(version, small, **options).models
         assert one.asked == REQUESTS
         assert len(chat.bodies) + len(other.bodies) == 2 * REQUESTS
+    assert LLMResponse.objects.count() == 2 * QUESTIONS
+
+
+def test_two_prompts_that_say_the_same_of_a_question_share_the_reply_and_not_the_row(
+    version, rana, small, chat
+):
+    # No question has a category, so the messages are the same.
+    for template in ("{question}", "{category}{question}"):
+        made = create_prompt(rana.pk, template, Prompt("closed", template, ""))
+        (one,) = asked(version, small, prompt=str(made.public_id)).models
+        assert one.complete
+    assert len(chat.bodies) == REQUESTS
     assert LLMResponse.objects.count() == 2 * QUESTIONS
 
 
