@@ -208,7 +208,7 @@ def read_word_problem_replies(path: Readable) -> WordProblemReplies:
     """Read replies in a CSV, TSV, JSON Lines or XLSX file.
 
     Columns: `id` (or `item`) and `reply`; `system` (default "model"), `form` (default "direct")
-    and `status` (default text) may be absent.
+    and `status` (default text) may be absent, and so may the reply of a row with another status.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def read_word_problem_replies(path: Readable) -> WordProblemReplies:
     """
     columns = (
         Column("id", ("id", "item")),
-        Column("reply", ("reply",)),
+        Column("reply", ("reply",), required=False),  # a refused one has none
         Column("system", ("system",), required=False),
         Column("form", ("form",), required=False),
         Column("status", ("status",), required=False),
@@ -226,9 +226,11 @@ def read_word_problem_replies(path: Readable) -> WordProblemReplies:
     problems = Problems(source_of(path).name)
     table = open_table(path, columns, problems)
     found: dict[tuple[str, str, str], WordProblemReply] = {}
+    said: set[str] = set()
     n_rows = n_repeated = 0
     for line, cells, _ in table.rows:
         n_rows += 1
+        said.update((cells[1], cells[4]))
         reply = _reply(problems, line, cells)
         if reply is None:
             continue
@@ -246,6 +248,9 @@ def read_word_problem_replies(path: Readable) -> WordProblemReplies:
             )
     if not n_rows and not problems.total:
         problems.add(None, None, "there is no data row", "Check that the replies were saved.")
+    elif not problems.total and not any(said):
+        reason = "no row has a reply or a status"
+        problems.add(None, "reply", reason, "Name the column of the texts reply.")
     problems.raise_if_any()
     return WordProblemReplies(
         table.name,
@@ -269,5 +274,5 @@ def _reply(problems: Problems, line: int, cells: tuple[str, ...]) -> WordProblem
     status = status_of(word, text, line, problems)
     if not item or status is None:
         return None
-    named = cleaned(form).casefold() or DIRECT
+    named = "-".join(cleaned(form).casefold().replace("_", " ").split()) or DIRECT
     return WordProblemReply(line, cleaned(system) or "model", item, named, text, status)

@@ -41,7 +41,7 @@ REPLIES = [
 def evaluate(folder, replies=REPLIES, problems=PROBLEMS, *options):
     one, other = folder / "problems.jsonl", folder / "replies.jsonl"
     one.write_text("".join(json.dumps(entry) + "\n" for entry in problems))
-    other.write_text("".join(json.dumps({"reply": "", **entry}) + "\n" for entry in replies))
+    other.write_text("".join(json.dumps(entry) + "\n" for entry in replies))
     arguments = [one, "--replies", other, "--output", folder / "out", *(options or QUICK)]
     return manage("evaluate", "umwp", *arguments)
 
@@ -106,18 +106,18 @@ def test_pairs_set_a_problem_beside_the_one_it_was_made_of(tmp_path):
 def test_forms_are_never_pooled(tmp_path):
     replies = [
         *({"form": "direct", **reply} for reply in REPLIES),
-        *({"form": "Instruction", "id": one["id"], "reply": UNKNOWN} for one in PROBLEMS),
+        *({"form": "In_Context", "id": one["id"], "reply": UNKNOWN} for one in PROBLEMS),
     ]
     assert evaluate(tmp_path, replies).code == 0
     assert set(metrics(tmp_path).values()) == {(None, "forms_are_not_pooled")}
     assert metrics(tmp_path, "form:direct")["recall"][0] == pytest.approx(2 / 3)
     # All taken for unanswerable: 4 of 6 rightly.
-    assert metrics(tmp_path, "form:instruction")["precision"][0] == pytest.approx(4 / 6)
-    assert metrics(tmp_path, "category:2,form:instruction")["recall"][0] == 1
+    assert metrics(tmp_path, "form:in-context")["precision"][0] == pytest.approx(4 / 6)
+    assert metrics(tmp_path, "category:2,form:in-context")["recall"][0] == 1
 
 
 def test_an_empty_reply_is_answerable_without_a_number(tmp_path):
-    replies = [{"id": 1, "status": "empty"}, {"id": 3}]
+    replies = [{"id": 1, "status": "empty"}, {"id": 3, "reply": " "}]
     assert evaluate(tmp_path, replies).code == 0
     items = rows(tmp_path, "items.csv")
     assert [(row["taken_as"], row["decided_by"]) for row in items[:3]] == [
@@ -192,6 +192,7 @@ def test_a_bad_problem_is_told_with_its_line(tmp_path, bad, said):
         ([{"id": 1, "reply": "a"}, {"id": 1, "reply": "b"}], "replied to problem 1 already in"),
         ([{"id": "", "reply": "a"}], "the id is missing"),
         ([{"id": 1, "status": "gone"}], "the status gone is unknown"),
+        ([{"id": 1, "said": "5"}], "no row has a reply or a status"),
     ],
 )  # fmt: skip
 def test_a_bad_reply_is_told_with_its_line(tmp_path, replies, said):
