@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
@@ -11,7 +12,7 @@ from evaluation.background import runs
 from evaluation.background.leases import claim_oldest
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
-from evaluation.options import OptionError
+from evaluation.options import OptionError, problem
 from tests.annotations import world as crowd
 
 pytestmark = pytest.mark.django_db
@@ -113,3 +114,22 @@ def test_run_again_is_the_same_run_by_another_person_with_nothing_done_yet(versi
     assert follower.parameters == run.parameters
     assert (follower.state, follower.attempt, follower.crashes) == ("queued", 0, 0)
     assert rung == [True, True]
+
+
+def test_a_kind_looks_at_the_version_the_owner_and_the_options_before_a_run_starts(
+    version, rana, rung, monkeypatch
+):
+    asked, wrong = [], [problem("too_early", "seed")]
+    checking = SimpleNamespace(
+        options=AqerParameters, check=lambda *of: asked.append(of) or list(wrong)
+    )
+    monkeypatch.setattr(runs, "kind_named", lambda name: checking)
+    options = AqerParameters(bootstrap=7)
+    with pytest.raises(OptionError) as caught:
+        runs.queue(version, rana.pk, options)
+    assert caught.value.problems == tuple(wrong)
+    assert asked == [(version, rana, options)]
+    assert (Run.objects.count(), rung) == (0, [])
+    wrong.clear()
+    assert runs.queue(version, rana.pk, options).pk
+    assert rung == [True]

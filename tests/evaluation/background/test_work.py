@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.backends import BackendError
 from evaluation.background import work
-from evaluation.background.leases import LeaseLostError
+from evaluation.background.leases import Heartbeat, LeaseLostError, claim_oldest
 from evaluation.background.work import TURN_SECONDS, work_one_turn, worker_name
 from evaluation.models import Run
 from evaluation.steps.checkpoints import OutOfTimeError, RunInputError
@@ -135,3 +135,13 @@ def test_a_run_of_an_unknown_kind_fails_and_says_so(run, rung):
     run.refresh_from_db()
     assert run.state == "failed"
     assert "of tomorrow" in run.error
+
+
+def test_a_heartbeat_that_lost_its_claim_says_of_which_run(run):
+    claim = claim_oldest("ann")
+    heartbeat = Heartbeat(claim)
+    heartbeat.check()
+    heartbeat.lost.set()
+    with pytest.raises(LeaseLostError) as caught:
+        heartbeat.check()
+    assert caught.value.args == (run.pk,)
