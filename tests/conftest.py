@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from hypothesis import settings as hypothesis_settings
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# How long an example takes says how busy the machine is.
+hypothesis_settings.register_profile("crowdgrade", deadline=None)
+hypothesis_settings.load_profile("crowdgrade")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -186,6 +186,8 @@ class _Asker:
     ) -> None:
         """Let `at_once` workers take from the list until it or a bound is reached."""
         groups = iter(waiting)
+        if self.settings.seconds is not None and self.settings.seconds <= 0:
+            self._end(End.TIME, "the time is used up")
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.model.close)
             await self.model.open(self.at_once)
