@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from annotations.exchange import OutputFolder
 from annotations.exchange.reading.several_answers import (
@@ -53,21 +54,34 @@ def evaluate_maqa(request: MaqaRequest, progress: Progress | None = None) -> Maq
     questions = read_several_answers(request.questions)
     replies = read_several_answers_replies(request.replies)
     study = study_replies(request.parameters, questions.questions, replies.replies, progress)
+    hashes = {"questions": questions.sha256, "replies": replies.sha256}
+    counts = {"reply_lines": replies.n_rows, "repeated": replies.n_repeated}
     with OutputFolder(request.output) as folder:
-        write_metrics(folder, study.metrics)
-        folder.write_csv(ITEMS, ItemRow._fields, study.items())
-        folder.write_csv(ANSWERS, AnswerRow._fields, study.answers())
-        folder.write_csv(POSITIONS, PositionRow._fields, study.positions())
-        folder.write_csv(GOLD_COUNTS, GoldCountRow._fields, study.gold_counts())
-        counts = {**study.counts, "reply_lines": replies.n_rows, "repeated": replies.n_repeated}
-        summary = study_summary(
-            "maqa",
-            request.parameters,
-            {"questions": questions.sha256, "replies": replies.sha256},
-            counts,
-            study.exclusions,
-            warnings=[*questions.warnings, *replies.warnings, *study.warnings()],
-            more={"complete": study.complete},
-        )
-        folder.write_json(SUMMARY, summary)
+        write_maqa(folder, study, hashes, counts, [*questions.warnings, *replies.warnings])
     return study
+
+
+def write_maqa(
+    folder: OutputFolder,
+    study: MaqaStudy,
+    hashes: Mapping[str, str],
+    counts: Mapping[str, int],
+    warnings: Sequence[str],
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the tables; `hashes` of the inputs, `counts` and `more` go into summary.json."""
+    write_metrics(folder, study.metrics)
+    folder.write_csv(ITEMS, ItemRow._fields, study.items())
+    folder.write_csv(ANSWERS, AnswerRow._fields, study.answers())
+    folder.write_csv(POSITIONS, PositionRow._fields, study.positions())
+    folder.write_csv(GOLD_COUNTS, GoldCountRow._fields, study.gold_counts())
+    summary = study_summary(
+        "maqa",
+        study.parameters,
+        hashes,
+        {**study.counts, **counts},
+        study.exclusions,
+        warnings=[*warnings, *study.warnings()],
+        more={"complete": study.complete, **(more or {})},
+    )
+    folder.write_json(SUMMARY, summary)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from annotations.exchange import InputError, OutputFolder
 from annotations.exchange.reading.decoding import open_text
@@ -69,11 +70,22 @@ def evaluate_umwp(request: UmwpRequest, progress: Progress | None = None) -> Umw
             request.templates is None,
             progress,
         )
-        write_metrics(folder, study.metrics)
-        folder.write_csv(ITEMS, ItemRow._fields, study.items())
-        folder.write_csv(PAIRS, PairRow._fields, study.pairs())
-        folder.write_json(SUMMARY, _summary(request, study, hashes, replies.n_repeated))
+        write_umwp(folder, study, hashes, {"repeated": replies.n_repeated})
     return study
+
+
+def write_umwp(
+    folder: OutputFolder,
+    study: UmwpStudy,
+    hashes: Mapping[str, str],
+    counts: Mapping[str, int],
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the tables; `hashes` of the inputs, `counts` and `more` go into summary.json."""
+    write_metrics(folder, study.metrics)
+    folder.write_csv(ITEMS, ItemRow._fields, study.items())
+    folder.write_csv(PAIRS, PairRow._fields, study.pairs())
+    folder.write_json(SUMMARY, {**_summary(study, hashes, counts), **(more or {})})
 
 
 def read_templates(path: Path) -> tuple[tuple[str, ...], str]:
@@ -88,8 +100,8 @@ def read_templates(path: Path) -> tuple[tuple[str, ...], str]:
 
 
 def _summary(
-    request: UmwpRequest, study: UmwpStudy, hashes: dict[str, str], n_repeated: int
-) -> dict[str, object]:
+    study: UmwpStudy, hashes: Mapping[str, str], counts: Mapping[str, int]
+) -> dict[str, Any]:
     info = study.found.info
     labelled = labelled_replies()
     same, kappa = agreement(labelled)
@@ -101,9 +113,9 @@ def _summary(
     }
     return study_summary(
         "umwp",
-        request.parameters,
+        study.parameters,
         hashes,
-        {**study.counts(), "repeated": n_repeated},
+        {**study.counts(), **counts},
         study.exclusions,
         made=made,
         warnings=study.warnings(),

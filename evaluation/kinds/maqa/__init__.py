@@ -3,6 +3,7 @@
 from evaluation.flow.maqa.parameters import MaqaParameters
 from evaluation.kinds.kind import Kind
 from evaluation.kinds.maqa.evaluate import EVALUATE
+from evaluation.kinds.maqa.study import STUDY
 
 MAQA = Kind(
     name="maqa",
@@ -11,4 +12,5 @@ MAQA = Kind(
     "when it is right.",
     options=MaqaParameters,
     evaluate=EVALUATE,
+    study=STUDY,
 )

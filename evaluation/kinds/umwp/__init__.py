@@ -3,6 +3,7 @@
 from evaluation.flow.umwp.parameters import UmwpParameters
 from evaluation.kinds.kind import Kind
 from evaluation.kinds.umwp.evaluate import EVALUATE
+from evaluation.kinds.umwp.study import STUDY
 
 UMWP = Kind(
     name="umwp",
@@ -10,4 +11,5 @@ UMWP = Kind(
     words="Tells whether a model notices that a math word problem has no answer.",
     options=UmwpParameters,
     evaluate=EVALUATE,
+    study=STUDY,
 )

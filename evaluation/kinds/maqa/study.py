@@ -1,0 +1,60 @@
+"""MAQA asked and evaluated: ``manage.py study maqa QUESTIONS --model SPEC --output DIR``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from evaluation.files.asking import Asking
+from evaluation.files.maqa_study import MaqaStudyRequest, study_maqa
+from evaluation.flow.maqa.parameters import MaqaParameters
+from evaluation.kinds.kind import Progress, Studied, Study
+from evaluation.kinds.maqa.evaluate import report
+from evaluation.words.console import at_least
+
+EPILOG = """\
+Every question is put in a fresh conversation, which asks for a JSON list and a confidence from 0 to
+100; with --samples it is asked again, for the consistency (choose a --temperature above 0 then).
+DIR then holds the tables of evaluate maqa, and replies.csv.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the study takes beside its options and those of asking."""
+    add = parser.add_argument
+    add("questions", type=Path, metavar="QUESTIONS", help="JSON list of questions and answers")
+    add(
+        "--samples",
+        type=at_least(1),
+        default=1,
+        metavar="N",
+        help="replies to each question (%(default)s)",
+    )
+    add("--first", type=at_least(1), metavar="N", help="ask the first N questions only")
+    add("--output", type=Path, metavar="DIR", required=True, help="folder for what comes")
+
+
+def run(
+    parameters: MaqaParameters, arguments: Mapping[str, Any], asking: Asking, progress: Progress
+) -> Studied:
+    """Ask, evaluate, write, and say what came out."""
+    request = MaqaStudyRequest(
+        arguments["questions"],
+        arguments["samples"],
+        arguments["first"],
+        parameters,
+        arguments["output"],
+    )
+    study, complete = study_maqa(request, asking, progress)
+    return Studied(report(study, request.output), complete)
+
+
+STUDY = Study(
+    help="ask a model questions with several right answers (MAQA)",
+    description="Ask a model questions with several right answers, and evaluate its replies.",
+    epilog=EPILOG,
+    add_arguments=add_arguments,
+    run=run,
+)
