@@ -205,8 +205,7 @@ ROUTES: dict[str, Route] = {
     "admin:results-alarm": get(ANSWERS),
     "admin:compare-models": get(ANSWERS),
     "admin:results-comparison": get(ANSWERS),
-    # Leads on to the pair that a form names; without one there is none.
-    "admin:results-two": get(ABSENT),
+    "admin:results-two": get(ANSWERS),
     "admin:results-pair": get(ANSWERS),
     "admin:results-heat-map": get(ANSWERS),
     "admin:results-planner": get(ANSWERS),
@@ -217,7 +216,10 @@ ROUTES: dict[str, Route] = {
     "admin:results-chart": get(ANSWERS, name=["grades", "convergence"]),
     "admin:results-table": get(
         ANSWERS,
-        name=["workers", "questions", "models", "comparison", "heat-map", "planner", "alarms"],
+        name=[
+            *("workers", "questions", "models", "comparison", "heat-map", "planner", "alarms"),
+            *("leaderboard", "groups"),
+        ],
     ),
     # Pages of other kinds of run; an AQER run has none of them.
     "admin:results-page": get(ABSENT, slug=["words"]),

@@ -47,12 +47,10 @@ def pair(request: HttpRequest, run: Run, first: UUID, second: UUID) -> Context:
 
 @results_file
 def two(request: HttpRequest, run: Run) -> HttpResponseBase:
-    """Lead to the page of the two models that a form named; to all of them for one named twice."""
+    """Lead to the page of the two models that a form named; to all pairs otherwise."""
     first, second = public_id(request.GET, "first"), public_id(request.GET, "second")
-    if first is None or second is None:
-        raise Http404("two models are needed")
     asked = urlencode({"correction": asked_correction(request.GET)})
-    if first == second:
+    if first is None or second is None or first == second:
         return redirect(f"{reverse('admin:results-comparison', args=[run.public_id])}?{asked}")
     pair_page = reverse("admin:results-pair", args=[run.public_id, first, second])
     return redirect(f"{pair_page}?{asked}")
