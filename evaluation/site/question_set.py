@@ -32,6 +32,8 @@ from evaluation.site.starting import starts_of
 
 RUNS_SHOWN = 10
 QUESTIONS_SHOWN = 25
+# Kinds of run that have a button beside the heading; the others stand below, with what they do.
+BUTTONS = 2
 BEGINNING = 240
 """Characters of a text that the list of questions shows."""
 
@@ -63,9 +65,16 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     }
     if version is not None:
         older = "" if version == versions[0] else f"?version={version.number}"
+        counts = counts_of(version)
+        starts = [
+            start
+            for start in starts_of(shown, older)
+            if counts["questions"] and (counts["answers"] or not start.needs_answers)
+        ]
         context |= {
-            "starts": starts_of(shown, older),
-            "counts": counts_of(version),
+            "starts": starts[:BUTTONS],
+            "more_starts": starts[BUTTONS:],
+            "counts": counts,
             "page": questions_page(request, version),
             "models": models_of(request, version),
         }

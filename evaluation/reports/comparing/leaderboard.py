@@ -16,6 +16,7 @@ from django.db.models import Exists, OuterRef
 from annotations.models import QuestionSet
 from evaluation.methods.inference.corrections import Correction
 from evaluation.models import LanguageModel, LLMResponse, LLMScore, Run
+from evaluation.models.runs import GRADING
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.comparing.costs import NOTHING, Costs, costs_of
 from evaluation.reports.comparing.related import Relation, related
@@ -112,7 +113,7 @@ class LeaderboardReport:
 def runs_of(question_set: QuestionSet) -> list[Run]:
     """Return the runs of a set whose models can be compared, newest first, at most 50."""
     return list(
-        Run.objects.filter(version__question_set=question_set, kind="aqer", state=Run.State.DONE)
+        Run.objects.filter(version__question_set=question_set, kind=GRADING, state=Run.State.DONE)
         .select_related("version__question_set")
         .order_by("-pk")[:50]
     )

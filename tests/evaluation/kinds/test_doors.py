@@ -65,7 +65,8 @@ def test_its_run_page_shows_progress_then_counts_and_options(site, rivers):
 def test_its_start_form_is_reached_from_the_page_of_the_set_and_starts_it(site, rivers):
     address = reverse("admin:start", args=[rivers.public_id, "words"])
     of_set = site.get(reverse("admin:question-set", args=[rivers.public_id])).content.decode()
-    assert f'href="{address}" title="Counts the words of each worker' in of_set
+    assert f'<a href="{address}">Word counts</a>' in of_set
+    assert "Counts the words of each worker" in of_set
     assert reverse("admin:grade", args=[rivers.public_id]) in of_set
     said = site.get(address).content.decode()
     assert 'name="longest" value="100"' in said
