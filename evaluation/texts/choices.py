@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from evaluation.texts.matching import normalised, spaced
 
@@ -24,6 +25,10 @@ _SAID = re.compile(
 )
 _NAMED = re.compile(r"\W*(?:option|choice|answer)\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 _PARTS = re.compile(r"\s*(?:\n|;|\||/|,\s*(?:and|or)\b|,|\band\b|&)\s*", re.IGNORECASE)
+
+
+# Characters of a text that may be a letter with brackets and an article.
+LONGEST_LETTER = 8
 
 
 class Fault(StrEnum):
@@ -56,23 +61,33 @@ class Choices:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = tuple(texts)
-        self._spaced = {spaced(text): at for at, text in reversed(list(enumerate(texts)))}
-        self._normalised: dict[str, int | None] = {}
-        for at, text in enumerate(texts):
-            key = normalised(text)
-            # Two choices that differ by punctuation alone are told apart by `_spaced`.
-            self._normalised[key] = None if key in self._normalised else at
+        known = [spaced(text) for text in texts]
+        self._spaced = {text: at for at, text in reversed(list(enumerate(known)))}
+        self._known = known
+        # Where every text is longer than a letter with its punctuation, none is a letter's.
+        self._letters_only = min(map(len, known), default=0) > LONGEST_LETTER
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def alike(self) -> tuple[int, int] | None:
         """Return two choices with the same text; None if all differ."""
+        if len(self._spaced) == len(self._known):
+            return None
+        return next(
+            (self._spaced[text], at)
+            for at, text in enumerate(self._known)
+            if self._spaced[text] != at
+        )
+
+    @cached_property
+    def _normalised(self) -> dict[str, int | None]:
+        """Choices by their normalised texts; None for two that differ by punctuation alone."""
+        found: dict[str, int | None] = {}
         for at, text in enumerate(self.texts):
-            first = self._spaced[spaced(text)]
-            if first != at:
-                return first, at
-        return None
+            key = normalised(text)
+            found[key] = None if key in found else at
+        return found
 
     def read(self, reply: str) -> Read:
         """Return what a reply names."""
@@ -88,10 +103,13 @@ class Choices:
         return found
 
     def _one(self, text: str) -> Read | None:
+        letter = _LETTER.fullmatch(text) if len(text) <= LONGEST_LETTER else None
+        if letter and self._letters_only:
+            return self._by_letter(letter[1])
         at = self._by_text(text)
         if at is not None:
             return Read(frozenset([at]))
-        if letter := _LETTER.fullmatch(text):
+        if letter := letter or _LETTER.fullmatch(text):
             return self._by_letter(letter[1])
         if labelled := _LABELLED.fullmatch(text):
             at = self._by_text(labelled[2])

@@ -15,6 +15,7 @@ _POINT, _MINUS = "\ue000", "\ue001"  # for private use: in no text
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _DECIMAL = re.compile(r"(?<=\d)\.(?=\d)|(?<![\w.])\.(?=\d)")
 _NEGATIVE = re.compile(r"(?<![\w)\].])[-\u2212\u2013](?=[.\d])")
+_OF_ARTICLES = frozenset(("a", "an", "the"))
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _ASCII = frozenset(string.punctuation)
 _BACK = str.maketrans({_POINT: ".", _MINUS: "-"})
@@ -45,8 +46,9 @@ def normalised(text: str) -> str:
     Where nothing would be left ("the", "?!") only case and space are taken out.
     """
     plain = spaced(text)
-    if plain.isalpha() and plain not in ("a", "an", "the"):
-        return plain
+    words = plain.split(" ")
+    if all(word.isalnum() and word.isascii() for word in words):  # most texts, and quickly
+        return " ".join([word for word in words if word not in _OF_ARTICLES]) or plain
     kept = _DECIMAL.sub(_POINT, _THOUSANDS.sub("", plain))
     kept = _NEGATIVE.sub(_MINUS, kept).translate(_PUNCTUATION).translate(_BACK)
     return " ".join(_ARTICLES.sub(" ", kept).split()) or plain

@@ -19,6 +19,7 @@ from evaluation.evidence.benchmarks import (
     large,
     machine,
     pages,
+    robustness,
 )
 from evaluation.evidence.benchmarks.report import Report
 from evaluation.evidence.benchmarks.results import CaseResult, FailedError, Findings, SkippedError
@@ -53,6 +54,7 @@ CASES: dict[str, Case] = {
     "pages": lambda options: pages.every_page(options.root),
     "asking": lambda _: asking.against_bare_loop(),
     "alarms": lambda options: alarms.cost_of_alarms(options.data),
+    "robustness": lambda _: robustness.whole_volume(),
     "embedding": lambda options: embedding.against_bare_encode(options.data),
 }
 

@@ -24,7 +24,7 @@ from evaluation.files.multiqa.reading import (
     read_items,
     read_replies,
 )
-from evaluation.files.multiqa.tables import ITEM_COLUMNS, comparisons, item_metric_lines, item_rows
+from evaluation.files.multiqa.tables import comparisons, item_lines, item_metric_lines
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.multiqa.evaluation import MultiqaEvaluation, evaluate
 from evaluation.flow.multiqa.parameters import MultiqaParameters
@@ -94,7 +94,7 @@ def write_evaluated(
     """Write metrics.csv, items.csv and summary.json, with `more` in the latter."""
     told = [*warnings, *all_said(found.judgement.warnings)]
     write_metrics(folder, found.rows, item_metric_lines(found))
-    folder.write_csv(ITEMS, ITEM_COLUMNS, item_rows(found))
+    folder.write_lines(ITEMS, item_lines(found))
     summary = study_summary(
         NAME,
         found.parameters,

@@ -337,10 +337,10 @@ def _listed(name: str, cells: dict[str, str], found: list[tuple[str, str]]) -> l
         value: Any = json.loads(cell, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         value = None
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or {*map(type, value)} - {str}:
         found.append((name, 'this is no JSON list of texts, such as ["Paris", "Rome"]'))
         return []
-    if any(not one.strip() for one in value):
+    if not all(map(str.strip, value)):
         found.append((name, f"entry {[bool(o.strip()) for o in value].index(False) + 1} is empty"))
         return []
     return list(dict.fromkeys(one.strip() for one in value)) if name == "answers" else value

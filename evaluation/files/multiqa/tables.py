@@ -53,8 +53,9 @@ def _ends(one: SystemFound, profile: int) -> list[str]:
     ]
 
 
-def item_rows(found: MultiqaEvaluation) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of items.csv, system by system, in the order of the items."""
+def item_lines(found: MultiqaEvaluation) -> Iterator[str]:
+    """Yield items.csv: its header, then system by system the items in their order."""
+    yield csv_line(ITEM_COLUMNS) + "\n"
     items = found.judgement.items
     for one in found.systems:
         laid, panel = one.judged.laid, one.judged.panel
@@ -67,22 +68,29 @@ def item_rows(found: MultiqaEvaluation) -> Iterator[tuple[Any, ...]]:
             ],
             axis=1,
         ).tolist()
-        cells = _number_cells(one)
+        cells = [csv_line(row) for row in _number_cells(one)]
         mode = one.overall.numbers.votes.mode[one.overall.profiles]
         at = np.arange(len(mode))
         modal = np.where(mode >= 0, laid.texts[at, panel.stands[at, np.maximum(mode, 0)]], NO_REPLY)
-        for place, number in enumerate(laid.items.tolist()):
+        system = csv_line((laid.system,))
+        text = found.judgement.text
+        for number, of_item, profile, first, most in zip(
+            laid.items.tolist(),
+            counts,
+            one.overall.profiles.tolist(),
+            laid.texts[:, 0].tolist(),
+            modal.tolist(),
+            strict=True,
+        ):
             item = items[number]
-            yield (
-                *(laid.system, item.item, item.kind, item.dataset, item.matcher),
-                *counts[place],
-                *cells[int(one.overall.profiles[place])],
-                found.judgement.text(int(laid.texts[place, 0])),
-                found.judgement.text(int(modal[place])),
-            )
+            names = csv_line((item.item, item.kind, item.dataset, item.matcher))
+            n = ",".join(map(str, of_item))
+            said = csv_line((text(first), text(most)))
+            yield f"{system},{names},{n},{cells[profile]},{said}\n"
 
 
 def _number_cells(one: SystemFound) -> Sequence[tuple[float | None, ...]]:
+    """Return the numbers of each profile of items."""
     values = one.overall.numbers.values
     table = np.stack([values[name] for name in OF_ITEMS], axis=1)
     return [tuple(or_none(value) for value in row) for row in table]
