@@ -125,6 +125,8 @@ WHY_EMPTY: Mapping[str, str] = {
     "partner_without_reply": "one problem of the pair has no reply",
     "text_with_both_labels": "the text stands there with both labels (left out of pairs only)",
     "first_token_repeated": "an answer has two distributions; the first one counts",
+    "no_crowd": "nobody answered these items, or too few did",
+    "crowd_answer_to_unknown_item": "people's answers to what is no item",
     "same_words": "the words of the question or of another rewording",
     "other_numbers": "other numbers than the question has",
     "other_names": "other names than the question has",

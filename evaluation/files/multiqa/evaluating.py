@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange import OutputFolder
+from annotations.exchange import InputError, OutputFolder, read_answers
 from evaluation.files.metrics import (
     FILES,
     ITEMS,
@@ -25,14 +25,19 @@ from evaluation.files.multiqa.reading import (
     read_replies,
 )
 from evaluation.files.multiqa.tables import comparisons, item_lines, item_metric_lines
+from evaluation.flow.inputs import Answers
 from evaluation.flow.metrics import Exclusions
+from evaluation.flow.multiqa.crowd import CrowdFound, CrowdRow, measured_by_crowd
 from evaluation.flow.multiqa.evaluation import MultiqaEvaluation, evaluate
+from evaluation.flow.multiqa.items import MultiqaItem
 from evaluation.flow.multiqa.parameters import MultiqaParameters
 from evaluation.words.terminal import all_said
 
 Progress = Callable[[str, int, int], None]
 
 NAME = "multiqa"
+CROWD = "crowd.csv"
+UNKNOWN_QUESTION = "crowd_answer_to_unknown_item"
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,7 @@ class MultiqaRequest:
     output: Path
     columns: MultiqaColumns = AS_OURS
     mapping: FieldMapping | None = None
+    crowd: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -66,16 +72,23 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
     BackendError
         Free texts cannot be embedded.
     """
-    refuse_to_replace(request.output, FILES, (request.items, request.replies))
+    inputs = (request.items, request.replies, request.crowd)
+    refuse_to_replace(request.output, (*FILES, CROWD), inputs)
     with OutputFolder(request.output) as folder:
         items = items_of(request.items, request.columns, request.mapping)
         left_out = Exclusions()
         replies = read_replies(request.replies, items.items, left_out, request.columns)
         hashes = {"items": items.sha256, "replies": replies.sha256}
+        measured = None
+        if request.crowd is not None:
+            people, hashes["crowd"] = read_crowd(request.crowd, items.items, left_out)
+            measured = measured_by_crowd(
+                items.items, replies.replies, people, request.parameters, progress
+            )
         found = evaluate(items.items, replies.replies, request.parameters, left_out, progress)
         counts = {**_of_items(items), "reply_rows": replies.n_rows, **_of_replies(found)}
         of_files = [*items.warnings, *replies.warnings]
-        return write_evaluated(folder, found, counts, hashes, of_files)
+        return write_evaluated(folder, found, counts, hashes, of_files, measured=measured)
 
 
 def items_of(path: Path, columns: MultiqaColumns, mapping: FieldMapping | None) -> ItemsFile:
@@ -90,9 +103,18 @@ def write_evaluated(
     hashes: Mapping[str, str],
     warnings: list[str],
     more: Mapping[str, Any] | None = None,
+    measured: CrowdFound | None = None,
 ) -> EvaluatedFiles:
-    """Write metrics.csv, items.csv and summary.json, with `more` in the latter."""
-    told = [*warnings, *all_said(found.judgement.warnings)]
+    """Write metrics.csv, items.csv and summary.json, with `more` in the latter.
+
+    Where people answered as well there is crowd.csv, and their numbers are among the metrics.
+    """
+    messages = [*found.judgement.warnings, *(measured.warnings if measured else ())]
+    told = [*warnings, *dict.fromkeys(all_said(messages))]
+    if measured is not None:
+        found.rows += measured.rows
+        counts = {**counts, **measured.counts}
+        folder.write_csv(CROWD, CrowdRow._fields, measured.items)
     write_metrics(folder, found.rows, item_metric_lines(found))
     folder.write_lines(ITEMS, item_lines(found))
     summary = study_summary(
@@ -101,7 +123,7 @@ def write_evaluated(
         hashes,
         counts,
         found.judgement.left_out,
-        made=_made(found),
+        made=_made(found, measured),
         warnings=told,
         more={
             "systems": [one.judged.laid.system for one in found.systems],
@@ -129,9 +151,38 @@ def _of_replies(found: MultiqaEvaluation) -> dict[str, int]:
     return {"replies": counted, "systems": len(found.systems)}
 
 
-def _made(found: MultiqaEvaluation) -> dict[str, str]:
+def _made(found: MultiqaEvaluation, measured: CrowdFound | None) -> dict[str, str]:
     """Return the parts of the signature that tell how texts became vectors, if they did."""
     info = found.judgement.info
+    if info is None and measured is not None:
+        info = measured.info
     if info is None:
         return {"embedder": "none", "precision": "none"}
     return {"embedder": info.model, "revision": info.revision, "precision": info.precision}
+
+
+def read_crowd(
+    path: Path, items: Sequence[MultiqaItem], left_out: Exclusions
+) -> tuple[Answers, str]:
+    """Read people's answers to the items (worker, question, answer), and the file's hash.
+
+    Those to other questions are noted. Raises `InputError`: the file cannot be used, or none of
+    its answers is to an item.
+    """
+    file = read_answers(path)
+    known = {item.item for item in items}
+    there = []
+    for record in file.records:
+        if record.question in known:
+            there.append(record)
+        else:
+            left_out.add(UNKNOWN_QUESTION, {"item": record.question, "line": record.line})
+    if not any(record.text for record in there):
+        raise InputError.single(
+            file.name,
+            "none of its answers is to an item",
+            "Its questions have to be called as the items are; ids are case-sensitive.",
+        )
+    return Answers.of(
+        (one.row, one.worker, one.question, one.text, one.is_rejected) for one in there
+    ), file.sha256

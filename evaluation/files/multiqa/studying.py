@@ -21,7 +21,13 @@ from evaluation.files.asking import Asking
 from evaluation.files.journal import NAME as JOURNAL
 from evaluation.files.journal import Row
 from evaluation.files.metrics import FILES, refuse_to_replace
-from evaluation.files.multiqa.evaluating import EvaluatedFiles, items_of, write_evaluated
+from evaluation.files.multiqa.evaluating import (
+    CROWD,
+    EvaluatedFiles,
+    items_of,
+    read_crowd,
+    write_evaluated,
+)
 from evaluation.files.multiqa.mapping import FieldMapping
 from evaluation.files.multiqa.reading import (
     AS_OURS,
@@ -30,9 +36,11 @@ from evaluation.files.multiqa.reading import (
 )
 from evaluation.files.study import Progress, Step, StudyFolder
 from evaluation.flow.asking.plan import Item
+from evaluation.flow.inputs import Answers
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.multiqa import rewording
 from evaluation.flow.multiqa.answering import form_of, messages
+from evaluation.flow.multiqa.crowd import measured_by_crowd
 from evaluation.flow.multiqa.evaluation import evaluate
 from evaluation.flow.multiqa.items import MultiqaItem
 from evaluation.flow.multiqa.parameters import MultiqaParameters
@@ -40,7 +48,7 @@ from evaluation.flow.multiqa.replies import Replies
 from evaluation.flow.multiqa.rewording import Checker, Rewording
 
 REPLIES, REWORDINGS = "replies.csv", "rewordings.csv"
-TABLES = (*FILES, REPLIES, REWORDINGS)
+TABLES = (*FILES, REPLIES, REWORDINGS, CROWD)
 REPLY_COLUMNS = (
     *("system", "item", "variant", "variant_text", "reply", "status", "finish_reason"),
     *("prompt_tokens", "completion_tokens", "seconds", "attempts", "cost", "error"),
@@ -61,6 +69,7 @@ class MultiqaStudy:
     ----------
     rewordings : how many are wanted of each question. variants : a table of wordings (item,
         variant_text) that somebody typed, in place of a rewriter.
+    crowd : people's answers to the items, to measure replies by as well.
     rewriter : the SPEC of another model than the one that answers; `rewriter_tokens` is the
         longest of its replies.
     meaning : the least cosine of a rewording to its question; 0 for any. nli, entailment : a model
@@ -72,6 +81,7 @@ class MultiqaStudy:
     parameters: MultiqaParameters
     columns: MultiqaColumns = AS_OURS
     mapping: FieldMapping | None = None
+    crowd: Path | None = None
     rewordings: int = 5
     variants: Path | None = None
     rewriter: str | None = None
@@ -103,13 +113,20 @@ def study_files(request: MultiqaStudy, asking: Asking, progress: Progress) -> St
     EndedEarlyError
         Not everything was asked; what came is kept, and no table is written.
     """
-    refuse_to_replace(request.output, TABLES, (request.items, request.variants))
+    inputs = (request.items, request.variants, request.crowd)
+    refuse_to_replace(request.output, TABLES, inputs)
     refuse_folder_of_others(request.output)
     items = items_of(request.items, request.columns, request.mapping)
     _refuse_without_questions(items)
     hashes = {"items": items.sha256}
     left_out = Exclusions()
-    asked = [number for number, item in enumerate(items.items) if item.answers]
+    people: Answers | None = None
+    if request.crowd is not None:
+        people, hashes["crowd"] = read_crowd(request.crowd, items.items, left_out)
+    answered = set(people.questions) if people else set()
+    asked = [
+        number for number, item in enumerate(items.items) if item.answers or item.item in answered
+    ]
     if not asked:
         raise InputError.single(
             items.name, "no item has an accepted answer", "Fill in the column answers."
@@ -137,6 +154,9 @@ def study_files(request: MultiqaStudy, asking: Asking, progress: Progress) -> St
     for (number, variant, _), row in zip(wordings, rows, strict=True):
         replies.add(system, number, variant, row.answer, row.status)
     _note_fewer(request, items.items, asked, checker, left_out)
+    measured = None
+    if people is not None:
+        measured = measured_by_crowd(items.items, replies, people, request.parameters, progress)
     found = evaluate(items.items, replies, request.parameters, left_out, progress)
     counts = {
         "item_rows": items.n_rows,
@@ -152,7 +172,9 @@ def study_files(request: MultiqaStudy, asking: Asking, progress: Progress) -> St
         "asked": steps,
     }
     with OutputFolder(request.output) as out:
-        evaluated = write_evaluated(out, found, counts, hashes, items.warnings, more)
+        evaluated = write_evaluated(
+            out, found, counts, hashes, items.warnings, more, measured=measured
+        )
         out.write_csv(
             REPLIES, REPLY_COLUMNS, map(_reply_cells(system, items.items), wordings, rows)
         )

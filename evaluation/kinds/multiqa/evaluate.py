@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
     add_columns(parser)
     add_mapping(parser)
+    add_crowd(parser)
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +57,17 @@ def add_mapping(parser: argparse.ArgumentParser) -> None:
         "--mapping",
         metavar="NAME|FILE.json",
         help=f"ITEMS are records as published: {', '.join(READY)}, or a mapping of your own",
+    )
+
+
+def add_crowd(parser: argparse.ArgumentParser) -> None:
+    """Add the argument for people's answers."""
+    parser.add_argument(
+        "--crowd",
+        type=Path,
+        metavar="FILE",
+        help="people's answers to the items (worker, question, answer): replies are measured by "
+        "their consensus too, and need no accepted answer for that",
     )
 
 
@@ -83,6 +95,7 @@ def evaluate(
         arguments["output"],
         arguments["columns"],
         mapping_given(arguments),
+        arguments["crowd"],
     )
     return report_of_files(evaluate_files(request, progress), request.output)
 

@@ -12,7 +12,7 @@ from evaluation.files.asking import Asking
 from evaluation.files.multiqa.studying import MultiqaStudy, study_files
 from evaluation.flow.multiqa.parameters import MultiqaParameters
 from evaluation.kinds.kind import Progress, Studied, Study
-from evaluation.kinds.multiqa.evaluate import add_columns, add_mapping, mapping_given
+from evaluation.kinds.multiqa.evaluate import add_columns, add_crowd, add_mapping, mapping_given
 from evaluation.kinds.multiqa.terminal import report_of_study
 from evaluation.words.console import at_least
 
@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--output", type=Path, metavar="DIR", required=True, help="folder for what comes")
     add_columns(parser)
     add_mapping(parser)
+    add_crowd(parser)
     add(
         "--rewordings",
         type=at_least(0),
@@ -99,7 +100,16 @@ def study(
     progress: Progress,
 ) -> Studied:
     """Reword, ask, evaluate, write the tables, and say what came out."""
-    same = ("items", "output", "columns", "rewordings", "variants", "rewriter", "rewriter_tokens")
+    same = (
+        "items",
+        "output",
+        "columns",
+        "crowd",
+        "rewordings",
+        "variants",
+        "rewriter",
+        "rewriter_tokens",
+    )
     more = ("rewriter_key_variable", "meaning", "nli", "entailment")
     request = MultiqaStudy(
         parameters=parameters,

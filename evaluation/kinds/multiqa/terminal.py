@@ -9,6 +9,7 @@ from pathlib import Path
 from evaluation.files.multiqa.evaluating import EvaluatedFiles
 from evaluation.files.multiqa.studying import Studied
 from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow
+from evaluation.flow.multiqa.crowd import NUMBERS, RATIO
 from evaluation.flow.multiqa.evaluation import CHANCE
 from evaluation.methods.multiqa.robustness import NAMES
 from evaluation.words.console import text_table
@@ -47,13 +48,19 @@ def _tables(rows: Sequence[MetricRow]) -> Iterable[str]:
     found: dict[tuple[str, str], dict[str, MetricRow]] = {}
     for row in rows:
         found.setdefault((row.system, row.group), {})[row.metric] = row
-    groups = list(found.items())
+    # Items that only the crowd measures have no numbers of right and wrong, nor their groups.
+    groups = [(key, metrics) for key, metrics in found.items() if NAMES[0] in metrics]
     for (system, group), metrics in groups[:SHOWN]:
         title = f"{system}, {group}" if group != OVERALL else f"{system}, all items"
         cells = [
             (name, row.value, row.low, row.high, chance.value, row.n, in_words(row.reason))
             for name in NAMES
             for row, chance in ((metrics[name], metrics[f"{CHANCE}{name}"]),)
+        ]
+        cells += [
+            (name, of.value, of.low, of.high, None, of.n, in_words(of.reason))
+            for name in (*NUMBERS, RATIO)
+            if (of := metrics.get(name)) is not None
         ]
         header = ("metric", "value", "low", "high", "chance", "n", "why empty")
         yield f"{title}\n{text_table(header, cells)}"
