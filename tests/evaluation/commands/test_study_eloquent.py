@@ -199,6 +199,14 @@ def test_follow_ups_and_changed_prompts_are_put_and_recorded(study, world, out, 
     assert row["reply"] == "reply to Write to my mum.\n\nreply to Shorter?"
 
 
+def test_a_refused_follow_up_leaves_the_reply_that_there_was(study, world, out):
+    world.replies = {"Shorter?": said("", reason="content_filter")}
+    assert study("--follow-up", "Shorter?", "--follow-up", "Longer?").code == 0
+    for row in rows(out / "replies.csv"):
+        assert row["status"] == "text"
+        assert row["reply"] == f"reply to {row['prompt']}\n\nreply to Longer?"
+
+
 def test_a_changed_prompt_of_no_wording_is_refused_before_anything_is_asked(study, world, tmp_path):
     changed = tmp_path / "changed.csv"
     changed.write_text("item,language,variant,prompt,reason\n001,,1,x,y\n002,en,3,x,y\n")

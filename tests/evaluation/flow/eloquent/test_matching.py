@@ -37,6 +37,13 @@ def test_wordings_may_be_counted_from_0_or_1_in_a_language_or_an_item(numbers, f
     assert not exclusions
 
 
+def test_where_both_counts_fit_wordings_are_counted_within_their_language():
+    items = (item("1", "sv: A", "en: B", "en: C"), item("2", "en: X", "en: Y"))
+    # From 0; the wording 1 of item 1 is its second English one, or its second one at all.
+    given = [row("s", "2", "en", "0"), row("s", "1", "en", "1")]
+    assert places(given, items=items) == [("2", "en", 0), ("1", "en", 2)]
+
+
 def test_an_item_in_one_language_needs_none():
     assert places([row("s", "002", "", "0"), row("s", "002", "", "1")]) == [
         ("002", "en", 0),
