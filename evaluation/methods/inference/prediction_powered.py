@@ -28,6 +28,7 @@ from evaluation.methods.inference.intervals import t_interval
 
 NO_GRADES = "no_judgements"
 FEWER_THAN_2_GRADED = "fewer_than_2_judged"
+NO_SPREAD = "no_spread"
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,9 @@ def powered_mean(
     -------
     Student's t with one degree of freedom less than there are clusters with a grade; the error is
     the linearised one, clusters summed whole. With lambda = 0 and without clusters it is the
-    t interval of the grades. Fewer than 2 graded clusters: no interval. Where everything was graded
-    (N = 0) predictions have nothing to add, and lambda is 0.
+    t interval of the grades. No interval with fewer than 2 graded clusters, or where grades (less
+    predictions) are all the same. Where everything was graded (N = 0) predictions have nothing to
+    add, and lambda is 0.
 
     Raises
     ------
@@ -104,6 +106,8 @@ def powered_mean(
     error, units = _standard_error(y, f, graded, labels, tuned)
     if units < 2:
         return PoweredMean(mean, None, None, tuned, n, rest, FEWER_THAN_2_GRADED)
+    if error == 0:  # a few equal grades: no sign of certainty
+        return PoweredMean(mean, None, None, tuned, n, rest, NO_SPREAD)
     interval = t_interval(mean, error, units, level)[0]
     return PoweredMean(mean, interval.low, interval.high, tuned, n, rest, interval.reason)
 

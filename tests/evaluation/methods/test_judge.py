@@ -36,6 +36,13 @@ def test_repetition_by_hand():
     assert found["same"].low <= 1 / 3 <= found["same"].high
 
 
+def test_scores_half_a_point_apart_are_not_the_same_for_kappa():
+    # In halves 8-9 and 2-2: squared differences 1 + 0. Expected: 8 and 2 with 9 and 2, (1 + 36 +
+    # 49 + 0) / 2 = 43. 1 - 1 / 43.
+    found = analysis([[4, 4.5], [1, 1]]).repetition()
+    assert found["kappa"].value == pytest.approx(1 - 1 / 43)
+
+
 def test_three_askings_make_three_pairs_of_each_answer():
     # 1-1, 1-2, 1-2 of the first; 4-4 of the second, whose third asking gave nothing.
     found = analysis([[1, 1, 2], [4, 4, NAN]]).repetition()

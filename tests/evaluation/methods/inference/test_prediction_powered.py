@@ -115,6 +115,8 @@ def test_what_cannot_be_estimated_has_its_reason():
     assert (one.mean, one.low, one.reason) == (4.0, None, "fewer_than_2_judged")
     cluster = powered_mean([4, 5, NAN], [3, 2, 5], [7, 7, 8])
     assert (cluster.low, cluster.reason) == (None, "fewer_than_2_judged")
+    equal = powered_mean([4, 4, NAN], [3, 3, 3])
+    assert (equal.mean, equal.low, equal.high, equal.reason) == (4.0, None, None, "no_spread")
     everything = powered_mean([4, 5, 3], [1, 2, 2])
     assert (everything.mean, everything.weight, everything.n_predicted) == (4.0, 0.0, 0)
     # A thing without a prediction is in neither sample.
