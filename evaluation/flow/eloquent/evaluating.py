@@ -195,7 +195,7 @@ def _judgements(
             reason = UNKNOWN_ITEM
         elif one.language and one.language not in item.languages:
             reason = UNKNOWN_LANGUAGE
-        elif len(item.variants_in(one.language) if one.language else item.variants) < 2:
+        elif not any(len(item.variants_in(part)) > 1 for part in _parts(item, one.language)):
             reason = f"judgement_of_{FEWER_THAN_2_VARIANTS}"
         elif key in kept:
             reason = REPEATED
@@ -211,6 +211,11 @@ def _judgements(
         if one.score is None:
             exclusions.add(one.reason or NO_SCORE, named)
     return list(kept.values())
+
+
+def _parts(item: PromptItem, language: str) -> tuple[str, ...]:
+    """Return the languages that a judgement is about: all, where it is of the item as a whole."""
+    return (language,) if language else item.languages
 
 
 def _sets(

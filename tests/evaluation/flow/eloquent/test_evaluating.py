@@ -127,6 +127,9 @@ def test_items_may_be_judged_as_a_whole():
     assert value(findings, "a", "sum") == 7.0
     assert value(findings, "", "average", "item:001") == 4.0
     assert [(row.item, row.language) for row in findings.sets][:2] == [("001", ""), ("002", "")]
+    exclusions = Exclusions()
+    found(judgements=[judgement("a", "003", "", 4.0)], exclusions=exclusions)
+    assert exclusions.count("judgement_of_fewer_than_2_variants") == 1  # one wording a language
 
 
 def test_equal_replies_are_similar_and_no_answers_are_not():
