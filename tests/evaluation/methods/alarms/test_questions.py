@@ -128,3 +128,17 @@ def test_questions_looked_at_in_parts_have_the_camps_they_have_at_once(monkeypat
     assert parts.separation == pytest.approx(whole.separation, abs=1e-12)
     assert parts.listed.tolist() == whole.listed.tolist() != []
     assert str(parts.camps) == str(whole.camps)
+
+
+def test_what_camps_have_in_common_is_no_separation():
+    # Within .9 each, across .5: (.9 - .5) / (1 - .5) = .8.
+    def camp(axis, size, first):
+        own = np.zeros((size, 12))
+        own[:, 0], own[:, axis] = np.sqrt(0.5), np.sqrt(0.4)
+        own[np.arange(size), first + np.arange(size)] = np.sqrt(0.1)
+        return own
+
+    vectors = np.vstack([camp(1, 4, 3), camp(2, 3, 7)])
+    found = look(vectors, list("abcdefg"), [1] * 7)
+    assert found.separation == pytest.approx([0.8], abs=1e-9)
+    assert [camp.tolist() for camp in found.camps[0]] == [[0, 1, 2, 3], [4, 5, 6]]

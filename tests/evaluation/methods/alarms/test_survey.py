@@ -1,11 +1,15 @@
 """What is handed on from a fitted run to each thing that is looked at."""
 
+import sys
+
 import numpy as np
 import pytest
 
-from evaluation.methods.alarms import Pairs, survey
+from evaluation.methods import AQER
+from evaluation.methods.alarms import Pairs
+from evaluation.methods.alarms.camps import camps
 from evaluation.methods.alarms.model_likeness import model_cosines, model_likeness
-from evaluation.methods.alarms.survey import ModelSpeech, _heaviest
+from evaluation.methods.alarms.survey import NO_OTHER_GRADER, ModelSpeech, _heaviest, survey
 from evaluation.methods.simulation import honest, simulate
 from tests.evaluation.methods.alarms.crowds import fitted
 
@@ -51,3 +55,31 @@ def test_each_model_is_compared_with_the_workers_by_the_vectors_of_both():
     alone = model_likeness("pasted", Pairs.of(aqer.mean_vote_), cells, to_model)
     assert found[1].statistic == pytest.approx(alone.statistic, nan_ok=True, abs=1e-12)
     assert survey(aqer, models=models).models == ()  # without the workers' vectors: none
+
+
+def test_the_seed_of_the_run_draws_what_is_random(monkeypatch):
+    asked = []
+    # Its package has a function of the same name.
+    module = sys.modules[survey.__module__]
+    monkeypatch.setattr(module, "camps", lambda *of: asked.append(of[1:]) or camps(*of))
+    crowd = simulate(honest(8), 8, 20, 0)
+    survey(AQER(n_draws=0, seed=17).fit(crowd.vectors, crowd.workers, crowd.questions))
+    assert asked == [(17,)]
+
+
+def test_without_another_grader_the_reason_is_the_one_that_is_given():
+    crowd = simulate(honest(8), 8, 20, 0)
+    aqer = AQER(n_draws=0).fit(crowd.vectors, crowd.workers, crowd.questions)
+    assert survey(aqer, other_reason="no_words").disagreement.reason == "no_words"
+    assert survey(aqer).disagreement.reason == NO_OTHER_GRADER
+
+
+def test_the_last_step_is_what_the_stopping_rule_compared_with_the_tolerance():
+    crowd = simulate(honest(8), 8, 20, 0)
+    steps = {}
+    for stopping in ("relative", "paper"):
+        aqer = AQER(n_draws=0, stopping=stopping, max_iterations=2, tolerance=1e-9)
+        aqer.fit(crowd.vectors, crowd.workers, crowd.questions)
+        steps[stopping] = survey(aqer).last_step / aqer.trace_[-1]
+    # The change of the weights times the eight workers, or by itself.
+    assert steps == pytest.approx({"relative": 8.0, "paper": 1.0})
