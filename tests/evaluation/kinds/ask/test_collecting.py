@@ -260,6 +260,42 @@ def test_a_turn_ends_in_time_and_the_next_goes_on(version, rana):
     assert one.seconds >= REQUESTS * 0.25
 
 
+def test_a_model_that_was_given_up_stays_so_in_the_turns_of_the_others(version, rana):
+    for n in (7, 8):
+        Question.objects.create(version=version, external_id=f"r{n}", position=n, text=f"And {n}?")
+    slow = fake_chat(lambda body: replace(said("yes"), delay=0.1))
+    with slow as going, fake_chat(lambda body: error(401)) as locked:
+        first, second = model(rana, "locked", locked.spec), model(rana, "slow", going.spec)
+        run = queued(version, first, second, concurrency=1)
+
+        def clock():  # the turn is over as soon as the first model was given up
+            errors = LLMResponse.objects.filter(model=first, status="error").count()
+            return 100.0 if errors == QUESTIONS + 2 else 0.0
+
+        assert work_one_turn(seconds=1.0, clock=clock)
+        came = len(locked.bodies)
+        run.refresh_from_db()
+        assert (run.state, came) == ("queued", 5)
+        worked(run)
+        assert len(locked.bodies) == came
+    one, other = AskSummary.of(run.summary).models
+    assert (one.end, one.failures, other.answered) == ("given_up", 8, 8)
+
+
+def test_what_earlier_turns_spent_counts_against_the_budget(version, rana):
+    with fake_chat(lambda body: replace(said("yes"), delay=0.25)) as slow:
+        dear = model(rana, "dear", slow.spec, price_in=0.0, price_out=1e6)
+        # A request costs 256 at most and 5 in fact: after 3 of them 255 are left.
+        run = queued(version, dear, budget=270.0, concurrency=1)
+        assert work_one_turn(seconds=0.4)
+        assert 0 < len(slow.bodies) < 3
+        worked(run, seconds=0.4)
+        assert len(slow.bodies) == 3
+    (one,) = AskSummary.of(run.summary).models
+    assert (one.end, one.cost) == ("budget", 15.0)
+    assert one.reason == "the budget does not reach for the next request"
+
+
 def test_a_server_that_hangs_for_a_whole_turn_is_given_up(version, rana):
     with fake_chat(lambda body: replace(said("late"), delay=2.0)) as hanging:
         run = queued(version, model(rana, "hung", hanging.spec), timeout=0.2, attempts=5)
