@@ -87,3 +87,10 @@ def test_what_does_not_fit_is_refused():
         group_differences([1.0, np.inf], [1.0, 1.0], ["a", "a"])
     with pytest.raises(ValueError, match="correction"):
         group_differences([1.0], [1.0], ["a"], "none")
+
+
+def test_a_group_is_small_below_10_questions():
+    for n, small in ((9, True), (10, False)):
+        one, other = np.linspace(0, 1, n), np.zeros(n)
+        assert group_means(one, ["a"] * n)[0].is_small is small
+        assert group_differences(one, other, ["a"] * n, n_draws=0)[0].is_small is small
