@@ -70,12 +70,14 @@ class ModelAnswers(_Columns):
     def asked_once(self) -> Self:
         """Keep one answer for each model and question: the first sample of its latest asking.
 
-        An ERROR is kept where no asking brought an answer: one that failed takes none away.
+        An ERROR of the latest is not made up for by an earlier answer, which another prompt or
+        other parameters brought: the model has to be asked again.
         """
-        firsts = [row for row in range(len(self)) if not self.samples[row]]
-        failed = [row for row in firsts if self.statuses[row] is AnswerStatus.ERROR]
-        came = [row for row in firsts if self.statuses[row] is not AnswerStatus.ERROR]
-        latest = {(self.models[row], self.questions[row]): row for row in [*failed, *came]}
+        latest = {
+            (self.models[row], self.questions[row]): row
+            for row in range(len(self))
+            if not self.samples[row]
+        }
         rows = set(latest.values())
         return self.kept(row in rows for row in range(len(self)))
 

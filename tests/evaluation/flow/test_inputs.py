@@ -58,14 +58,14 @@ def test_a_model_is_scored_by_the_first_sample_of_its_latest_asking():
     assert given.models.keys == ["other", "new"]
 
 
-def test_an_asking_that_failed_takes_away_no_answer_of_an_earlier_one():
+def test_an_asking_that_failed_is_not_made_up_for_by_an_earlier_one():
     spoken = models(
         ("old", "q1", "the moon", TEXT, 0),
         ("failed", "q1", "", AnswerStatus.ERROR, 0),
         ("first", "q2", "", AnswerStatus.ERROR, 0),
         ("second", "q2", "", AnswerStatus.ERROR, 0),
     )
-    assert choose(PLAIN, ANSWERS, spoken).models.keys == ["old", "second"]
+    assert choose(PLAIN, ANSWERS, spoken).models.keys == ["failed", "second"]
 
 
 def test_models_without_a_first_sample_are_none():
