@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from evaluation.flow.parameters import AqerParameters
-from evaluation.options import Parameters, Whole, option
-from evaluation.options.declaration import ADVANCED, BASIC
-
-_OF_GRADING = AqerParameters.options()
+from evaluation.flow.crowd_parameters import OF_GRADING, CrowdParameters
+from evaluation.options import Whole, option
+from evaluation.options.declaration import BASIC
 
 
 @dataclass(frozen=True)
-class CrowdSizeParameters(Parameters):
-    """How vectors are made, how workers are graded, and how often parts of them are drawn."""
+class CrowdSizeParameters(CrowdParameters):
+    """How a crowd is graded, and how often parts of it are drawn."""
 
-    embedder: str = option("minilm", _OF_GRADING["embedder"])
-    precision: str = option("float32", _OF_GRADING["precision"])
-    similarity: str = option("cosine", _OF_GRADING["similarity"])
-    leave_one_out: bool = option(False, _OF_GRADING["leave_one_out"])
-    difficulty: bool = option(False, _OF_GRADING["difficulty"])
-    discrimination: bool = option(False, _OF_GRADING["discrimination"])
-    include_rejected: bool = option(False, _OF_GRADING["include_rejected"])
     repetitions: int = option(
         50,
         Whole(
@@ -43,21 +33,4 @@ class CrowdSizeParameters(Parameters):
             signed_as="draws",
         ),
     )
-    seed: int = option(0, _OF_GRADING["seed"])
-
-    groups: ClassVar = {ADVANCED: "More settings"}
-    sentences: ClassVar = {"unreadable": AqerParameters.sentences["unreadable"]}
-
-    def grading(self) -> AqerParameters:
-        """Return how the crowd is graded, without intervals."""
-        return AqerParameters(
-            embedder=self.embedder,
-            precision=self.precision,
-            similarity=self.similarity,
-            leave_one_out=self.leave_one_out,
-            difficulty=self.difficulty,
-            discrimination=self.discrimination,
-            include_rejected=self.include_rejected,
-            bootstrap=0,
-            seed=self.seed,
-        )
+    seed: int = option(0, OF_GRADING["seed"])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from annotations.exchange import ColumnNames
 from evaluation.files.grading import GradingRequest, grade_file
 from evaluation.flow.parameters import REMEDIES, AqerParameters
+from evaluation.kinds.answer_files import add_answers, add_columns, add_models, add_output
 from evaluation.kinds.aqer.terminal import report_of_files
 from evaluation.kinds.kind import Evaluation, Progress
 
@@ -34,35 +33,10 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes beside the options of a grading."""
-    add = parser.add_argument
-    add(
-        "answers",
-        type=Path,
-        metavar="ANSWERS",
-        help="CSV, TSV, JSONL or XLSX with the columns worker, question and answer",
-    )
-    add(
-        "--models",
-        type=Path,
-        metavar="FILE",
-        help="answers of language models: model, question, answer and, if you like, status",
-    )
-    add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
-    add(
-        "--columns",
-        type=columns_of,
-        default=ColumnNames(),
-        metavar="worker=NAME,question=NAME,answer=NAME,model=NAME",
-        help="how the columns are called in your files, where they are called otherwise",
-    )
-
-
-def columns_of(text: str) -> ColumnNames:
-    """Return the names of columns that an argument gives."""
-    try:
-        return ColumnNames.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    add_answers(parser)
+    add_models(parser)
+    add_output(parser, "tables")
+    add_columns(parser)
 
 
 def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Progress) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange import ColumnNames, OutputFolder
+from annotations.exchange import OutputFolder
 from evaluation.charts.crowd_size import crowd_size_chart
 from evaluation.files.crowd_size import TrialRequest, try_file
 from evaluation.flow.crowd_size.parameters import CrowdSizeParameters
-from evaluation.kinds.aqer.evaluate import columns_of
+from evaluation.kinds.answer_files import WITHOUT_MODELS, add_answers, add_columns, add_output
 from evaluation.kinds.crowd_size.terminal import text_of
 from evaluation.kinds.kind import Evaluation, Progress
 from evaluation.methods.crowd_size import QUESTIONS, WORKERS
@@ -30,12 +30,7 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes beside its options."""
     add = parser.add_argument
-    add(
-        "answers",
-        type=Path,
-        metavar="ANSWERS",
-        help="CSV, TSV, JSONL or XLSX with the columns worker, question and answer",
-    )
+    add_answers(parser)
     add(
         "--judgements",
         type=Path,
@@ -43,14 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="experts' grades of some answers: worker, question, grade and, if there are several, "
         "expert",
     )
-    add("--output", type=Path, metavar="DIR", required=True, help="folder for the files")
-    add(
-        "--columns",
-        type=columns_of,
-        default=ColumnNames(),
-        metavar="worker=NAME,question=NAME,answer=NAME",
-        help="how the columns are called in your files, where they are called otherwise",
-    )
+    add_output(parser)
+    add_columns(parser, WITHOUT_MODELS)
 
 
 def evaluate(

@@ -8,12 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange import ColumnNames
 from evaluation.files.asking import Asking
 from evaluation.files.judge import JudgeRequest, judge_file, prompt_from
 from evaluation.flow.judge.parameters import JudgeParameters
 from evaluation.flow.judge.prompts import COMPARE, SCORE
-from evaluation.kinds.aqer.evaluate import columns_of
+from evaluation.kinds.answer_files import WITHOUT_MODELS, add_answers, add_columns, add_output
 from evaluation.kinds.judge.terminal import text_of
 from evaluation.kinds.kind import Progress, Studied, Study
 
@@ -31,13 +30,8 @@ the prompts and their hashes), requests.jsonl. platform/docs/data-formats.md say
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes beside its options."""
     add = parser.add_argument
-    add(
-        "answers",
-        type=Path,
-        metavar="ANSWERS",
-        help="CSV, TSV, JSONL or XLSX with the columns worker, question and answer",
-    )
-    add("--output", type=Path, metavar="DIR", required=True, help="folder for the files")
+    add_answers(parser)
+    add_output(parser)
     add(
         "--questions",
         type=Path,
@@ -67,13 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the same to compare: {question}, {first}, {second}, {passage}",
     )
-    add(
-        "--columns",
-        type=columns_of,
-        default=ColumnNames(),
-        metavar="worker=NAME,question=NAME,answer=NAME",
-        help="how the columns are called in your files, where they are called otherwise",
-    )
+    add_columns(parser, WITHOUT_MODELS)
 
 
 def study(

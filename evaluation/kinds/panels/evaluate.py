@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from annotations.exchange import ColumnNames, OutputFolder
+from annotations.exchange import OutputFolder
 from evaluation.files.panels import PanelsRequest, panels_of_files
 from evaluation.flow.panels.parameters import PanelsParameters
-from evaluation.kinds.aqer.evaluate import columns_of
+from evaluation.kinds.answer_files import add_answers, add_columns, add_models, add_output
 from evaluation.kinds.kind import Evaluation, Progress
 from evaluation.kinds.panels.terminal import text_of
 
@@ -28,28 +27,10 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes beside its options."""
-    add = parser.add_argument
-    add(
-        "answers",
-        type=Path,
-        metavar="ANSWERS",
-        help="CSV, TSV, JSONL or XLSX with the columns worker, question and answer",
-    )
-    add(
-        "--models",
-        type=Path,
-        metavar="FILE",
-        required=True,
-        help="answers of language models: model, question, answer and, if you like, status",
-    )
-    add("--output", type=Path, metavar="DIR", required=True, help="folder for the files")
-    add(
-        "--columns",
-        type=columns_of,
-        default=ColumnNames(),
-        metavar="worker=NAME,question=NAME,answer=NAME,model=NAME",
-        help="how the columns are called in your files, where they are called otherwise",
-    )
+    add_answers(parser)
+    add_models(parser, required=True)
+    add_output(parser)
+    add_columns(parser)
 
 
 def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progress: Progress) -> str:

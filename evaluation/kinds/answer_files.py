@@ -1,0 +1,58 @@
+"""Arguments of commands on files of answers, which several kinds take alike."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from annotations.exchange import ColumnNames
+
+WITH_MODELS = "worker=NAME,question=NAME,answer=NAME,model=NAME"
+WITHOUT_MODELS = "worker=NAME,question=NAME,answer=NAME"
+
+
+def add_answers(parser: argparse.ArgumentParser) -> None:
+    """Add the file of people's answers, the first argument."""
+    parser.add_argument(
+        "answers",
+        type=Path,
+        metavar="ANSWERS",
+        help="CSV, TSV, JSONL or XLSX with the columns worker, question and answer",
+    )
+
+
+def add_models(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+    """Add the file of models' answers."""
+    parser.add_argument(
+        "--models",
+        type=Path,
+        metavar="FILE",
+        required=required,
+        help="answers of language models: model, question, answer and, if you like, status",
+    )
+
+
+def add_output(parser: argparse.ArgumentParser, of: str = "files") -> None:
+    """Add the folder that is written into; `of` is what is written."""
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", required=True, help=f"folder for the {of}"
+    )
+
+
+def add_columns(parser: argparse.ArgumentParser, names: str = WITH_MODELS) -> None:
+    """Add what the columns of the files are called, where it is not what they are called here."""
+    parser.add_argument(
+        "--columns",
+        type=columns_of,
+        default=ColumnNames(),
+        metavar=names,
+        help="how the columns are called in your files, where they are called otherwise",
+    )
+
+
+def columns_of(text: str) -> ColumnNames:
+    """Return what an argument says of columns; refused as arguments are."""
+    try:
+        return ColumnNames.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
