@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from annotations.exchange import OutputFolder
 from evaluation.charts import Chart
 from evaluation.evidence.request import StudyTable
-from evaluation.methods.statistics.correlation import pearson, spearman
+from evaluation.methods.statistics.correlation import pearson, spearman, tied
 
 HEADER = (
     "setting",
@@ -63,7 +63,7 @@ class EvidenceRow:
 
 def correlations(scores: ArrayLike, truth: ArrayLike) -> tuple[float, float]:
     """Return Pearson's and Spearman's correlation with the truth; NaN where undefined."""
-    found = pearson(scores, truth), spearman(scores, truth)
+    found = pearson(scores, truth), spearman(tied(scores), tied(truth))
     linear, of_ranks = (math.nan if value is None else value for value in found)
     return linear, of_ranks
 

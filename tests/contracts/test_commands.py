@@ -14,6 +14,7 @@ and look at what git shows: nothing but that change may have come in.
 """
 
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ from tests.contracts.replay import (
     COMMANDS,
     HERE,
     NUMBER,
+    WIDEST,
     options_of_all_commands,
     replay,
     write_input,
@@ -56,11 +58,24 @@ def difference(before: str, now: str) -> str:
     """The first line that differs by more than rounding, before and now; empty if none does."""
     old, new = before.splitlines(), now.splitlines()
     for number, (was, has) in enumerate(zip(old, new, strict=False), start=1):
-        same_words = NUMBER.sub("#", was) == NUMBER.sub("#", has)
+        same_words = words_of(was) == words_of(has)
+        if len(was) == len(has) == WIDEST:  # both were cut, perhaps a character apart
+            one, other = words_of(whole(was)), words_of(whole(has))
+            same_words = one.startswith(other) or other.startswith(one)
+            was, has = whole(was), whole(has)
         pairs = zip(NUMBER.findall(was), NUMBER.findall(has), strict=False)
         if not (same_words and all(near(float(one), float(two)) for one, two in pairs)):
             return f"line {number}\n  was {was[:300]}\n  is  {has[:300]}"
     return "" if len(old) == len(new) else f"{len(old)} lines were, {len(new)} are"
+
+
+def words_of(line: str) -> str:
+    return NUMBER.sub("#", line)
+
+
+def whole(line: str) -> str:
+    """A line without the word or number that it was cut in."""
+    return re.sub(r"[-+\w.]*$", "", line)
 
 
 def near(was: float, has: float) -> bool:
@@ -128,6 +143,10 @@ def test_every_saved_result_is_of_a_command_that_is_replayed():
         ("a,0.1", "a,", False),
         ("a,7", "a,8", False),
         ("a", "a\nb", False),
+        # Lines that were cut: a digit less in one number is a digit more of the next.
+        (140 * "x" + ",0.540788225232809,0", 140 * "x" + ",0.54078822523281,0.", True),
+        (140 * "x" + ",0.540788225232809,0", 140 * "x" + ",0.54078822523381,0.", False),
+        (140 * "x" + ",0.540788225232809,0", 140 * "y" + ",0.540788225232809,0", False),
     ],
 )
 def test_numbers_may_differ_by_rounding_and_words_not_at_all(before, now, same):

@@ -8,10 +8,7 @@ from numpy.typing import NDArray
 from evaluation.methods.aqer.scale import competition_ranks
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.inference.intervals import percentile_tail
-from evaluation.methods.statistics.correlation import spearman
-
-# Scores with the same digits behind the point are tied.
-DIGITS = 12
+from evaluation.methods.statistics.correlation import spearman, tied
 
 
 def rank_intervals(
@@ -59,6 +56,6 @@ def draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]) -> Flo
     ----------
     raw : (M,) of the run. drawn : (M, n_draws) in the draws. ranked : (M,) who has a rank.
     """
-    raw, drawn = np.round(raw, DIGITS), np.round(drawn, DIGITS)
+    raw, drawn = tied(raw), tied(drawn)
     found = [spearman(raw, column, ranked) for column in drawn.T]
     return np.array(found, dtype=np.float64)  # None becomes NaN

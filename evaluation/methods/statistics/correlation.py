@@ -12,6 +12,8 @@ from scipy import stats
 
 from evaluation.methods.cells import Booleans, Floats
 
+DIGITS = 12
+
 
 def pearson(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) -> float | None:
     """Return Pearson's correlation, -1 to 1; None where it is undefined.
@@ -34,6 +36,14 @@ def spearman(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) ->
     Parameters and errors as `pearson`. Ranks are those among the pairs that count.
     """
     return _correlation(*(stats.rankdata(part) for part in _known(one, other, among)))
+
+
+def tied(scores: ArrayLike) -> Floats:
+    """Return scores without the digits behind the twelfth, so that equal ones are tied in ranks.
+
+    Which of two equal scores is larger by the last bits, the processor decides.
+    """
+    return np.round(np.asarray(scores, dtype=np.float64), DIGITS)
 
 
 def _known(one: ArrayLike, other: ArrayLike, among: Booleans | None) -> tuple[Floats, Floats]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.methods.statistics.correlation import pearson, spearman
+from evaluation.methods.statistics.correlation import pearson, spearman, tied
 
 NAN = float("nan")
 
@@ -61,3 +61,12 @@ def test_without_two_pairs_or_without_spread_there_is_none(correlation, one, oth
 def test_columns_that_cannot_be_paired_are_refused(correlation):
     with pytest.raises(ValueError, match="cannot be paired"):
         correlation([1, 2], [1, 2, 3])
+
+
+def test_scores_that_differ_by_the_last_bits_share_a_rank():
+    scores, truth = [0.1 + 0.2, 0.3, 0.5], [1.0, 2.0, 3.0]
+    assert scores[0] > scores[1]
+    # Ranks 1.5, 1.5, 3 against 1, 2, 3: 1.5 / sqrt(1.5 * 2).
+    assert spearman(tied(scores), truth) == pytest.approx(1.5 / 3**0.5)
+    # Told apart, they are 2, 1, 3: 1 - 6 * 2 / (3 * 8).
+    assert spearman(scores, truth) == pytest.approx(0.5)
