@@ -43,7 +43,7 @@ def tied(scores: ArrayLike) -> Floats:
 
     Which of two equal scores is larger by the last bits, the processor decides.
     """
-    return np.round(np.asarray(scores, dtype=np.float64), DIGITS)
+    return np.asarray(np.round(np.asarray(scores, dtype=np.float64), DIGITS), dtype=np.float64)
 
 
 def _known(one: ArrayLike, other: ArrayLike, among: Booleans | None) -> tuple[Floats, Floats]:
