@@ -54,6 +54,9 @@ def alarm(run: Run, kind="copies", severity="alarm", workers=(), questions=(), p
         evidence=evidence,
         **{"statistic": 0.9, "threshold": 0.5, "message": "Read (--collapse-copies).", **fields},
     )
-    made.workers.set(Worker.objects.filter(owner=run.owner, external_id__in=workers))
-    made.questions.set(run.version.questions.filter(external_id__in=questions))
+    # One after the other: they are told in the order in which they were written.
+    for name in workers:
+        made.workers.add(Worker.objects.get(owner=run.owner, external_id=name))
+    for name in questions:
+        made.questions.add(run.version.questions.get(external_id=name))
     return made

@@ -40,7 +40,8 @@ def chat():
 
 
 @pytest.fixture
-def rivers(db, django_user_model, monkeypatch, tmp_path):
+def rivers(db, settings, django_user_model, monkeypatch, tmp_path):
+    settings.MODEL_NETWORKS = ["127.0.0.0/8", "::1/128"]
     return crowd_set(django_user_model, monkeypatch, tmp_path)
 
 
