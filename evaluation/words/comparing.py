@@ -21,17 +21,17 @@ COMPARING: Mapping[str, Sentence] = {
     "comparison.leads_all": "“{leader}” is better than every other model: by {difference:.3f} (95% "
     "interval {low:.3f} to {high:.3f}) than “{next}”, the next one.",
     "comparison.leads_some": "“{leader}” is better than {behind}, by {difference:.3f} (95% "
-    "interval {low:.3f} to {high:.3f}) than “{next}”. It cannot be told apart from {alike}: these "
-    "questions show differences from {smallest:.3f}.",
+    "interval {low:.3f} to {high:.3f}) than “{next}”. It cannot be told apart from {alike}: on "
+    "these questions differences below {smallest:.3f} do not show.",
     "comparison.leads_none": "“{leader}” has the highest score, but cannot be told apart from "
-    "{alike}: these questions show differences from {smallest:.3f}.",
+    "{alike}: on these questions differences below {smallest:.3f} do not show.",
     "comparison.led_in_pairs": "“{leader}” has the highest score, but {ahead} did better on the "
     "questions that both answered.",
     "comparison.pair_apart": "“{first}” is better than “{second}” by {difference:.3f} (95% "
     "interval {low:.3f} to {high:.3f}) on {n} questions (p = {p:.2g}).",
     "comparison.pair_alike": "“{first}” and “{second}” cannot be told apart: the difference is "
     "{difference:.3f} (95% interval {low:.3f} to {high:.3f}) on {n} questions (p = {p:.2g}), and "
-    "so many questions show differences from {smallest:.3f}.",
+    "on so many questions differences below {smallest:.3f} do not show.",
     "comparison.pair_undefined": lambda of: (
         f"“{of['first']}” and “{of['second']}” cannot be compared: {in_words(of['reason'])}."
     ),

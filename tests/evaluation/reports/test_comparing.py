@@ -59,7 +59,7 @@ def test_the_first_sentence_says_who_is_better_and_who_cannot_be_told_apart(rana
     words = said(report.verdict)
     # (10 x .1 - 2 x .2) / 12 = .05 above Ox 1, and that again plus .3 - .055 above Elk.
     assert words.startswith("“Ox 2” is better than “Elk”, by 0.295 (95% interval ")
-    assert "It cannot be told apart from “Ox 1”: these questions show differences from " in words
+    assert "It cannot be told apart from “Ox 1”: on these questions differences below " in words
 
 
 @pytest.mark.parametrize(
