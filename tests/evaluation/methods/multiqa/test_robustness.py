@@ -1,4 +1,3 @@
-import importlib.util
 import itertools
 from math import log
 
@@ -6,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
 from evaluation.methods.multiqa import NAMES, Panel, chance_of, robustness
 from evaluation.methods.multiqa.items import OF_ITEMS, numbers_of
@@ -31,10 +31,7 @@ def test_fleiss_kappa_of_the_published_diagnoses_is_430():
     assert result.found["fleiss_kappa"].n == 30
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("statsmodels"), reason="statsmodels is not there")
 def test_kappas_are_those_of_statsmodels():
-    from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
-
     answers = np.random.default_rng(4).integers(0, 4, (50, 5))
     table, _ = aggregate_raters(answers)
     numbers = found(Panel.of(answers, answers == 0, 4))
