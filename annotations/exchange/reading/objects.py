@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import cleaned
-from annotations.exchange.reading.decoding import TextFile
+from annotations.exchange.reading.decoding import TextFile, open_text
+from annotations.exchange.reading.json_document import Located, read_json
+from annotations.exchange.reading.source import Source
 from annotations.exchange.records import AnswerStatus
 
 ENDINGS = (".jsonl", ".ndjson")
@@ -31,6 +34,32 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 # Numbers that are no JSON (NaN, Infinity) are read: who uses them says what they mean.
 _DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a file lists: each value with its line, 0 where it is not known."""
+
+    values: list[tuple[int, Any]]
+    sha256: str
+    warnings: tuple[str, ...]
+
+
+def read_listed(source: Source, problems: Problems, what: str, layout: str) -> Listed:
+    """Read JSON Lines, by its ending, or else one JSON list, of `what` ("questions").
+
+    What is no list, or an empty one, is noted in `problems`, with `layout` as what to do.
+    """
+    if source.suffix in ENDINGS:
+        text = open_text(source)
+        return Listed(list(read_objects(text, problems)), text.sha256, text.warnings)
+    document = read_json(source)
+    value = document.value
+    if not isinstance(value, list) or not value:
+        problems.add(None, None, f"this is no list of {what}, or an empty one", layout)
+        value = []
+    values = [(one.line if isinstance(one, Located) else 0, one) for one in value]
+    return Listed(values, document.sha256, document.warnings)
 
 
 def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -13,8 +13,13 @@ from typing import Any
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
 from annotations.exchange.reading.decoding import open_text
-from annotations.exchange.reading.json_document import Located, read_json
-from annotations.exchange.reading.objects import ENDINGS, id_of, read_objects, status_of
+from annotations.exchange.reading.objects import (
+    ENDINGS,
+    id_of,
+    read_listed,
+    read_objects,
+    status_of,
+)
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.records import AnswerStatus
 
@@ -107,22 +112,10 @@ def read_several_answers(path: Readable) -> SeveralAnswersFile:
     """
     source = source_of(path)
     problems = Problems(source.name)
-    listed: list[tuple[int, Any]]
-    warnings: tuple[str, ...]
-    if source.suffix in ENDINGS:
-        text = open_text(source)
-        listed, sha256, warnings = list(read_objects(text, problems)), text.sha256, text.warnings
-    else:
-        document = read_json(source)
-        sha256, warnings = document.sha256, document.warnings
-        value = document.value
-        if not isinstance(value, list) or not value:
-            problems.add(None, None, "this is no list of questions, or an empty one", LAYOUT)
-            value = []
-        listed = [(one.line if isinstance(one, Located) else 0, one) for one in value]
+    listed = read_listed(source, problems, "questions", LAYOUT)
     questions: list[SeveralAnswersQuestion] = []
     lines: dict[str, int] = {}
-    for place, (line, one) in enumerate(listed):
+    for place, (line, one) in enumerate(listed.values):
         question = _question(problems, place, line, one)
         if question is None:
             continue
@@ -137,7 +130,7 @@ def read_several_answers(path: Readable) -> SeveralAnswersFile:
         lines[question.id] = line
         questions.append(question)
     problems.raise_if_any()
-    return SeveralAnswersFile(source.name, sha256, tuple(questions), warnings)
+    return SeveralAnswersFile(source.name, listed.sha256, tuple(questions), listed.warnings)
 
 
 def _question(problems: Problems, place: int, line: int, one: Any) -> SeveralAnswersQuestion | None:

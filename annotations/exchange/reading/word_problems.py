@@ -10,9 +10,11 @@ from typing import Any
 from annotations.exchange.header import Column
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned, same_text
-from annotations.exchange.reading.decoding import open_text
-from annotations.exchange.reading.json_document import Located, read_json
-from annotations.exchange.reading.objects import ENDINGS, id_of, read_objects, status_of
+from annotations.exchange.reading.objects import (
+    id_of,
+    read_listed,
+    status_of,
+)
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerStatus
@@ -88,19 +90,9 @@ def read_word_problems(path: Readable) -> WordProblemFile:
     """
     source = source_of(path)
     problems = Problems(source.name)
-    listed: list[tuple[int, Any]]
-    if source.suffix in ENDINGS:
-        text = open_text(source)
-        listed, sha256, warnings = list(read_objects(text, problems)), text.sha256, text.warnings
-    else:
-        document = read_json(source)
-        sha256, warnings = document.sha256, document.warnings
-        if not isinstance(document.value, list) or not document.value:
-            problems.add(None, None, "this is no list of problems, or an empty one", LAYOUT)
-        value = document.value if isinstance(document.value, list) else []
-        listed = [(one.line if isinstance(one, Located) else 0, one) for one in value]
+    listed = read_listed(source, problems, "problems", LAYOUT)
     found: dict[str, WordProblem] = {}
-    for line, one in listed:
+    for line, one in listed.values:
         problem = _problem(problems, line, one)
         if problem is None:
             continue
@@ -114,7 +106,7 @@ def read_word_problems(path: Readable) -> WordProblemFile:
                 "Give each problem an id of its own.",
             )
     problems.raise_if_any()
-    return WordProblemFile(source.name, sha256, tuple(found.values()), warnings)
+    return WordProblemFile(source.name, listed.sha256, tuple(found.values()), listed.warnings)
 
 
 def _problem(problems: Problems, line: int, one: Any) -> WordProblem | None:
