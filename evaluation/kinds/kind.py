@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evaluation.flow.stored import RunSummary
+from evaluation.flow.views.view import Parted, Viewed, told_by
 from evaluation.options import Parameters, Problem
 
 if TYPE_CHECKING:
@@ -124,6 +125,8 @@ class Kind:
     action : what the button says that starts it; the title, if it is "".
     start : name of the address of the site's page that starts it, where the form of its options
         does not do; the page takes the public id of a question set, and `version`.
+    views : numbers of models and questions in its tables, and in the files of `evaluate`, that
+        stand beside those of other kinds where a model is looked at from all sides.
     """
 
     name: str
@@ -145,6 +148,7 @@ class Kind:
     study: Study | None = None
     action: str = ""
     start: str = ""
+    views: tuple[Viewed, ...] = ()
 
     @property
     def verb(self) -> str:
@@ -162,3 +166,10 @@ class Kind:
     def found(self, run: Run) -> Any:
         """Return what a run that is done found, as a dataclass."""
         return self.report(run) if self.report else self.summary_of(run)
+
+    def told(self, run: Run) -> Iterator[Parted]:
+        """Yield what a run that is done tells of each of the kind's views, table by table."""
+        for name in dict.fromkeys(viewed.table for viewed in self.views):
+            table = self.tables[name](run)
+            here = [viewed for viewed in self.views if viewed.table == name]
+            yield from told_by(here, table.header, table.rows)

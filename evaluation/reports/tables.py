@@ -109,6 +109,23 @@ def _model(row: ModelRow) -> Row:
     )
 
 
+def model_answers_table(run: Run) -> Table:
+    """Return every answer of a model that was scored, as in model_answers.csv; models by name."""
+    rows = (
+        LLMAnswerScore.objects.filter(run=run)
+        .order_by(
+            "llm_response__model__name",
+            "llm_response__question__position",
+            "llm_response__question__public_id",
+        )
+        .values_list(
+            *("llm_response__model__name", "llm_response__question__external_id"),
+            *("score", "reason"),
+        )
+    )
+    return Table(("model", "question", "score", "reason"), rows.iterator(AT_ONCE))
+
+
 def comparisons_table(run: Run) -> Table:
     """Return every pair of models."""
     header = (

@@ -7,6 +7,7 @@ from evaluation.flow.aqer_summary import AqerSummary
 from evaluation.flow.parameters import AqerParameters
 from evaluation.kinds.aqer.evaluate import EVALUATE
 from evaluation.kinds.aqer.run_report import report_of_run
+from evaluation.kinds.aqer.views import VIEWS
 from evaluation.kinds.kind import Kind, Page
 from evaluation.models.runs import GRADING
 from evaluation.reports import run_report, tables
@@ -36,6 +37,7 @@ AQER = Kind(
         "workers": tables.workers_table,
         "questions": tables.questions_table,
         "models": tables.models_table,
+        "model-answers": tables.model_answers_table,
         "convergence": tables.convergence_table,
         "heat-map": tables.heat_map_table,
         "planner": tables.planner_table,
@@ -49,4 +51,5 @@ AQER = Kind(
     pages=PAGES,
     evaluate=EVALUATE,
     action="Grade",
+    views=VIEWS,
 )

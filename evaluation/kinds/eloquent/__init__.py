@@ -6,6 +6,7 @@ from evaluation.kinds.eloquent.evaluate import EVALUATE
 from evaluation.kinds.eloquent.pages import CHARTS, PAGES
 from evaluation.kinds.eloquent.study import STUDY
 from evaluation.kinds.eloquent.terminal import report_of_run
+from evaluation.kinds.eloquent.views import VIEWS
 from evaluation.kinds.kind import Kind
 from evaluation.reports import eloquent as reports
 from evaluation.steps.eloquent.comparing import compare_replies, problems_at_start
@@ -35,4 +36,5 @@ ELOQUENT = Kind(
     study=STUDY,
     action="Same meaning, same answer?",
     start="start-same-meaning",
+    views=VIEWS,
 )

@@ -1,0 +1,178 @@
+"""A view of a language model: one number for each model and question, and where it stands.
+
+Several evaluations look at the same models and questions: how near an answer is to people's, how
+sure the model is, whether it says the same when asked otherwise, whether it notices that there is
+no answer. Each tells its number in a column of one of its tables, and the columns of a run's
+tables are those of the files, so that one declaration serves both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Literal, NamedTuple
+
+Cells = Mapping[str, Any]
+"""A row of a table by its columns: text cells of a file, or values of a run."""
+Reads = Callable[[Cells], float | None]
+
+# Why a row tells no number, where its table does not say it.
+NO_NUMBER = "no_number_told"
+
+
+class Side(StrEnum):
+    """From where a view looks at a model, in the order in which people read them."""
+
+    CROWD = "crowd"
+    UNCERTAINTY = "uncertainty"
+    ROBUSTNESS = "robustness"
+    ANSWERABILITY = "answerability"
+
+
+@dataclass(frozen=True)
+class View:
+    """What a number means, for people who did not make it.
+
+    Attributes
+    ----------
+    name : in files and addresses; no two kinds may have the same.
+    side : the first view of a side that a set has stands for it where there is room for one.
+    title, words : what people call it, and what it says, in a sentence.
+    lowest, highest : ends of its range; None for an open one.
+    better : "higher" or "lower" where that is better for a model; "" where it is neither.
+    of : whether it tells a number for each answer, for each question whoever answers it, or for
+        each model over all questions.
+    """
+
+    name: str
+    side: Side
+    title: str
+    words: str
+    lowest: float | None = None
+    highest: float | None = None
+    better: Literal["higher", "lower", ""] = "higher"
+    of: Literal["answer", "question", "model"] = "answer"
+
+
+class Told(NamedTuple):
+    """What a table tells: `model` is "" in a view of questions, `question` in one of models.
+
+    `reason` is the code of why `value` is None, else "".
+    """
+
+    model: str
+    question: str
+    value: float | None
+    reason: str
+
+
+def column(name: str) -> Reads:
+    """Return what reads the number of a column."""
+
+    def read(row: Cells) -> float | None:
+        return number_in(row.get(name))
+
+    return read
+
+
+def number_in(cell: Any) -> float | None:
+    """Return the number of a cell: yes is 1 and no 0; None for an empty one.
+
+    Raises
+    ------
+    ValueError : it holds something else, or a number that is not finite.
+    """
+    if cell is None or cell == "":
+        return None
+    if cell in ("true", "false"):
+        return float(cell == "true")
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        raise ValueError(f"{cell!r} is no number") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{cell!r} is not finite")
+    return number
+
+
+@dataclass(frozen=True)
+class Viewed:
+    """Where the tables of a kind of run tell a view.
+
+    Attributes
+    ----------
+    view : what it means.
+    number : reads it from a row; by default the column of the view's name.
+    table : name among the tables of the kind. file : of the command's output; by default
+        TABLE.csv.
+    model, question, reason : columns with the model's name, the question's id in files, and the
+        code of why there is no number; a table may lack the last.
+    only : rows that count, by cells of theirs; by default all.
+    split : column by whose values the view falls apart into several, such as the form in which a
+        problem was put, where these must not be pooled; "" for none.
+    """
+
+    view: View
+    number: Reads | None = None
+    table: str = "items"
+    file: str = ""
+    model: str = "system"
+    question: str = "item"
+    reason: str = "reason"
+    only: Mapping[str, str] = field(default_factory=dict)
+    split: str = ""
+
+    @property
+    def file_name(self) -> str:
+        """The file in the output folder of the kind's command."""
+        return self.file or f"{self.table.replace('-', '_')}.csv"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns without which the table does not tell the view, but for those of `number`."""
+        whose = {"answer": (self.model, self.question), "question": (self.question,)}
+        return (*whose.get(self.view.of, (self.model,)), *self.only, *filter(None, [self.split]))
+
+
+class Parted(NamedTuple):
+    """A view, or a part of it, and what one row tells of it."""
+
+    view: View
+    told: Told
+
+
+def part_of(view: View, part: str) -> View:
+    """Return the view of one part, which its name and title say; itself for the part ""."""
+    if not part:
+        return view
+    return replace(view, name=f"{view.name}:{part}", title=f"{view.title} ({part})")
+
+
+def told_by(
+    views: Sequence[Viewed], header: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> Iterator[Parted]:
+    """Yield what each row of a table tells of each of the views that stand in it.
+
+    Raises
+    ------
+    ValueError : a cell that should hold a number holds something else.
+    """
+    parts: dict[tuple[str, str], View] = {}
+    reads = [(one, one.number or column(one.view.name)) for one in views]
+    for cells in rows:
+        row = dict(zip(header, cells, strict=False))
+        for viewed, read in reads:
+            if any(str(row.get(name, "")) != wanted for name, wanted in viewed.only.items()):
+                continue
+            value = read(row)
+            reason = "" if value is not None else str(row.get(viewed.reason) or NO_NUMBER)
+            of = viewed.view.of
+            model = "" if of == "question" else str(row[viewed.model])
+            question = "" if of == "model" else str(row[viewed.question])
+            part = str(row.get(viewed.split) or "") if viewed.split else ""
+            key = (viewed.view.name, part)
+            if key not in parts:
+                parts[key] = part_of(viewed.view, part)
+            yield Parted(parts[key], Told(model, question, value, reason))
