@@ -21,14 +21,9 @@ from evaluation.files.metrics import (
     write_metrics,
 )
 from evaluation.flow.maqa.parameters import MaqaParameters
-from evaluation.flow.maqa.study import (
-    AnswerRow,
-    GoldCountRow,
-    ItemRow,
-    MaqaStudy,
-    PositionRow,
-    study_replies,
-)
+from evaluation.flow.maqa.rows import AnswerRow, GoldCountRow, ItemRow, PositionRow
+from evaluation.flow.maqa.study import MaqaStudy, study_replies
+from evaluation.words.terminal import all_said
 
 ANSWERS = "answers.csv"
 POSITIONS = "positions.csv"
@@ -81,7 +76,30 @@ def write_maqa(
         hashes,
         {**study.counts, **counts},
         study.exclusions,
-        warnings=[*warnings, *study.warnings()],
-        more={"complete": study.complete, **(more or {})},
+        made=_made(study),
+        warnings=[*warnings, *all_said(study.warnings())],
+        more={
+            "complete": study.complete,
+            "embedding": study.clusters.info and study.clusters.info.as_dict(),
+            **(more or {}),
+        },
     )
     folder.write_json(SUMMARY, summary)
+
+
+def _made(study: MaqaStudy) -> dict[str, str]:
+    """Return the parts of the signature that tell how replies of one meaning were found, if so."""
+    parameters, info = study.parameters, study.clusters.info
+    if study.clusters.entailment:
+        return {
+            "nli": study.clusters.entailment.replace("|", "/"),
+            "entailment": f"{parameters.entailment:g}",
+        }
+    if info is None:
+        return {}
+    return {
+        "embedder": info.model,
+        "revision": info.revision,
+        "precision": info.precision,
+        "same_cosine": f"{parameters.same_cosine:g}",
+    }

@@ -66,4 +66,8 @@ WARNINGS: Mapping[str, Sentence] = {
     "is a camp of the crowd and may be right, which graded answers (anchors) can tell",
     "no_copies": "No group of copies was found: nothing was collapsed",
     "no_question_camps": "No question has two camps of answers: {option[camps]} changed nothing",
+    "divided_by_commas": "{count:,} replies divide their answers by commas where right answers "
+    "hold commas: ask for a JSON list, or for a line for each answer.",
+    "not_every_reply": "Not every system has a reply to every question (exclusions, error and "
+    "no_reply): their numbers are over different questions.",
 }

@@ -75,7 +75,8 @@ class SeveralAnswersReply:
     """A reply of a system to a question.
 
     `answers` are given where somebody read them out of the reply before, else None. `confidence`
-    is as in the file, None if it is not there. `line` is where it stands.
+    is as in the file, None if it is not there. `logprobs` are of the tokens of the reply, a value
+    that is no number is NaN; None without them. `line` is where it stands.
     """
 
     line: int
@@ -87,6 +88,7 @@ class SeveralAnswersReply:
     answers: tuple[Answer, ...] | None
     confidence: str | float | bool | None
     first_token: tuple[FirstTokenOf, ...]
+    logprobs: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +197,8 @@ def read_several_answers_replies(path: Readable) -> SeveralAnswersReplies:
 
     Keys: `system` (default "model"), `item`, `sample` (default 0), `status` (default text), and
     either `reply` or what was read out of it: `answers`, `confidence`, `first_token`, a list of
-    {"answer", "logits"} or {"answer", "top_logprobs", "vocabulary"}.
+    {"answer", "logits"} or {"answer", "top_logprobs", "vocabulary"}; beside it `logprobs`, those
+    of its tokens.
 
     Raises
     ------
@@ -245,7 +248,7 @@ def _same(one: SeveralAnswersReply, other: SeveralAnswersReply) -> bool:
 
 
 def _content(reply: SeveralAnswersReply) -> tuple[Any, ...]:
-    parsed = (reply.answers, reply.confidence, reply.first_token)
+    parsed = (reply.answers, reply.confidence, reply.first_token, reply.logprobs)
     return (reply.status.value, cleaned(reply.text), parsed)
 
 
@@ -268,6 +271,10 @@ def _reply(problems: Problems, line: int, one: dict[str, Any]) -> SeveralAnswers
     confidence = one.get("confidence")
     if confidence is not None and not isinstance(confidence, str | int | float):
         problems.add(line, "confidence", "the confidence is neither number nor text")
+    logprobs = one.get("logprobs")
+    if logprobs is not None and (logprobs := _numbers(logprobs)) is None:
+        wanted = "Write the logarithms of the probabilities of its tokens: [-0.1, ...]."
+        problems.add(line, "logprobs", "the logprobs are no list of numbers", wanted)
     given = answers is not None or bool(tokens)
     status = status_of(one.get("status"), text, line, problems, given)
     if problems.total > before or status is None:
@@ -282,6 +289,7 @@ def _reply(problems: Problems, line: int, one: dict[str, Any]) -> SeveralAnswers
         answers,
         None if confidence == "" else confidence,
         tokens,
+        logprobs or None,
     )
 
 

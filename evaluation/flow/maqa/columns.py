@@ -14,12 +14,14 @@ import numpy as np
 from evaluation.flow.maqa.judging import JudgedReply
 from evaluation.methods.cells import Booleans, Floats, Integers
 from evaluation.methods.maqa.consistency import consistency
+from evaluation.methods.maqa.semantic_entropy import discrete_entropy, weighted_entropy
 from evaluation.methods.maqa.sets import SetScore
 
 SETS = ("precision", "recall", "f1", "exact_set")
 TOKENS = ("max_softmax", "entropy", "margin")
 VERBALISED, CONSISTENCY = "verbalised", "consistency"
-SURENESS = (*TOKENS, VERBALISED, CONSISTENCY)
+SEMANTIC = ("semantic_entropy", "semantic_entropy_weighted")
+SURENESS = (*TOKENS, VERBALISED, CONSISTENCY, *SEMANTIC)
 # A reply is right, where right and wrong are asked for, if more than half of its answers are.
 RIGHT_ABOVE = 0.5
 
@@ -78,8 +80,32 @@ def mean_score(replies: Sequence[JudgedReply]) -> SetScore:
     return SetScore(*(sum(column) / n for column in columns))
 
 
-def columns_of(replies: Sequence[Sequence[JudgedReply]], similarity: str) -> Columns:
-    """Return the columns of a system's replies, a list of them for each question."""
+def semantic_entropies(
+    replies: Sequence[JudgedReply], clusters: Integers | None
+) -> tuple[float | None, float | None]:
+    """Return the entropy over the meanings of the replies to a question, by shares and weighted.
+
+    None for fewer than two replies; the second as well where one's probability is not known.
+    """
+    if clusters is None:
+        return None, None
+    logs = [reply.mean_logprob for reply in replies]
+    known = [log for log in logs if log is not None]
+    weighted = None
+    if len(known) == len(logs):
+        weighted = weighted_entropy(clusters, known, [reply.reply.text for reply in replies])
+    return discrete_entropy(clusters), weighted
+
+
+def columns_of(
+    replies: Sequence[Sequence[JudgedReply]],
+    similarity: str,
+    clusters: Sequence[Integers | None],
+) -> Columns:
+    """Return the columns of a system's replies, a list of them for each question.
+
+    `clusters` has the cluster of each reply; None for a question with fewer than two.
+    """
     scores = np.empty((len(SETS), len(replies)))
     found: dict[str, list[tuple[float, bool, int]]] = {name: [] for name in SURENESS}
     n_answers, n_replies = np.zeros((2, len(replies)), dtype=np.int64)
@@ -90,12 +116,17 @@ def columns_of(replies: Sequence[Sequence[JudgedReply]], similarity: str) -> Col
         for one in many:
             _add_reply(found, one, place)
         same = consistency([one.keys for one in many], similarity)
+        right = bool(scores[0, place] > RIGHT_ABOVE)
         if same is not None:
-            found[CONSISTENCY].append((same, bool(scores[0, place] > RIGHT_ABOVE), place))
+            found[CONSISTENCY].append((same, right, place))
+        entropies = semantic_entropies(many, clusters[place])
+        for name, entropy in zip(SEMANTIC, entropies, strict=True):
+            if entropy is not None:
+                found[name].append((-entropy, right, place))
     per_item = {
         **dict.fromkeys(TOKENS, n_answers),
         VERBALISED: n_replies,
-        CONSISTENCY: np.ones(len(replies), dtype=np.int64),
+        **dict.fromkeys((CONSISTENCY, *SEMANTIC), np.ones(len(replies), dtype=np.int64)),
     }
     return Columns(scores, {name: _cases(rows, per_item[name]) for name, rows in found.items()})
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import isfinite
 
 from annotations.exchange.reading.several_answers import (
     Answer,
@@ -18,6 +19,7 @@ from evaluation.flow.maqa.confidence import ConfidenceError, confidence_of, said
 from evaluation.flow.maqa.reading import DELIMITED, Listed, confidence_beside, read_answers
 from evaluation.flow.maqa.spelling import FIXED, key_of, letter_of
 from evaluation.methods.maqa.first_token import (
+    ROUNDING,
     DistributionError,
     FirstToken,
     of_logits,
@@ -27,6 +29,7 @@ from evaluation.methods.maqa.sets import SetScore, one_to_one, set_score
 
 WITHOUT_ANSWER = "first_token_without_answer"
 REPEATED = "first_token_repeated"
+LOGPROBS_NOT_FINITE, LOGPROBS_ABOVE_1 = "logprobs_not_finite", "logprobs_above_1"
 # Spellings of answers come again and again; this many are remembered.
 _REMEMBERED = 100_000
 
@@ -112,6 +115,8 @@ class JudgedReply:
     confidence : that it gave itself, 0 to 100; None where it did not, or not so that it can be
         read. faults : what could not be used, as codes.
     divided : whether commas divide its answers although right ones hold commas.
+    mean_logprob : the natural logarithm of its probability divided by its number of tokens; None
+        where that is not known.
     """
 
     reply: SeveralAnswersReply
@@ -121,8 +126,9 @@ class JudgedReply:
     form: str
     divided: bool
     faults: tuple[str, ...]
+    mean_logprob: float | None = None
 
-    @property
+    @cached_property
     def keys(self) -> frozenset[Hashable]:
         """The set of its answers."""
         return frozenset(answer.key for answer in self.answers)
@@ -165,7 +171,21 @@ def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
         for place, ((text, key), of) in enumerate(zip(answers, found, strict=True))
     )
     score = set_score(n_right, len(judged), n_found, len(right.keys))
-    return JudgedReply(reply, judged, score, confidence, form, divided, tuple(faults))
+    mean = _mean_logprob(reply.logprobs, faults)
+    return JudgedReply(reply, judged, score, confidence, form, divided, tuple(faults), mean)
+
+
+def _mean_logprob(given: Sequence[float] | None, faults: list[str]) -> float | None:
+    """Return the mean of the tokens' log-probabilities; what is none is noted."""
+    if not given:
+        return None
+    if not all(map(isfinite, given)):
+        faults.append(LOGPROBS_NOT_FINITE)
+        return None
+    if max(given) > ROUNDING:
+        faults.append(LOGPROBS_ABOVE_1)
+        return None
+    return min(0.0, sum(given) / len(given))
 
 
 def _typed(answer: Answer, rules: str) -> Hashable:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from evaluation.flow.maqa.spelling import FIXED, PAPER
+from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.maqa.consistency import EXACT, JACCARD, OVERLAP
-from evaluation.options import Choice, Parameters, Whole, option
+from evaluation.options import Choice, Parameters, Real, Text, Whole, option
+from evaluation.options.declaration import NOT_SIGNED
 
 MOST_DRAWS = 100_000
+_OF_AQER = AqerParameters.options()
 
 
 @dataclass(frozen=True)
 class MaqaParameters(Parameters):
-    """How answers are compared, and how intervals are made."""
+    """How answers are compared, and how intervals are made.
+
+    What tells which replies say the same is signed where it was needed: by the model that did it.
+    """
 
     rules: str = option(
         FIXED,
@@ -58,3 +65,47 @@ class MaqaParameters(Parameters):
             highest=2**63 - 1,
         ),
     )
+    embedder: str = option(
+        "minilm",
+        replace(
+            _OF_AQER["embedder"],
+            help="For the semantic entropy of a system that was asked several times: two replies "
+            "say the same if every answer of either has its like in the other.",
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    precision: str = option("float32", replace(_OF_AQER["precision"], signed_as=NOT_SIGNED))
+    same_cosine: float = option(
+        0.80,
+        Real(
+            label="Cosine of the same answer",
+            help="Two answers are alike if the cosine of their vectors is above this; those with "
+            "different numbers never are.",
+            lowest=0.0,
+            highest=1.0,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    nli: str | None = option(
+        None,
+        Text(
+            label="Entailment model",
+            help="The name or folder of a cross-encoder that is there: two answers are then alike "
+            "if either entails the other, in place of their vectors.",
+            optional=True,
+            metavar="NAME",
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    entailment: float = option(
+        0.50,
+        Real(
+            label="Probability of entailment",
+            help="With an entailment model: the least one, both ways.",
+            lowest=0.0,
+            highest=1.0,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+
+    sentences: ClassVar = {"unreadable": AqerParameters.sentences["unreadable"]}

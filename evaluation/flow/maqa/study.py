@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,13 +20,30 @@ from annotations.exchange.reading.several_answers import (
     SeveralAnswersReply,
 )
 from annotations.exchange.records import AnswerStatus
-from evaluation.flow.maqa.columns import SETS, TOKENS, Columns, columns_of, mean_score
+from evaluation.flow.maqa.columns import (
+    SETS,
+    TOKENS,
+    Columns,
+    columns_of,
+    mean_score,
+    semantic_entropies,
+)
 from evaluation.flow.maqa.judging import JudgedReply, RightAnswers, judge
+from evaluation.flow.maqa.meaning import Clusters, cluster_replies
 from evaluation.flow.maqa.parameters import MaqaParameters
+from evaluation.flow.maqa.rows import (
+    AnswerRow,
+    GoldCountRow,
+    ItemRow,
+    PositionRow,
+    answer_rows,
+    mean_of,
+)
 from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
 from evaluation.methods.inference.clustered import Estimate, means
 from evaluation.methods.maqa.consistency import consistency
 from evaluation.methods.maqa.sureness import NO_CASES, telling_apart
+from evaluation.words.message import Message
 
 NO_GOLD = "no_right_answer"
 REPLY_LEFT_OUT = "reply_to_question_without_right_answer"
@@ -45,71 +61,6 @@ REFUSED = (
 Progress = Callable[[str, int, int], None]
 
 
-class ItemRow(NamedTuple):
-    """A row of items.csv; `reason` says why a question has no numbers.
-
-    Means over the replies: the four scores, `verbalised`, and those of the answers.
-    """
-
-    item: str
-    system: str
-    replies: int = 0
-    answers: int = 0
-    gold_answers: int = 0
-    precision: float | None = None
-    recall: float | None = None
-    f1: float | None = None
-    exact_set: float | None = None
-    max_softmax: float | None = None
-    entropy: float | None = None
-    margin: float | None = None
-    verbalised: float | None = None
-    consistency: float | None = None
-    reason: str | None = None
-
-
-class AnswerRow(NamedTuple):
-    """A row of answers.csv: an answer as it was read; `position` counts from 1 in its reply."""
-
-    item: str
-    system: str
-    sample: int
-    position: int
-    answer: str
-    right: bool
-    gold_answer: str | None
-    max_softmax: float | None
-    entropy: float | None
-    entropy_high: float | None
-    margin: float | None
-    reason: str | None
-
-
-class PositionRow(NamedTuple):
-    """A row of positions.csv: the answers that stand first, second, ... in their replies."""
-
-    system: str
-    position: int
-    n: int
-    accuracy: float
-    n_distributions: int
-    max_softmax: float | None
-    entropy: float | None
-    margin: float | None
-
-
-class GoldCountRow(NamedTuple):
-    """A row of gold_counts.csv: the questions with so many right answers."""
-
-    system: str
-    gold_answers: int
-    n: int
-    precision: float
-    recall: float
-    f1: float
-    exact_set: float
-
-
 @dataclass
 class MaqaStudy:
     """All replies, judged.
@@ -117,7 +68,8 @@ class MaqaStudy:
     Attributes
     ----------
     right : the questions with a right answer, by id, in order. judged : their replies by system
-        and id. exclusions : what does not count. counts : what there was.
+        and id. exclusions : what does not count. clusters : of replies that say the same.
+        counts : what there was.
     """
 
     parameters: MaqaParameters
@@ -126,6 +78,7 @@ class MaqaStudy:
     judged: dict[str, dict[str, list[JudgedReply]]]
     errors: Counter[tuple[str, str]]
     exclusions: Exclusions
+    clusters: Clusters
     counts: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -138,20 +91,14 @@ class MaqaStudy:
         """Whether every system has a reply to every question that counts."""
         return not self.exclusions.count(ERROR) and not self.exclusions.count(NO_REPLY)
 
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Message]:
         """Return what to know of the numbers."""
         found = []
         if number := self.counts.get("divided_by_commas"):
-            found.append(
-                f"{number:,} replies divide their answers by commas where right answers hold "
-                "commas: ask for a JSON list, or for a line for each answer."
-            )
+            found.append(Message("divided_by_commas", {"count": number}))
         if not self.complete:
-            found.append(
-                "Not every system has a reply to every question (exclusions, error and no_reply): "
-                "their numbers are over different questions."
-            )
-        return found
+            found.append(Message("not_every_reply"))
+        return [*found, *self.clusters.warnings]
 
     @cached_property
     def metrics(self) -> list[MetricRow]:
@@ -161,7 +108,8 @@ class MaqaStudy:
     def _metrics(self) -> Iterator[MetricRow]:
         groups = self._groups()
         for system, replies in self.judged.items():
-            columns = columns_of(list(replies.values()), self.parameters.similarity)
+            clusters = [self.clusters.of.get((system, item)) for item in replies]
+            columns = columns_of(list(replies.values()), self.parameters.similarity, clusters)
             place = {item: number for number, item in enumerate(replies)}
             for group, items in groups.items():
                 chosen = np.array([place[item] for item in items if item in place], dtype=np.int64)
@@ -180,7 +128,7 @@ class MaqaStudy:
             for item, judged in replies.items():
                 gold = [spellings[0] for spellings in self._spellings(item)]
                 for reply in judged:
-                    yield from _answer_rows(system, item, reply, gold)
+                    yield from answer_rows(system, item, reply, gold)
 
     def positions(self) -> Iterator[PositionRow]:
         """Yield how right and how sure answers are by where they stand."""
@@ -188,7 +136,7 @@ class MaqaStudy:
             by_place: dict[int, list[AnswerRow]] = {}
             for item, judged in replies.items():
                 for reply in judged:
-                    for row in _answer_rows(system, item, reply, ()):
+                    for row in answer_rows(system, item, reply, ()):
                         by_place.setdefault(row.position, []).append(row)
             for place in sorted(by_place):
                 rows = by_place[place]
@@ -199,7 +147,7 @@ class MaqaStudy:
                     len(rows),
                     float(np.mean([row.right for row in rows])),
                     len(sure),
-                    *(_mean(getattr(row, name) for row in sure) for name in TOKENS),
+                    *(mean_of(getattr(row, name) for row in sure) for name in TOKENS),
                 )
 
     def gold_counts(self) -> Iterator[GoldCountRow]:
@@ -241,6 +189,7 @@ class MaqaStudy:
         precision, recall, f1, exact = mean_score(judged)
         answers = [answer for reply in judged for answer in reply.answers]
         tokens = [answer.token for answer in answers if answer.token]
+        clusters = self.clusters.of.get((system, item))
         return ItemRow(
             item,
             system,
@@ -251,11 +200,14 @@ class MaqaStudy:
             recall,
             f1,
             exact,
-            _mean(token.max_softmax for token in tokens),
-            _mean(token.entropy for token in tokens),
-            _mean(token.margin for token in tokens),
-            _mean(reply.confidence for reply in judged),
+            mean_of(token.max_softmax for token in tokens),
+            mean_of(token.entropy for token in tokens),
+            mean_of(token.margin for token in tokens),
+            mean_of(reply.confidence for reply in judged),
             consistency([reply.keys for reply in judged], self.parameters.similarity),
+            None,
+            *semantic_entropies(judged, clusters),
+            None if clusters is None else int(clusters.max()) + 1,
         )
 
 
@@ -270,6 +222,9 @@ def study_replies(
     Left out and counted: questions without a right answer, replies to unknown questions and to
     those, replies that failed; systems that have no reply to a question; confidences and
     distributions that are none.
+
+    Raises `BackendError`: the replies to a question differ, and the model that tells which of them
+    say the same cannot be had.
     """
     exclusions = Exclusions()
     right = {
@@ -325,7 +280,8 @@ def study_replies(
         **{f"replies_in_{form}": times for form, times in sorted(forms.items()) if form},
         "divided_by_commas": n_divided,
     }
-    return MaqaStudy(parameters, questions, right, judged, errors, exclusions, counts)
+    clusters = cluster_replies(judged, right, parameters, progress)
+    return MaqaStudy(parameters, questions, right, judged, errors, exclusions, clusters, counts)
 
 
 def _in_order(
@@ -362,29 +318,3 @@ def _share(part: int, whole: int) -> Estimate:
     if not whole:
         return Estimate(None, None, None, 0, NO_CASES)
     return Estimate(part / whole, None, None, whole, OF_THE_FILE)
-
-
-def _answer_rows(
-    system: str, item: str, judged: JudgedReply, gold: Sequence[object]
-) -> Iterator[AnswerRow]:
-    for place, answer in enumerate(judged.answers, 1):
-        token = answer.token
-        yield AnswerRow(
-            item,
-            system,
-            judged.reply.sample,
-            place,
-            answer.text,
-            answer.right,
-            str(gold[answer.found]) if gold and answer.found is not None else None,
-            token.max_softmax if token else None,
-            token.entropy if token else None,
-            token.entropy_high if token else None,
-            token.margin if token else None,
-            None if token else "no_distribution",
-        )
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None

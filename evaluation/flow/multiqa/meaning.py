@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.backends import Embedder, EmbedderInfo, get_embedder
+from evaluation.backends import EmbedderInfo, get_embedder
+from evaluation.flow.alike import (
+    ALL_BUT_1,
+    blocks,
+    cosines_among,
+    different_numbers,
+    embedded,
+)
 from evaluation.flow.embed import truncation_warning
 from evaluation.flow.multiqa.items import COSINE, MultiqaItem
 from evaluation.flow.multiqa.layout import Laid
 from evaluation.flow.multiqa.parameters import MultiqaParameters
 from evaluation.flow.multiqa.replies import TEXT, Replies
-from evaluation.methods.grams import Vectors, dense
+from evaluation.methods.grams import Vectors
 from evaluation.methods.multiqa.clusters import cluster, representatives
 from evaluation.methods.multiqa.panel import NO_VOTE
 from evaluation.texts.languages import language_warning
-from evaluation.texts.matching import normalised, numbers
+from evaluation.texts.matching import normalised
 from evaluation.words.message import Message
 
 Floats = NDArray[np.float64]
@@ -27,8 +34,6 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Progress = Callable[[str, int, int], None]
 
-# Texts embedded together; their vectors are held at once.
-TEXTS = 20_000
 # Items whose texts are compared with each other in one matrix product.
 TOGETHER = 64
 # A sample of texts is enough to tell their language.
@@ -89,9 +94,9 @@ def by_meaning(
     everything = list(dict.fromkeys(text for texts in of_item for text in texts))
     embedder.fit(everything)
     cut, done = 0, 0
-    for first, last in _blocks(of_item):
+    for first, last in blocks(of_item):
         texts = list(dict.fromkeys(text for one in of_item[first:last] for text in one))
-        vectors, n_cut = _embedded(embedder, texts, done, len(everything), progress)
+        vectors, n_cut = embedded(embedder, texts, done, len(everything), progress)
         cut, done = cut + n_cut, min(done + len(texts), len(everything))
         places = {text: place for place, text in enumerate(texts)}
         for one, at, into in zip(laid, rows, found, strict=True):
@@ -121,29 +126,6 @@ def _texts_of_items(
     return of_item
 
 
-def _blocks(of_item: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
-    """Yield runs of items with some thousand texts together."""
-    first, count = 0, 0
-    for place, texts in enumerate(of_item):
-        if count and count + len(texts) > TEXTS:
-            yield first, place
-            first, count = place, 0
-        count += len(texts)
-    if first < len(of_item):
-        yield first, len(of_item)
-
-
-def _embedded(
-    embedder: Embedder, texts: Sequence[str], done: int, total: int, progress: Progress | None
-) -> tuple[Vectors, int]:
-    def told(n: int, _: int) -> None:
-        if progress is not None:
-            progress("embedding", min(done + n, total), total)
-
-    vectors = embedder.embed(texts, told)
-    return vectors, embedder.n_truncated_
-
-
 def _judge(
     laid: Laid,
     rows: Ints,
@@ -166,7 +148,7 @@ def _judge(
         answers = [items[number].answers for number in laid.items[at].tolist()]
         names = list(dict.fromkeys([*texts, *(text for of_one in answers for text in of_one)]))
         local = {text: place for place, text in enumerate(names)}
-        cosines = _cosines(vectors, [places[text] for text in names])
+        cosines = cosines_among(vectors, [places[text] for text in names])
         cells = np.zeros((n, r), dtype=np.int64)
         cells[votes] = [local[text] for text in texts]
         similarity = cosines[cells[:, :, None], cells[:, None, :]]
@@ -174,7 +156,7 @@ def _judge(
         for row, of_one in enumerate(answers):
             nearest = cosines[cells[row]][:, [local[text] for text in of_one]].max(axis=1)
             right[row] = (nearest > parameters.cosine) & votes[row]
-        apart = _different_numbers(names)[cells[:, :, None], cells[:, None, :]]
+        apart = different_numbers(names)[cells[:, :, None], cells[:, None, :]]
         labels = cluster(
             np.where(apart, -np.inf, similarity), votes, min(parameters.cluster_cosine, ALL_BUT_1)
         )
@@ -182,29 +164,6 @@ def _judge(
         into.said[part] = labels
         stands = representatives(similarity, labels)
         into.stands[part] = np.where(stands >= 0, stands, np.arange(r))
-
-
-# Equal texts have a cosine of 1 but for rounding, and are always the same answer.
-ALL_BUT_1 = 1 - 1e-6
-
-
-def _cosines(vectors: Vectors, rows: Sequence[int]) -> Floats:
-    """Return the cosines of some vectors with each other; 0 where one has no length."""
-    part = vectors[list(rows)]
-    products = part @ part.T
-    gram = np.asarray(dense(products), dtype=np.float64)
-    length = np.sqrt(np.maximum(np.diag(gram), 0.0))
-    scale = np.where(length > 0, length, 1.0)
-    # Of equal texts it is 1, which rounding must not lift above a threshold of 1.
-    return np.asarray(np.clip(gram / scale[:, None] / scale, -1.0, 1.0), dtype=np.float64)
-
-
-def _different_numbers(texts: Sequence[str]) -> Bools:
-    """Return (n, n) whether two texts both hold numbers, and not the same ones."""
-    known: dict[frozenset[str], int] = {frozenset(): 0}
-    of = np.array([known.setdefault(numbers(text), len(known)) for text in texts], dtype=np.int64)
-    both = (of[:, None] > 0) & (of[None, :] > 0)
-    return np.asarray(both & (of[:, None] != of[None, :]))
 
 
 def _name_clusters(

@@ -15,6 +15,7 @@ from evaluation.flow.metrics import OVERALL, MetricRow
 from evaluation.kinds.kind import Evaluation, Progress
 from evaluation.words.console import text_table
 from evaluation.words.reasons import in_words
+from evaluation.words.terminal import all_said
 
 MEASURED = ("auroc", "average_precision", "base_rate", "coverage")
 
@@ -24,7 +25,10 @@ of spellings of one answer; the id of a question is its place, from 0, unless it
 
 The replies are JSON Lines: system, item (the id of the question), sample (0, 1, ...), and either
 reply, the text, or what was read out of it: answers, confidence (0 to 100), first_token, a list of
-{"answer", "logits"} or {"answer", "top_logprobs", "vocabulary"}.
+{"answer", "logits"} or {"answer", "top_logprobs", "vocabulary"}; and logprobs, those of its tokens.
+
+SPEC is minilm (default), sentence-transformers:NAME, openai:MODEL@URL, tfidf-word, tfidf-char; it
+is needed where a system has several replies to a question that differ.
 
 Written into DIR: metrics.csv, items.csv, summary.json, answers.csv, positions.csv,
 gold_counts.csv. platform/docs/data-formats.md says what is in them.
@@ -78,7 +82,7 @@ def report(study: MaqaStudy, output: Path) -> str:
     ]
     if left_out:
         parts.append("\n".join(["Not counted:", *left_out]))
-    parts += study.warnings()
+    parts += all_said(study.warnings())
     parts.append(f"Written into {output}: {', '.join(MAQA_FILES)}")
     return "\n\n".join(parts)
 

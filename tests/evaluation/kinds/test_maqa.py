@@ -146,6 +146,57 @@ def test_consistency_is_compared_over_questions(tmp_path):
     assert [row["consistency"] for row in rows(tmp_path, "items.csv")][:2] == ["1.0", str(1 / 3)]
 
 
+def test_semantic_entropy_is_over_questions_and_weighted_where_probabilities_are_there(tmp_path):
+    replies = [
+        # Three of the same and one other; probabilities .4, .4 (the same text), .2 and .2.
+        {"item": 0, "sample": 0, "reply": '["Bob Dylan"]', "logprobs": [2 * log(0.4), 0.0]},
+        {"item": 0, "sample": 1, "reply": '["Bob Dylan"]', "logprobs": [log(0.4)]},
+        {"item": 0, "sample": 2, "reply": '["bob dylan"]',
+         "logprobs": [{"token": "b", "logprob": log(0.2)}]},
+        {"item": 0, "sample": 3, "reply": '["Elvis"]', "logprobs": [log(0.2)]},
+        # The same twice, and wrong; one without probabilities.
+        {"item": 1, "sample": 0, "reply": "[7, 11]", "logprobs": [-1]},
+        {"item": 1, "sample": 1, "reply": "[11, 7]"},
+        {"item": "letter", "reply": "A", "logprobs": [-1]},  # once: no entropy
+    ]  # fmt: skip
+    assert evaluate(tmp_path, replies).code == 0
+    one, other, once = rows(tmp_path, "items.csv")[:3]
+    shares = -(3 / 4 * log(3 / 4) + 1 / 4 * log(1 / 4))
+    assert float(one["semantic_entropy"]) == pytest.approx(shares)
+    # .4 once and .2 against .2: 3/4 and 1/4 again; with the same text twice it would be 5/6.
+    assert float(one["semantic_entropy_weighted"]) == pytest.approx(shares)
+    assert (one["meanings"], other["meanings"], once["meanings"]) == ("2", "1", "")
+    assert (other["semantic_entropy"], other["semantic_entropy_weighted"]) == ("0.0", "")
+    assert once["semantic_entropy"] == ""
+    found = metrics(tmp_path)
+    # Right (precision 3/4) with the greater entropy, wrong with the smaller one.
+    assert (value(found["auroc_semantic_entropy"]), found["auroc_semantic_entropy"]["n"]) == (
+        0,
+        "2",
+    )
+    assert value(found["average_precision_semantic_entropy"]) == 0.5
+    assert value(found["coverage_semantic_entropy"]) == pytest.approx(2 / 3)
+    assert value(found["coverage_semantic_entropy_weighted"]) == pytest.approx(1 / 3)
+    assert found["auroc_semantic_entropy_weighted"]["reason"] == "all_right"
+    names = [row["metric"] for row in rows(tmp_path, "metrics.csv")]
+    assert names.index("auroc_semantic_entropy") == names.index("coverage_consistency") + 1
+    assert "|embedder:TfidfVectorizer(" in summary(tmp_path)["signature"]
+    assert "|same_cosine:0.8|" in summary(tmp_path)["signature"]
+
+
+def test_probabilities_of_a_reply_that_are_none_are_counted(tmp_path):
+    replies = [
+        {"item": 0, "sample": 0, "reply": "Bob Dylan", "logprobs": [-1, "x"]},
+        {"item": 0, "sample": 1, "reply": "Bob Dylan", "logprobs": [-1, 0.3]},
+        '{"item": 1, "sample": 0, "reply": "2", "logprobs": [NaN]}',
+        {"item": 1, "sample": 1, "reply": "2", "logprobs": []},
+    ]
+    assert evaluate(tmp_path, replies).code == 0
+    found = excluded(tmp_path)
+    assert (found["logprobs_not_finite"], found["logprobs_above_1"]) == (2, 1)
+    assert value(metrics(tmp_path)["coverage_semantic_entropy_weighted"]) == 0
+
+
 def test_the_entropy_of_an_api_is_an_interval_and_its_lower_end_counts(tmp_path):
     tokens = [{"answer": 2, "top_logprobs": [log(0.6), log(0.3)], "vocabulary": 10},
               {"answer": 7, "top_logprobs": {"7": log(0.5), "8": log(0.1)}}]  # fmt: skip
@@ -268,6 +319,10 @@ def test_a_question_that_a_system_was_not_asked_is_counted(tmp_path):
         (
             [{"item": 0, "first_token": [{"answer": "A"}]}],
             "column first_token: entry 1 has no answer",
+        ),
+        (
+            [{"item": 0, "reply": "x", "logprobs": "high"}],
+            "column logprobs: the logprobs are no list of numbers",
         ),
         (["[1, 2]"], "this is JSON but no object"),
         (["{'item': 0}"], "line 1, column 2: this is not JSON"),

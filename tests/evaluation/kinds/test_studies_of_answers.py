@@ -92,6 +92,7 @@ def test_maqa_is_asked_for_a_list_and_a_confidence_several_times(tmp_path, scrip
     ran = manage(
         "study", "maqa", tmp_path / "q.json", "--model", scripted(lines), "--output",
         tmp_path / "out", "--samples", 2, "--first", 2, "--bootstrap", 0,
+        "--embedder", "tfidf-char",
     )  # fmt: skip
     assert ran.code == 0, ran.err
     # 1 and 1 to the first question, 0 and 1 to the second.

@@ -1,0 +1,65 @@
+"""Texts of one item compared with each other by their vectors: blocks, cosines, numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.backends import Embedder
+from evaluation.methods.grams import Vectors, dense
+from evaluation.texts.matching import numbers
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Progress = Callable[[str, int, int], None]
+
+# Texts embedded together; their vectors are held at once.
+TEXTS = 20_000
+# Equal texts have a cosine of 1 but for rounding, and are always the same answer.
+ALL_BUT_1 = 1 - 1e-6
+
+
+def blocks(of_item: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
+    """Yield runs of items with some thousand texts together."""
+    first, count = 0, 0
+    for place, texts in enumerate(of_item):
+        if count and count + len(texts) > TEXTS:
+            yield first, place
+            first, count = place, 0
+        count += len(texts)
+    if first < len(of_item):
+        yield first, len(of_item)
+
+
+def embedded(
+    embedder: Embedder, texts: Sequence[str], done: int, total: int, progress: Progress | None
+) -> tuple[Vectors, int]:
+    """Return vectors, and how many texts were cut; `done` of `total` were embedded before."""
+
+    def told(n: int, _: int) -> None:
+        if progress is not None:
+            progress("embedding", min(done + n, total), total)
+
+    vectors = embedder.embed(texts, told)
+    return vectors, embedder.n_truncated_
+
+
+def cosines_among(vectors: Vectors, rows: Sequence[int]) -> Floats:
+    """Return the cosines of some vectors with each other; 0 where one has no length."""
+    part = vectors[list(rows)]
+    products = part @ part.T
+    gram = np.asarray(dense(products), dtype=np.float64)
+    length = np.sqrt(np.maximum(np.diag(gram), 0.0))
+    scale = np.where(length > 0, length, 1.0)
+    # Of equal texts it is 1, which rounding must not lift above a threshold of 1.
+    return np.asarray(np.clip(gram / scale[:, None] / scale, -1.0, 1.0), dtype=np.float64)
+
+
+def different_numbers(texts: Sequence[str]) -> Bools:
+    """Return (n, n) whether two texts both hold numbers, and not the same ones."""
+    known: dict[frozenset[str], int] = {frozenset(): 0}
+    of = np.array([known.setdefault(numbers(text), len(known)) for text in texts], dtype=np.int64)
+    both = (of[:, None] > 0) & (of[None, :] > 0)
+    return np.asarray(both & (of[:, None] != of[None, :]))
