@@ -7,9 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange import InputError, OutputFolder
+from annotations.exchange import ColumnNames, InputError, OutputFolder
+from annotations.exchange.reading.answers import DEFAULT_COLUMNS, read_answers
 from annotations.exchange.reading.decoding import open_text
+from annotations.exchange.reading.reply_labels import read_reply_labels
 from annotations.exchange.reading.word_problems import (
+    WordProblemReply,
     read_word_problem_replies,
     read_word_problems,
 )
@@ -21,12 +24,23 @@ from evaluation.files.metrics import (
     study_summary,
     write_metrics,
 )
+from evaluation.flow.metrics import Exclusions
+from evaluation.flow.umwp.labels import LabelledReplies, LabelRow, label_replies
 from evaluation.flow.umwp.parameters import UmwpParameters
+from evaluation.flow.umwp.people import (
+    PEOPLE,
+    PersonRow,
+    people_metrics,
+    people_rows,
+    replies_of,
+)
 from evaluation.flow.umwp.study import ItemRow, PairRow, UmwpStudy, study_replies
 from evaluation.flow.umwp.templates import own_templates, templates_of
 from evaluation.flow.umwp.tuning import agreement, labelled_replies
 
 PAIRS = "pairs.csv"
+LABELS = "labels.csv"
+PERSONS = "people.csv"
 UMWP_FILES = (*FILES, PAIRS)
 
 Progress = Callable[[str, int, int], None]
@@ -34,13 +48,26 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class UmwpRequest:
-    """What to evaluate, how, and where to; `templates` None for the project's own."""
+    """What to evaluate, how, and where to; `templates` None for the project's own.
+
+    `labels` are what annotators said of the replies, `people` answers of people to the problems,
+    whose columns are called as `columns` says.
+    """
 
     problems: Path
     replies: Path
     templates: Path | None
     parameters: UmwpParameters
     output: Path
+    labels: Path | None = None
+    people: Path | None = None
+    columns: ColumnNames = DEFAULT_COLUMNS
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """Return the names of the tables."""
+        more = ((LABELS, self.labels), (PERSONS, self.people))
+        return (*UMWP_FILES, *(name for name, path in more if path is not None))
 
 
 def evaluate_umwp(request: UmwpRequest, progress: Progress | None = None) -> UmwpStudy:
@@ -53,14 +80,32 @@ def evaluate_umwp(request: UmwpRequest, progress: Progress | None = None) -> Umw
     BackendError
         The encoder cannot be had.
     """
-    inputs = (request.problems, request.replies, request.templates)
-    refuse_to_replace(request.output, UMWP_FILES, inputs)
+    inputs = (request.problems, request.replies, request.templates, request.labels, request.people)
+    refuse_to_replace(request.output, request.written, inputs)
     problems = read_word_problems(request.problems)
     replies = read_word_problem_replies(request.replies)
     hashes = {"problems": problems.sha256, "replies": replies.sha256}
+    counts = {"repeated": replies.n_repeated}
     templates = own_templates()
     if request.templates is not None:
         templates, hashes["templates"] = read_templates(request.templates)
+    labels = None
+    if request.labels is not None:
+        known = {(one.system, one.item, one.form) for one in replies.replies}
+        labels = read_reply_labels(request.labels, known)
+        hashes["labels"] = labels.sha256
+    left_out = Exclusions()
+    people: list[WordProblemReply] = []
+    if request.people is not None:
+        if any(one.system == PEOPLE for one in replies.replies):
+            raise InputError.single(
+                replies.name,
+                f"a system is called {PEOPLE}, as the row of people would be",
+                "Give the system another name.",
+            )
+        answers = read_answers(request.people, request.columns)
+        hashes["people"] = answers.sha256
+        people = list(replies_of(answers.records, left_out))
     with OutputFolder(request.output) as folder:
         study = study_replies(
             request.parameters,
@@ -69,9 +114,33 @@ def evaluate_umwp(request: UmwpRequest, progress: Progress | None = None) -> Umw
             templates,
             request.templates is None,
             progress,
+            people,
         )
-        write_umwp(folder, study, hashes, {"repeated": replies.n_repeated})
+        if request.people is not None:
+            _refuse_strangers(request.people, study)
+        study.exclusions.merge(left_out)
+        labelled = None
+        if labels is not None:
+            labelled = label_replies(study, labels.labels)
+            study.exclusions.merge(labelled.exclusions)
+            counts |= {"labels": len(labels.labels), "annotators": len(labelled.annotators)}
+        if request.people is not None:
+            counts |= {
+                "people": len(study.people),
+                "peoples_answers": sum(map(len, study.people.values())),
+            }
+        write_umwp(folder, study, hashes, counts, labelled=labelled)
     return study
+
+
+def _refuse_strangers(path: Path, study: UmwpStudy) -> None:
+    """Raise `InputError` if people answered, but none of these problems."""
+    if not study.people:
+        raise InputError.single(
+            str(path),
+            "nobody answered any of the problems",
+            "The column question holds the ids of the problems; --columns says what it is called.",
+        )
 
 
 def write_umwp(
@@ -80,9 +149,19 @@ def write_umwp(
     hashes: Mapping[str, str],
     counts: Mapping[str, int],
     more: Mapping[str, Any] | None = None,
+    labelled: LabelledReplies | None = None,
 ) -> None:
-    """Write the tables; `hashes` of the inputs, `counts` and `more` go into summary.json."""
-    write_metrics(folder, study.metrics)
+    """Write the tables; `hashes` of the inputs, `counts` and `more` go into summary.json.
+
+    What people answered stands in the study; `labelled` are the labels of the replies.
+    """
+    metrics = [*study.metrics, *people_metrics(study)]
+    if labelled is not None:
+        metrics += labelled.metrics()
+        folder.write_csv(LABELS, LabelRow._fields, labelled.rows())
+    if study.people:
+        folder.write_csv(PERSONS, PersonRow._fields, people_rows(study))
+    write_metrics(folder, metrics)
     folder.write_csv(ITEMS, ItemRow._fields, study.items())
     folder.write_csv(PAIRS, PairRow._fields, study.pairs())
     folder.write_json(SUMMARY, {**_summary(study, hashes, counts), **(more or {})})

@@ -87,6 +87,11 @@ class Exclusions:
         names = [*names, *more[: max(0, NAMED - len(names))]]
         self.found[reason] = (before + (len(more) if count is None else count), names)
 
+    def merge(self, others: Exclusions) -> None:
+        """Add what another part of the study left out."""
+        for reason, (count, named) in others.found.items():
+            self.add_all(reason, named, count)
+
     def count(self, reason: str) -> int:
         """Return how many were left out for a reason."""
         return self.found.get(reason, (0, []))[0]

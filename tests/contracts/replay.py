@@ -235,7 +235,7 @@ def write_input(folder: Path, demo: Path) -> None:
     """A part of the demo with gaps and repeats, vectors, camps, and files with mistakes."""
     import numpy as np
 
-    folder.mkdir()
+    shutil.copytree(HERE / "input", folder)
     names = "Amara Henrik Tomasz Bao Elif Jonas Ines Leo Pip Quinn Stan Tariq Uma Viktor"
     workers = names.split()
     with (demo / "answers.csv").open(encoding="utf-8", newline="") as file:

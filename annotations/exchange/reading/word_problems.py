@@ -109,6 +109,23 @@ def read_word_problems(path: Readable) -> WordProblemFile:
     return WordProblemFile(source.name, listed.sha256, tuple(found.values()), listed.warnings)
 
 
+def as_umwp(problem: WordProblem) -> dict[str, Any]:
+    """Return a problem as the data set's files have it; ids that are numbers are numbers again."""
+    return {
+        "id": _as_written(problem.id),
+        "question": problem.text,
+        "answer": list(problem.answers) or None,
+        "answerable": problem.answerable,
+        "category": problem.category,
+        "relevant_ids": [_as_written(item) for item in problem.relevant] or None,
+        "source": problem.source,
+    }
+
+
+def _as_written(item: str) -> int | str:
+    return int(item) if item.isascii() and item.isdigit() and str(int(item)) == item else item
+
+
 def _problem(problems: Problems, line: int, one: Any) -> WordProblem | None:
     at = line or None
     if not isinstance(one, dict):
@@ -266,5 +283,9 @@ def _reply(problems: Problems, line: int, cells: tuple[str, ...]) -> WordProblem
     status = status_of(word, text, line, problems)
     if not item or status is None:
         return None
-    named = "-".join(cleaned(form).casefold().replace("_", " ").split()) or DIRECT
-    return WordProblemReply(line, cleaned(system) or "model", item, named, text, status)
+    return WordProblemReply(line, cleaned(system) or "model", item, form_of(form), text, status)
+
+
+def form_of(written: str) -> str:
+    """Return a form of asking as forms are kept: "In_Context" is in-context, nothing is direct."""
+    return "-".join(cleaned(written).casefold().replace("_", " ").split()) or DIRECT

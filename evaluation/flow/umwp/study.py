@@ -7,8 +7,8 @@ all.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -108,6 +108,7 @@ class UmwpStudy:
     judged : by system and form, in the order of the problems. failed : replies with an error.
     threshold : that was used. tuned : how well it does on labelled replies; None where it was
         given, or the templates are others than the project's.
+    people : what each person answered, by their id; no systems, so in none of the rows here.
     """
 
     parameters: UmwpParameters
@@ -118,6 +119,7 @@ class UmwpStudy:
     found: Likeness
     threshold: float
     tuned: Tuned | None
+    people: dict[str, list[Judged]] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -137,7 +139,7 @@ class UmwpStudy:
             "unanswerable_with_an_answer": sum(
                 bool(problem.answers) and not problem.answerable for problem in self.problems
             ),
-            "texts_with_both_labels": len(_both_labels(self.problems)),
+            "texts_with_both_labels": len(both_labels(self.problems)),
             "replies": sum(map(len, self.judged.values())),
             "decided_by": dict(sorted(decided.items())),
             "distinct_windows": len(self.found.place),
@@ -159,11 +161,11 @@ class UmwpStudy:
     def pairs(self) -> Iterator[PairRow]:
         """Yield a row for each unanswerable problem and each one it was made of."""
         known = {problem.id: problem for problem in self.problems}
-        both = _both_labels(self.problems)
+        both = both_labels(self.problems)
         for (system, form), replies in self.judged.items():
             by_id = {one.problem.id: one for one in replies}
             for problem in self.problems:
-                if problem.answerable or _same(problem.text) in both:
+                if problem.answerable or same_words(problem.text) in both:
                     continue
                 for other in problem.relevant:
                     one, partner = by_id.get(problem.id), by_id.get(other)
@@ -222,7 +224,7 @@ class UmwpStudy:
     def _of_groups(
         self, system: str, form: str, replies: Sequence[Judged], alone: bool
     ) -> Iterator[MetricRow]:
-        taken = _taken(replies)
+        taken = taken_of(replies)
         everything = np.ones(len(replies), dtype=np.bool_)
         groups = [(group_name("form", form), everything)]
         if alone:
@@ -238,11 +240,12 @@ class UmwpStudy:
                 chosen = np.array([one.problem.source == source for one in replies])
                 groups.append((group_name("source", source) + behind, chosen))
         for group, chosen in groups:
-            yield from self._of_group(system, group, taken.of(chosen))
+            yield from self.of_group(system, group, taken.of(chosen))
             if chosen is everything:
                 yield self._pair_row(system, form, group)
 
-    def _of_group(self, system: str, group: str, taken: Taken) -> Iterator[MetricRow]:
+    def of_group(self, system: str, group: str, taken: Taken) -> Iterator[MetricRow]:
+        """Yield the rates and counts of some replies."""
         draws = (self.parameters.bootstrap, self.parameters.seed)
         found = dict(rates(taken, *draws))
         if group.startswith("category:"):
@@ -297,6 +300,7 @@ def study_replies(
     templates: Sequence[str],
     own: bool,
     progress: Progress | None = None,
+    people: Sequence[WordProblemReply] = (),
 ) -> UmwpStudy:
     """Classify all replies; every distinct window is embedded once.
 
@@ -306,9 +310,69 @@ def study_replies(
     Parameters
     ----------
     own : whether the templates are those of the project, for which a threshold is tuned.
+    people : what people answered, each the system of their own name; classified by the same rules.
+        A problem that a person was not asked is none that misses a reply.
     """
     known = {problem.id: problem for problem in problems}
     exclusions = Exclusions()
+    kept, failed = _to_known(replies, known, exclusions)
+    answered = _of_people(people, known, exclusions)
+    rules = parameters.rules
+    taken_apart = [
+        window
+        for many in (*kept.values(), *answered.values())
+        for one in many
+        for window in windows(one.text, rules)
+    ]
+    told = RECORDED.get(parameters.encoder) if own and parameters.threshold is None else None
+    tunes = own and parameters.threshold is None and told is None
+    labelled = labelled_replies() if tunes else ()
+    found = likeness([*taken_apart, *windows_of(labelled)], templates, parameters.encoder, progress)
+    if tunes:
+        told = tuned(labelled, found)
+    threshold = parameters.threshold
+    if threshold is None:
+        threshold = told.threshold if told else OF_THE_PAPER
+    order = {problem.id: place for place, problem in enumerate(problems)}
+
+    def in_order(many: Sequence[WordProblemReply]) -> list[Judged]:
+        return [
+            _judged(one, known[one.item], found, threshold, rules)
+            for one in sorted(many, key=lambda one: order[one.item])
+        ]
+
+    judged: dict[tuple[str, str], list[Judged]] = {}
+    for both, many in kept.items():
+        judged[both] = in_order(many)
+        there = {one.item for one in many}
+        missing = [
+            {"system": both[0], "form": both[1], "item": item}
+            for item in known
+            if item not in there and (*both, item) not in failed
+        ]
+        if missing:
+            exclusions.add_all(NO_REPLY, missing)
+    twice = both_labels(problems)
+    if twice:
+        exclusions.add_all(
+            BOTH_LABELS, [one.id for one in problems if same_words(one.text) in twice]
+        )
+    by_people = {worker: in_order(many) for worker, many in answered.items()}
+    study = UmwpStudy(
+        parameters, problems, judged, failed, exclusions, found, threshold, told, by_people
+    )
+    for row in study.pairs():
+        if row.reason is not None:
+            of = {"system": row.system, "form": row.form}
+            pair = {"item": row.unanswerable, "partner": row.answerable}
+            exclusions.add(row.reason, {**of, **pair})
+    return study
+
+
+def _to_known(
+    replies: Sequence[WordProblemReply], known: Mapping[str, WordProblem], exclusions: Exclusions
+) -> tuple[dict[tuple[str, str], list[WordProblemReply]], set[tuple[str, str, str]]]:
+    """Return what came, by system and form, and what failed (system, form, problem)."""
     kept: dict[tuple[str, str], list[WordProblemReply]] = {}
     failed: set[tuple[str, str, str]] = set()
     for reply in replies:
@@ -323,46 +387,21 @@ def study_replies(
             failed.add((reply.system, reply.form, reply.item))
         else:
             of_form.append(reply)
-    rules = parameters.rules
-    taken_apart = [
-        window for many in kept.values() for one in many for window in windows(one.text, rules)
-    ]
-    told = RECORDED.get(parameters.encoder) if own and parameters.threshold is None else None
-    tunes = own and parameters.threshold is None and told is None
-    labelled = labelled_replies() if tunes else ()
-    found = likeness([*taken_apart, *windows_of(labelled)], templates, parameters.encoder, progress)
-    if tunes:
-        told = tuned(labelled, found)
-    threshold = parameters.threshold
-    if threshold is None:
-        threshold = told.threshold if told else OF_THE_PAPER
-    order = {problem.id: place for place, problem in enumerate(problems)}
-    judged: dict[tuple[str, str], list[Judged]] = {}
-    for both, many in kept.items():
-        judged[both] = [
-            _judged(one, known[one.item], found, threshold, rules)
-            for one in sorted(many, key=lambda one: order[one.item])
-        ]
-        there = {one.item for one in many}
-        missing = [
-            {"system": both[0], "form": both[1], "item": item}
-            for item in known
-            if item not in there and (*both, item) not in failed
-        ]
-        if missing:
-            exclusions.add_all(NO_REPLY, missing)
-    both_labels = _both_labels(problems)
-    if both_labels:
-        exclusions.add_all(
-            BOTH_LABELS, [one.id for one in problems if _same(one.text) in both_labels]
-        )
-    study = UmwpStudy(parameters, problems, judged, failed, exclusions, found, threshold, told)
-    for row in study.pairs():
-        if row.reason is not None:
-            of = {"system": row.system, "form": row.form}
-            pair = {"item": row.unanswerable, "partner": row.answerable}
-            exclusions.add(row.reason, {**of, **pair})
-    return study
+    return kept, failed
+
+
+def _of_people(
+    people: Sequence[WordProblemReply], known: Mapping[str, WordProblem], exclusions: Exclusions
+) -> dict[str, list[WordProblemReply]]:
+    """Return what each person answered to a problem that there is."""
+    answered: dict[str, list[WordProblemReply]] = {}
+    for reply in people:
+        if reply.item in known:
+            answered.setdefault(reply.system, []).append(reply)
+        else:
+            named = {"worker": reply.system, "item": reply.item, "line": reply.line}
+            exclusions.add(UNKNOWN, named)
+    return answered
 
 
 def _judged(
@@ -373,7 +412,8 @@ def _judged(
     return Judged(reply, problem, classified, right)
 
 
-def _taken(replies: Sequence[Judged]) -> Taken:
+def taken_of(replies: Sequence[Judged]) -> Taken:
+    """Return the replies as arrays, in their order."""
     return Taken(
         np.array([not one.problem.answerable for one in replies], dtype=np.bool_),
         np.array([one.positive for one in replies], dtype=np.bool_),
@@ -382,13 +422,14 @@ def _taken(replies: Sequence[Judged]) -> Taken:
     )
 
 
-def _same(text: str) -> str:
+def same_words(text: str) -> str:
+    """Return a text as it is compared: white space does not count."""
     return " ".join(text.split())
 
 
-def _both_labels(problems: Sequence[WordProblem]) -> set[str]:
+def both_labels(problems: Sequence[WordProblem]) -> set[str]:
     """Return the texts that stand there as answerable and as unanswerable."""
     labels: dict[str, set[bool]] = {}
     for problem in problems:
-        labels.setdefault(_same(problem.text), set()).add(problem.answerable)
+        labels.setdefault(same_words(problem.text), set()).add(problem.answerable)
     return {text for text, found in labels.items() if len(found) > 1}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evaluation.files.umwp import UMWP_FILES, UmwpRequest, evaluate_umwp
 from evaluation.flow.metrics import MetricRow
 from evaluation.flow.umwp.parameters import UmwpParameters
+from evaluation.flow.umwp.people import people_metrics
 from evaluation.flow.umwp.study import COUNTS, RATES, UmwpStudy
+from evaluation.kinds.answer_files import WITHOUT_MODELS, add_columns
 from evaluation.kinds.kind import Evaluation, Progress
 from evaluation.words.console import text_table
 from evaluation.words.reasons import in_words
@@ -22,9 +24,14 @@ answerable, category (1 to 5, or null), relevant_ids, source.
 The replies are CSV, TSV, JSON Lines or XLSX: system, id, form (direct, instruction,
 in-context), reply and, if you like, status. Forms are never pooled.
 
+--people are answers of people to the problems, as evaluate aqer reads them (worker, question,
+answer): they stand in the tables as the system people. --labels are what annotators said of the
+replies: system, id, form, annotator, label (yes: it says that there is no answer; no; cannot_tell).
+
 SPEC is an embedder as in evaluate aqer, but no file of vectors; minilm by default.
 
-Written into DIR: metrics.csv, items.csv, pairs.csv, summary.json. platform/docs/data-formats.md
+Written into DIR: metrics.csv, items.csv, pairs.csv, summary.json, and with the options above
+people.csv and labels.csv. platform/docs/data-formats.md
 says what is in them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
@@ -41,6 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="sentences that say that there is no answer, one a line, in place of the project's",
     )
+    add("--labels", type=Path, metavar="FILE", help="what annotators said of the replies")
+    add("--people", type=Path, metavar="FILE", help="what people answered to the problems")
+    add_columns(parser, WITHOUT_MODELS)
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
 
 
@@ -52,14 +62,17 @@ def evaluate(parameters: UmwpParameters, arguments: Mapping[str, Any], progress:
         arguments["templates"],
         parameters,
         arguments["output"],
+        arguments["labels"],
+        arguments["people"],
+        arguments["columns"],
     )
-    return report(evaluate_umwp(request, progress), request.output)
+    return report(evaluate_umwp(request, progress), request.output, request.written)
 
 
-def report(study: UmwpStudy, output: Path) -> str:
+def report(study: UmwpStudy, output: Path, written: Sequence[str] = UMWP_FILES) -> str:
     """Return what came out, for a terminal."""
     found: dict[tuple[str, str], dict[str, MetricRow]] = {}
-    for row in study.metrics:
+    for row in (*study.metrics, *people_metrics(study)):
         key, _, form = row.group.partition(":")
         if key == "form":
             found.setdefault((row.system, form), {})[row.metric] = row
@@ -80,7 +93,7 @@ def report(study: UmwpStudy, output: Path) -> str:
     if left_out:
         parts.append("\n".join(["Not counted:", *left_out]))
     parts += study.warnings()
-    parts.append(f"Written into {output}: {', '.join(UMWP_FILES)}")
+    parts.append(f"Written into {output}: {', '.join(written)}")
     return "\n\n".join(parts)
 
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.methods.undefined import ratio
+
+# What rounding leaves of a difference that is zero.
+ROUNDING = 1e-12
+
 
 def cohen_kappa(one: ArrayLike, other: ArrayLike, *, quadratic: bool = False) -> float | None:
     """Return Cohen's kappa: 1 for full agreement, 0 for that of chance, negative below it.
@@ -40,6 +45,73 @@ def cohen_kappa(one: ArrayLike, other: ArrayLike, *, quadratic: bool = False) ->
     if expected == 0:
         return None
     return 1.0 - float(_apart(a, b, quadratic=quadratic).sum()) / expected
+
+
+def kappa_of_tables(tables: ArrayLike) -> NDArray[np.float64]:
+    """Return Cohen's kappa of each table of two raters' labels.
+
+    (po - pe) / (1 - pe), po the share on the diagonal, pe the sum of the products of the margins'
+    shares (Cohen 1960).
+
+    Parameters
+    ----------
+    tables : (..., k, k) how often, or with what weight, the first rater gave label i and the second
+        label j; not negative.
+
+    Returns
+    -------
+    (...,) from -1 to 1; NaN where both always gave the same one label, or without ratings.
+    """
+    found = np.asarray(tables, dtype=np.float64)
+    n = found.sum(axis=(-2, -1))
+    same = ratio(np.trace(found, axis1=-2, axis2=-1), n)
+    by_chance = ratio((found.sum(axis=-1) * found.sum(axis=-2)).sum(axis=-1), n**2)
+    return _beyond(same, by_chance)
+
+
+def fleiss_parts(counts: ArrayLike) -> NDArray[np.float64]:
+    """Return what Fleiss' kappa of things is made of, so that it can be added up over any of them.
+
+    Parameters
+    ----------
+    counts : (n, k) how many raters gave each thing each of k labels; a thing may have fewer raters
+        than another.
+
+    Returns
+    -------
+    (n, 2 + k): 1, the share of pairs of its raters that agree, and the shares of the labels among
+    its raters. A thing with fewer than 2 raters has a row of zeros.
+    """
+    found = np.asarray(counts, dtype=np.float64)
+    raters = found.sum(axis=1, keepdims=True)
+    pairs = ratio((found * (found - 1)).sum(axis=1, keepdims=True), raters * (raters - 1))
+    rows = np.hstack([np.ones_like(raters), pairs, ratio(found, raters)])
+    return np.where(raters >= 2, rows, 0.0)
+
+
+def fleiss_kappa(parts: ArrayLike) -> NDArray[np.float64]:
+    """Return Fleiss' kappa of sums of `fleiss_parts`: (Pbar - Pe) / (1 - Pe) (Fleiss 1971).
+
+    Every thing counts alike, however many raters it has: Pe is made of the mean share of each label
+    (Gwet 2014, section 2.6). With as many raters for each it is that of Fleiss.
+
+    Parameters
+    ----------
+    parts : (..., 2 + k) sums over things.
+
+    Returns
+    -------
+    (...,) to 1; NaN where all ratings are the same, and where no thing has 2 raters.
+    """
+    found = np.asarray(parts, dtype=np.float64)
+    n = found[..., 0]
+    shares = ratio(found[..., 2:], n[..., None])
+    return _beyond(ratio(found[..., 1], n), (shares**2).sum(axis=-1))
+
+
+def _beyond(same: NDArray[np.float64], by_chance: NDArray[np.float64]) -> NDArray[np.float64]:
+    room = 1.0 - by_chance
+    return ratio(same - by_chance, np.where(np.abs(room) < ROUNDING, 0.0, room))
 
 
 def _apart(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluation.methods.cells import Booleans, Floats
+from evaluation.methods.cells import Booleans, Floats, Integers
 from evaluation.methods.inference.clustered import Estimate, drawn_intervals
 from evaluation.methods.undefined import ratio
 
@@ -25,24 +25,31 @@ AS_GOOD = 0.05
 
 @dataclass(frozen=True)
 class Taken:
-    """What came of n problems, one reply each.
+    """What came of n replies to problems.
 
     Attributes
     ----------
     unanswerable : (n,) the label. positive : (n,) the reply takes the problem for unanswerable.
     refused : (n,) the reply was refused; never positive. right : (n,) the number is the right one
-    and the problem was taken for answerable.
+    and the problem was taken for answerable. problem : (n,) numbers of the problems, where several
+    replied to the same; None for one reply each.
     """
 
     unanswerable: Booleans
     positive: Booleans
     refused: Booleans
     right: Booleans
+    problem: Integers | None = None
 
     def of(self, chosen: Booleans) -> Taken:
         """Return some of them."""
-        columns = (self.unanswerable, self.positive, self.refused, self.right)
-        return Taken(*(column[chosen] for column in columns))
+        return Taken(
+            self.unanswerable[chosen],
+            self.positive[chosen],
+            self.refused[chosen],
+            self.right[chosen],
+            None if self.problem is None else self.problem[chosen],
+        )
 
     def counts(self) -> dict[str, int]:
         """Return how many there are of each case."""
@@ -83,14 +90,18 @@ def rates(taken: Taken, n_draws: int = 400, seed: int = 0) -> Mapping[str, Estim
     wholes = np.vstack([tp + fp, tp + fn, 2 * tp + fp + fn, answerable])
     n = [tp.sum() + fp.sum(), tp.sum() + fn.sum(), len(tp) - taken.refused.sum(), answerable.sum()]
 
+    together = ratio(parts.sum(axis=1), wholes.sum(axis=1))
+    if taken.problem is not None:
+        parts, wholes = (_by_problem(columns, taken.problem) for columns in (parts, wholes))
+
     def drawn(weights: Floats) -> Floats:
         return ratio(parts @ weights.T, wholes @ weights.T)
 
     estimates = drawn_intervals(
-        ratio(parts.sum(axis=1), wholes.sum(axis=1)),
+        together,
         np.array(n, dtype=np.int64),
         drawn,
-        len(tp),
+        parts.shape[1],
         n_draws,
         seed,
     )
@@ -100,6 +111,15 @@ def rates(taken: Taken, n_draws: int = 400, seed: int = 0) -> Mapping[str, Estim
         name: replace(one, reason=reason) if one.value is None else one
         for name, one, reason in zip(names, estimates, reasons, strict=True)
     }
+
+
+def _by_problem(columns: Floats, problem: Integers) -> Floats:
+    """Return (k, problems): the sums of (k, n) columns over the replies to each problem."""
+    distinct, place = np.unique(problem, return_inverse=True)
+    sums = np.zeros((len(columns), len(distinct)))
+    for row, column in zip(sums, columns, strict=True):
+        row += np.bincount(place, weights=column, minlength=len(distinct))
+    return sums
 
 
 def best_threshold(similarity: Floats, otherwise: Booleans, unanswerable: Booleans) -> float:

@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss_kappa
 
-from evaluation.methods.statistics.kappa import cohen_kappa
+from evaluation.methods.statistics.kappa import (
+    cohen_kappa,
+    fleiss_kappa,
+    fleiss_parts,
+    kappa_of_tables,
+)
 
 
 def test_kappa_by_hand():
@@ -37,3 +43,41 @@ def test_without_ratings_or_with_equal_ones_only_there_is_none(quadratic):
 def test_raters_of_different_things_are_refused():
     with pytest.raises(ValueError, match="cannot be paired"):
         cohen_kappa([1, 2], [1, 2, 3])
+
+
+def test_kappa_of_tables_is_cohens_kappa_of_the_ratings():
+    rng = np.random.default_rng(5)
+    one, other = rng.integers(0, 3, (2, 80))
+    table = np.zeros((3, 3))
+    np.add.at(table, (one, other), 1)
+    assert kappa_of_tables(table) == pytest.approx(cohen_kappa_score(one, other))
+    # Weights are ratings that stand for several.
+    assert kappa_of_tables(np.stack([table, table * 7])) == pytest.approx(
+        [cohen_kappa_score(one, other)] * 2
+    )
+
+
+def test_a_table_of_one_label_or_of_nothing_has_no_kappa():
+    assert np.isnan(kappa_of_tables([[[5, 0], [0, 0]], [[0, 0], [0, 0]]])).all()
+
+
+def test_fleiss_kappa_is_that_of_statsmodels():
+    rng = np.random.default_rng(6)
+    counts = rng.multinomial(5, [0.5, 0.3, 0.2], 40)
+    found = fleiss_kappa(fleiss_parts(counts).sum(axis=0))
+    assert found == pytest.approx(statsmodels_fleiss_kappa(counts))
+
+
+def test_fleiss_kappa_by_hand_where_some_have_fewer_raters():
+    # Two raters agree on yes; of three two say yes, one no; a lone rater tells nothing.
+    parts = fleiss_parts([[2, 0], [2, 1], [0, 1]])
+    assert parts.tolist()[2] == [0, 0, 0, 0]
+    # Pairs that agree: 1 and 1/3, mean 2/3. Shares of yes: 1 and 2/3, mean 5/6; of no 1/6.
+    by_chance = (5 / 6) ** 2 + (1 / 6) ** 2
+    expected = (2 / 3 - by_chance) / (1 - by_chance)
+    assert fleiss_kappa(parts.sum(axis=0)) == pytest.approx(expected)
+
+
+def test_fleiss_kappa_is_undefined_where_all_say_the_same_and_where_nobody_is_second():
+    assert np.isnan(fleiss_kappa(fleiss_parts([[3, 0], [2, 0]]).sum(axis=0)))
+    assert np.isnan(fleiss_kappa(fleiss_parts([[1, 0], [0, 1]]).sum(axis=0)))

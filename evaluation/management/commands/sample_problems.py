@@ -1,0 +1,59 @@
+"""The door to samples of word problems: ``manage.py sample_problems PROBLEMS --size N``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from annotations.exchange import InputError, OutputFolder
+from annotations.exchange.reading.word_problems import as_umwp, read_word_problems
+from evaluation.flow.umwp.sampling import sample_of_problems
+from evaluation.words.console import at_least, refused_as_bad_input, tell
+
+
+class Command(BaseCommand):
+    """Draw problems for people to answer."""
+
+    help = (
+        "Draw a sample of word problems by category and source, a problem and those made of it "
+        "together: for a benchmark of people; no database."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the problems, how many of them, and where to."""
+        add = parser.add_argument
+        add("problems", type=Path, metavar="PROBLEMS", help="JSON Lines of UMWP, or one JSON list")
+        add("--size", type=at_least(1), required=True, metavar="N", help="problems to draw")
+        add("--seed", type=at_least(0), default=0, metavar="N", help="of the draw (%(default)s)")
+        add("--output", type=Path, required=True, metavar="SAMPLE.jsonl", help="file to write")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Read, draw, write, and say what was drawn."""
+        output: Path = options["output"]
+        with refused_as_bad_input():
+            if output.suffix != ".jsonl":
+                raise InputError.single(
+                    str(output), "problems are written as JSON Lines", "Use .jsonl."
+                )
+            if output.exists() and output.samefile(options["problems"]):
+                raise InputError.single(
+                    str(output), "the sample would replace the problems", "Choose another name."
+                )
+            problems = read_word_problems(options["problems"]).problems
+            drawn = sample_of_problems(problems, options["size"], options["seed"])
+            lines = (json.dumps(as_umwp(one), ensure_ascii=False) + "\n" for one in drawn)
+            with OutputFolder(output.parent) as folder:
+                folder.write_lines(output.name, lines)
+        categories = Counter(one.category for one in drawn if one.category is not None)
+        told = ", ".join(f"{number}: {categories[number]}" for number in sorted(categories))
+        n = sum(one.answerable for one in drawn)
+        tell(
+            self.stdout,
+            f"{len(drawn):,} of {len(problems):,} problems, {n:,} with an answer"
+            f"{f'; by category {told}' if told else ''}: {output}",
+        )

@@ -1,0 +1,78 @@
+"""Samples that keep the shares of their strata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaluation.methods.cells import Integers, codes_of
+
+
+def stratified(
+    levels: Sequence[Sequence[str | int]], sizes: ArrayLike, wanted: int, seed: int = 0
+) -> Integers:
+    """Draw whole units of a population until they hold the wanted number of things.
+
+    Each stratum of the first level gets its share of the units, rounded by the largest remainder
+    (Hamilton), each stratum of the next level within it its share of these, and so on. So shares of
+    the first level are right to one unit, however finely the others divide it. Within the last
+    level units are drawn at random. Where units hold different numbers of things, some are taken
+    out or added at random until the sample fits.
+
+    Parameters
+    ----------
+    levels : the labels of the n units, the most important first.
+    sizes : (n,) how many things a unit holds, from 1.
+    wanted : of all units' things, from 0.
+    seed : of the draws.
+
+    Returns
+    -------
+    The places of the chosen units, rising. They hold `wanted` things at most: fewer only where no
+    unit fits into the rest, or there are no more.
+    """
+    held = np.asarray(sizes, dtype=np.int64)
+    if not len(held):
+        return np.zeros(0, dtype=np.int64)
+    order: Integers = np.random.default_rng(seed).permutation(len(held))
+    codes = [codes_of(np.asarray(level))[0] for level in levels]
+    n_units = min(len(held), round(wanted * len(held) / int(held.sum())))
+    chosen = np.zeros(len(held), dtype=np.bool_)
+    chosen[_drawn(codes, order, n_units)] = True
+    for unit in order:
+        if chosen[unit] and held[chosen].sum() > wanted:
+            chosen[unit] = False
+    rest = wanted - int(held[chosen].sum())
+    for unit in order:
+        if not chosen[unit] and held[unit] <= rest:
+            chosen[unit] = True
+            rest -= int(held[unit])
+    return np.flatnonzero(chosen)
+
+
+def _drawn(codes: Sequence[Integers], order: Integers, wanted: int) -> Integers:
+    """Return `wanted` of the units in `order`, by the levels that are left."""
+    if not codes:
+        return order[:wanted]
+    strata = [order[codes[0][order] == code] for code in np.unique(codes[0][order])]
+    quotas = _quotas([len(stratum) for stratum in strata], wanted)
+    parts = [
+        _drawn(codes[1:], stratum, quota) for stratum, quota in zip(strata, quotas, strict=True)
+    ]
+    return np.concatenate(parts) if parts else order[:0]
+
+
+def _quotas(counts: Sequence[int], wanted: int) -> list[int]:
+    """Return how many each stratum gives: its share, by the largest remainder, ties to the first.
+
+    Whole numbers throughout: a share that rounding makes a little smaller would lose its place.
+    """
+    total = sum(counts)
+    quotas = [wanted * count // total for count in counts]
+    remainders = [wanted * count % total for count in counts]
+    first = sorted(range(len(counts)), key=lambda place: -remainders[place])
+    for place in first[: wanted - sum(quotas)]:
+        quotas[place] += 1
+    return quotas
