@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
@@ -30,6 +30,7 @@ def import_mturk(
     path: Readable,
     *,
     question_template: str = "",
+    answers: Collection[str] = (),
     panel: str = PANEL,
     version: int | None = None,
     update_flags: bool = False,
@@ -40,6 +41,7 @@ def import_mturk(
         question_set,
         [path],
         question_template=question_template,
+        answers=answers,
         panel=panel,
         version=version,
         update_flags=update_flags,
@@ -53,6 +55,7 @@ def import_batches(
     paths: Sequence[Readable],
     *,
     question_template: str = "",
+    answers: Collection[str] = (),
     panel: str = PANEL,
     version: int | None = None,
     update_flags: bool = False,
@@ -60,15 +63,16 @@ def import_batches(
 ) -> list[ImportReport]:
     """Add the answers of batches, and the questions they answer, all of them or none.
 
-    Each Answer column of a HIT is a question (`exchange.mturk`), made in the draft if it is not
-    there, and the version is published; so batches that belong together come in together. Answers
-    of rejected assignments are flagged, and left out of runs. Everything else, the same file again
-    included, is as in `import_answers`. Raises `InputError`; ValueError for a bad template.
+    Each Answer column of a HIT is a question, made in the draft if it is not there (which columns
+    are answers, `answers` says as in `MturkRows`), and the version is published; so batches that
+    belong together come in together. Answers of rejected assignments are flagged, and left out of
+    runs. Everything else, the same file again included, is as in `import_answers`. Raises
+    `InputError`; ValueError for a bad template.
     """
     with ExitStack() as opened:
         batches = [
             opened.enter_context(
-                stage_batch(path, question_template=question_template, panel=panel)
+                stage_batch(path, question_template=question_template, answers=answers, panel=panel)
             )
             for path in paths
         ]
@@ -91,10 +95,16 @@ class StagedBatch(Stage):
         self.asked = {name: MturkQuestion(**asked) for name, asked in about["asked"].items()}
 
 
-def stage_batch(path: Readable, *, question_template: str = "", panel: str = PANEL) -> StagedBatch:
+def stage_batch(
+    path: Readable,
+    *,
+    question_template: str = "",
+    answers: Collection[str] = (),
+    panel: str = PANEL,
+) -> StagedBatch:
     """Read a batch to its end; to be closed. Raises `InputError`; ValueError for a bad template."""
     template = QuestionTemplate.parse(question_template) if question_template.strip() else None
-    rows, stage = MturkRows(path, template), StagedBatch()
+    rows, stage = MturkRows(path, template, answers), StagedBatch()
     try:
         stage.fill(rows, panel)
     except BaseException:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
 from operator import itemgetter
 
@@ -26,11 +26,13 @@ def read_delimited(
     kept_aside: list[str],
     marks: set[str],
     delimiter: str | None = None,
+    may_lack: Collection[str] = (),
 ) -> Iterator[Row]:
     """The data rows of a CSV or TSV file, with the line in which each begins.
 
     Without `delimiter` it is found out from the header line: comma, semicolon or tab. Blank lines
-    are skipped. Ragged rows and quotes that do not close are noted in `problems` and left out; a
+    are skipped. A row may end before the header's last columns if `may_lack` names them all. Ragged
+    rows and quotes that do not close are noted in `problems` and left out; a
     quote that swallows the file ends the reading. Raises `InputError` for an empty file and a
     header that will not do.
     """
@@ -57,7 +59,16 @@ def read_delimited(
     layout = lay_out(header[1], columns, source.name, number)
     kept_aside.extend(name for _, name in layout.others)
     marks.update(layout.marks)
-    yield from _rows(records, layout, len(header[1]), DELIMITERS[delimiter], problems)
+    widths = (_shortest(header[1], may_lack), len(header[1]))
+    yield from _rows(records, layout, widths, DELIMITERS[delimiter], problems)
+
+
+def _shortest(header: Sequence[str], may_lack: Collection[str]) -> int:
+    """How many cells a row has at least."""
+    shortest = len(header)
+    while shortest > 1 and clean_name(header[shortest - 1]) in may_lack:
+        shortest -= 1
+    return shortest
 
 
 def _delimiter_of(line: str, columns: Sequence[Column]) -> str:
@@ -118,16 +129,19 @@ def _note(error: str, line: int, problems: Problems) -> bool:
 def _rows(
     records: Iterator[tuple[int, list[str]]],
     layout: Layout,
-    width: int,
+    widths: tuple[int, int],
     delimiter: str,
     problems: Problems,
 ) -> Iterator[Row]:
+    shortest, width = widths
     # An absent optional column reads the empty cell that is put at the end of every row.
     wanted = _getter([width if i is None else i for i in layout.wanted])
     others = _getter([i for i, _ in layout.others])
     defused = layout.is_defused
     for line, cells in records:
-        if len(cells) != width:
+        if shortest <= len(cells) < width:
+            cells.extend([""] * (width - len(cells)))
+        elif len(cells) != width:
             if len(cells) > 1 or cells[0].strip():
                 fields = f"{len(cells)} field" + ("s" if len(cells) > 1 else "")
                 problems.add(

@@ -1,14 +1,15 @@
 """Batch results of Mechanical Turk: one row an assignment, one answer each of its Answer columns.
 
 A HIT with its `Answer.` column is a question, named HITID:COLUMN; its wording is made of the
-`Input.` columns by a template in the syntax of Python's `string.Template`.
+`Input.` columns by a template in the syntax of Python's `string.Template`. Which columns are
+answers, `mturk_columns` finds out.
 """
 
 from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -16,12 +17,20 @@ from annotations.exchange.facts import seconds_of
 from annotations.exchange.header import Column
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
+from annotations.exchange.reading.mturk_columns import (
+    ANSWER,
+    INPUT,
+    MAY_LACK,
+    AnswerColumn,
+    chosen,
+    columns_of,
+    fields_of,
+)
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 PANEL = "MTurk"
-ANSWER, INPUT = "Answer.", "Input."
 STATUSES = ("submitted", "approved", "rejected")
 REJECTED = "rejected"
 OF_ASSIGNMENT = ("AssignmentId", "AssignmentStatus", "ApprovalTime", "RejectionTime")
@@ -74,16 +83,24 @@ class MturkQuestion:
 class MturkRows:
     """The answers of a batch, as `AnswerRows` gives those of other files.
 
+    `answers` are globs of the Answer columns that are answers; the others stay with the assignment.
+    Without any, columns that echo an Input column or hold one value for each worker are none.
     `questions` (by their ids) and `left_out` (columns that nobody needs) are complete when the
     rows have been gone through; `n_rows` counts answers, that is assignments times Answer columns.
-    Raises `InputError` at the first row if there is no Answer column, or the template names an
-    unknown field.
+    Raises `InputError` at the first row if there is no Answer column, or the template or a glob
+    names an unknown one.
     """
 
-    def __init__(self, path: Readable, template: QuestionTemplate | None = None) -> None:
-        self._template = template
+    def __init__(
+        self,
+        path: Readable,
+        template: QuestionTemplate | None = None,
+        answers: Collection[str] = (),
+    ) -> None:
+        self._path, self._template, self._globs = path, template, answers
         self.problems = Problems(source_of(path).name)
-        self.table = open_table(path, COLUMNS, self.problems)
+        self.table = open_table(path, COLUMNS, self.problems, MAY_LACK)
+        self._metadata: list[AnswerColumn] = []
         self.n_rows = self.n_assignments = self.n_fields = 0
         self.questions: dict[str, MturkQuestion] = {}
         self._inputs: dict[str, tuple[int, dict[str, str]]] = {}
@@ -98,6 +115,14 @@ class MturkRows:
         """What to say of the batch once it has been read."""
         counts = f"{self.n_assignments} assignments x {self.n_fields} Answer columns"
         said = [f"{counts} = {self.n_rows} answers"]
+        if self._metadata:
+            listed = ", ".join(
+                ANSWER
+                + column.name
+                + (f" ({column.reason})" if column.reason and not self._globs else "")
+                for column in self._metadata
+            )
+            said.append(f"No answers, but kept with the assignments: {listed}")
         if self.left_out:
             said.append(f"Columns left out: {', '.join(self.left_out)}")
         return said
@@ -111,12 +136,13 @@ class MturkRows:
             self.n_assignments += 1
             first = self.n_rows
             self.n_rows += len(fields)
-            assignment = self._assignment(line, cells, aside)
+            given = fields_of(aside)
+            assignment = self._assignment(line, cells, aside, given)
             if assignment is None:
                 continue
             hit, worker, facts = assignment
             for at, field in enumerate(fields):
-                text = aside.get(ANSWER + field, "")
+                text = given.get(field, "")
                 if len(text.encode()) > LONGEST_ANSWER:
                     self.problems.add(
                         line, ANSWER + field, f"the answer is longer than {LONGEST_ANSWER:,} bytes"
@@ -134,15 +160,18 @@ class MturkRows:
 
     def _fields(self) -> list[str]:
         names = self.table.kept_aside
-        fields = [name.removeprefix(ANSWER) for name in names if name.startswith(ANSWER)]
-        if not fields:
+        found = [name for name in names if name.startswith(ANSWER)]
+        if not found:
             raise InputError.single(
                 self.table.name,
                 f"there is no column {ANSWER}...; found: {', '.join(names[:20]) or 'none'}",
                 "Download the results of a batch on its page: Review Results, Download CSV.",
             )
-        if len(fields) > len(set(fields)):
+        if len(found) > len(set(found)):
             raise InputError.single(self.table.name, "an Answer column stands there twice")
+        columns = columns_of(self._path, COLUMNS)
+        fields = chosen(columns, self._globs, self.table.name)
+        self._metadata = [column for column in columns if column.name not in fields]
         known = {name.removeprefix(INPUT) for name in names if name.startswith(INPUT)}
         if self._template is not None:
             asked = self._template.get_identifiers()
@@ -165,7 +194,7 @@ class MturkRows:
         return "\n".join(f"{name}: {text}" for name, text in inputs.items() if text.strip())
 
     def _assignment(
-        self, line: int, cells: Sequence[str], aside: dict[str, str]
+        self, line: int, cells: Sequence[str], aside: dict[str, str], given: dict[str, str]
     ) -> tuple[str, str, AnswerFacts] | None:
         before = self.problems.total
         hit, worker = cleaned(cells[0]), cleaned(cells[1])
@@ -196,6 +225,7 @@ class MturkRows:
             return None
         names = (*OF_ASSIGNMENT, FEEDBACK)
         kept = dict(zip(names, cells[5:], strict=True))
+        kept |= {ANSWER + column.name: given.get(column.name, "") for column in self._metadata}
         return (
             hit,
             worker,

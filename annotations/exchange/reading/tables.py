@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,9 +45,16 @@ class OpenTable:
     warnings: list[str]
 
 
-def open_table(given: Readable, columns: Sequence[Column], problems: Problems) -> OpenTable:
+def open_table(
+    given: Readable,
+    columns: Sequence[Column],
+    problems: Problems,
+    may_lack: Collection[str] = (),
+) -> OpenTable:
     """The file as a table; its format goes by the ending of its name, in any case.
 
+    `may_lack` names columns that rows of CSV and TSV may end before, if they are the header's last:
+    their cells are empty then.
     Bad rows are noted in `problems` while the rows are read. Raises `InputError`, here or at the
     first row, for a file that cannot be read as a whole.
     """
@@ -75,7 +82,8 @@ def open_table(given: Readable, columns: Sequence[Column], problems: Problems) -
         rows = read_jsonlines(source, columns, problems, kept_aside, marks)
     else:
         delimiter = "\t" if kind == ".tsv" else None
-        rows = read_delimited(source, columns, problems, kept_aside, marks, delimiter)
+        how = (delimiter, frozenset(may_lack))
+        rows = read_delimited(source, columns, problems, kept_aside, marks, *how)
     return OpenTable(
         origin.name,
         source.sha256,

@@ -32,6 +32,15 @@ class Command(ImportCommand):
             "for the column Input.sentence, and ${Answer} for the name of the Answer column "
             "(default: the Input cells, a line each)",
         )
+        parser.add_argument(
+            "--answers",
+            action="append",
+            default=[],
+            metavar="GLOB",
+            help="a column of answers, such as 'Answer.translation*', once for each; other Answer "
+            "columns stay with the assignment as metadata (default: all that neither repeat an "
+            "Input column nor hold one value for each worker)",
+        )
         parser.add_argument("--panel", default=PANEL, metavar="NAME", help="(%(default)s)")
         parser.add_argument("--in-version", type=int, metavar="N", help="another than the latest")
         parser.add_argument(
@@ -50,6 +59,7 @@ class Command(ImportCommand):
             self.question_set(options, create=True),
             options["files"],
             question_template=options["question_template"],
+            answers=options["answers"],
             panel=options["panel"].strip(),
             version=options["in_version"],
             update_flags=options["update_flags"],
