@@ -13,6 +13,7 @@ from rest_framework.response import Response as Reply
 
 from annotations.exchange import read_answers
 from annotations.exchange.importing import import_answers
+from annotations.exchange.reading.duplicates import Duplicates
 from annotations.models import QuestionSet, Response
 from annotations.web.paging import OLDEST
 from annotations.web.query import public_id
@@ -75,6 +76,12 @@ class AnswerOptionsSerializer(VersionOptionsSerializer):
         allow_blank=True,
         help_text="Where the workers' ids come from; the same id in two panels is two workers.",
     )
+    duplicates = serializers.ChoiceField(
+        choices=[one.value for one in Duplicates],
+        default=Duplicates.REFUSE.value,
+        help_text="If a worker answered a question twice: refuse the rows, or let the first or the "
+        "last answer count.",
+    )
     create_questions = serializers.BooleanField(
         default=False, help_text="Make questions that are missing, by their ids alone."
     )
@@ -95,7 +102,8 @@ class AnswerOptionsSerializer(VersionOptionsSerializer):
         "Send answers, all rows or none",
         "A draft is published by them, because answers quote its wording. Unknown workers are "
         "made. The same rows again change nothing; an answer that is there with another text is a "
-        "bad row, because stored answers are never overwritten.",
+        "bad row, because stored answers are never overwritten. So is a question that a worker "
+        "answered twice, unless `duplicates` says which answer counts.",
         ANSWER_ROWS,
         REPORT_OF_ANSWERS,
         AnswerOptionsSerializer,
@@ -139,6 +147,7 @@ class AnswerViewSet(BulkViewSet):
         """Take rows in."""
         question_set = editable(request, QuestionSet.objects.all(), set_id)
         options = options_of(request, AnswerOptionsSerializer)
+        options["duplicates"] = Duplicates(options["duplicates"])
         return self.taken_in(import_answers, question_set, options)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 
+from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.mturk import QuestionTemplate
 from annotations.models import QuestionSet
 from annotations.web.size_limit import LARGEST
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
     SetForm = forms.ModelForm[QuestionSet]
 else:
     SetForm = forms.ModelForm
+
+
+DUPLICATES = (
+    (Duplicates.REFUSE.value, "Do not import the file, and name the rows"),
+    (Duplicates.FIRST.value, "The first answer counts"),
+    (Duplicates.LAST.value, "The last answer counts"),
+)
 
 
 class QuestionSetForm(SetForm):
@@ -72,6 +80,14 @@ class UploadForm(forms.Form):
         help_text="For answers that are there already; their texts always stay as they are.",
     )
 
+    duplicates = forms.ChoiceField(
+        label="If a worker answered a question twice",
+        required=False,
+        choices=DUPLICATES,
+        help_text="The order is that of the rows. Rows that say the same once more are left out "
+        "in any case.",
+    )
+
     def __init__(self, kind: UploadKind, *args: Any, too_large: bool = False, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.kind = kind
@@ -79,9 +95,8 @@ class UploadForm(forms.Form):
         self.fields[
             "columns"
         ].help_text = f"Only if they are not called so already, such as {kind.columns_example}"
-        for name in ("panel", "create_questions", "question_template", "update_flags"):
-            if name not in kind.options:
-                del self.fields[name]
+        for name in set(self.fields) - {"file", "columns"} - set(kind.options):
+            del self.fields[name]
         if kind.initial:
             for name, value in kind.initial.items():
                 self.fields[name].initial = value
@@ -111,6 +126,10 @@ class UploadForm(forms.Form):
         except ValueError as error:
             raise forms.ValidationError(str(error)) from error
         return text
+
+    def clean_duplicates(self) -> str:
+        """Return what stands in the form at first where nothing was sent."""
+        return self.cleaned_data["duplicates"] or Duplicates.REFUSE.value
 
     def options(self) -> dict[str, Any]:
         """Return what the kind's reader takes beside the file."""

@@ -98,8 +98,8 @@ register(
         'worker=WorkerId,question=Item,answer="Free text"',
         ColumnNames.parse,
         import_answers,
-        ("panel", "create_questions", "update_flags"),
-        stage=Staging(Stage, stage_answers, store_staged, ("panel",)),
+        ("panel", "duplicates", "create_questions", "update_flags"),
+        stage=Staging(Stage, stage_answers, store_staged, ("panel", "duplicates")),
     )
 )
 register(
@@ -114,8 +114,10 @@ register(
         "",
         ColumnNames.parse,
         import_mturk,
-        ("panel", "question_template", "update_flags"),
+        ("panel", "question_template", "duplicates", "update_flags"),
         {"panel": PANEL},
-        Staging(StagedBatch, stage_batch, store_batch, ("panel", "question_template")),
+        Staging(
+            StagedBatch, stage_batch, store_batch, ("panel", "question_template", "duplicates")
+        ),
     )
 )

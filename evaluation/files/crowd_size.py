@@ -19,6 +19,7 @@ from annotations.exchange import (
     read_answers,
 )
 from annotations.exchange.reading.answer_grades import unknown_answers
+from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.backends import parse_spec
 from evaluation.files.grading import answers_of, refuse_nothing, vectors_from
 from evaluation.files.metrics import refuse_to_replace
@@ -44,6 +45,7 @@ class TrialRequest:
     columns: ColumnNames
     parameters: CrowdSizeParameters
     output: Path
+    duplicates: Duplicates = Duplicates.REFUSE
 
 
 @dataclass(frozen=True)
@@ -100,10 +102,10 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
     refuse_to_replace(
         request.output, (TABLE, SUMMARY), (request.answers, request.judgements, vectors)
     )
-    answers = read_answers(request.answers, request.columns)
+    answers = read_answers(request.answers, request.columns, request.duplicates)
     given = choose(request.parameters.grading(), answers_of(answers))
     refuse_nothing(answers, given)
-    hashes = {"answers": answers.sha256}
+    hashes = answers.hashes
     grades: dict[Any, float] = {}
     if request.judgements is not None:
         grades, hashes["judgements"] = _grades(request, given, answers)

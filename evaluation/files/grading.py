@@ -21,6 +21,7 @@ from annotations.exchange import (
     read_answers,
     read_model_answers,
 )
+from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.backends import parse_spec
 from evaluation.files.graded import FileGrading
 from evaluation.files.metrics import refuse_to_replace
@@ -49,6 +50,7 @@ class GradingRequest:
     output: Path
     exclude_workers: Path | None = None
     anchors: Path | None = None
+    duplicates: Duplicates = Duplicates.REFUSE
 
 
 def grade_file(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
@@ -78,7 +80,7 @@ def _refuse_to_replace_inputs(request: GradingRequest) -> None:
 
 
 def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
-    answers = read_answers(request.answers, request.columns)
+    answers = read_answers(request.answers, request.columns, request.duplicates)
     models = None
     if request.models is not None:
         models = read_model_answers(request.models, request.columns)
@@ -86,7 +88,7 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     given = choose(request.parameters, answers_of(answers), spoken)
     given = replace(given, n_repeated=answers.n_repeated)
     refuse_nothing(answers, given)
-    hashes = {"answers": answers.sha256}
+    hashes = answers.hashes
     if models is not None:
         hashes["models"] = models.sha256
     if request.exclude_workers is not None:

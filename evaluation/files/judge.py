@@ -25,6 +25,7 @@ from annotations.exchange import (
     read_model_answers,
 )
 from annotations.exchange.reading.answer_grades import unknown_answers
+from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.questions import read_passages, read_questions
 from evaluation.backends import parse_spec
 from evaluation.files.asking import Asking
@@ -70,6 +71,7 @@ class JudgeRequest:
     columns: ColumnNames = field(default_factory=ColumnNames)
     score: JudgePrompt = SCORE
     compare: JudgePrompt = COMPARE
+    duplicates: Duplicates = Duplicates.REFUSE
 
 
 @dataclass(frozen=True)
@@ -189,8 +191,8 @@ def _write(output: Path, findings: Findings, summary: Mapping[str, Any]) -> None
 
 
 def _read(request: JudgeRequest) -> _Read:
-    answers = read_answers(request.answers, request.columns)
-    hashes = {"answers": answers.sha256}
+    answers = read_answers(request.answers, request.columns, request.duplicates)
+    hashes = answers.hashes
     warnings: list[Message | str] = [*answers.warnings]
     models = None
     if request.models is not None:

@@ -19,6 +19,7 @@ from annotations.exchange import (
     read_answers,
     read_model_answers,
 )
+from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.backends import parse_spec
 from evaluation.files.grading import answers_of, model_answers_of, refuse_nothing, vectors_from
 from evaluation.files.metrics import refuse_to_replace
@@ -46,6 +47,7 @@ class PanelsRequest:
     columns: ColumnNames
     parameters: PanelsParameters
     output: Path
+    duplicates: Duplicates = Duplicates.REFUSE
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ def panels_of_files(request: PanelsRequest, progress: Progress | None = None) ->
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     refuse_to_replace(request.output, FILES, (request.answers, request.models, vectors))
-    answers = read_answers(request.answers, request.columns)
+    answers = read_answers(request.answers, request.columns, request.duplicates)
     models = read_model_answers(request.models, request.columns)
     given = choose(request.parameters.grading(), answers_of(answers), model_answers_of(models))
     refuse_nothing(answers, given)
@@ -130,7 +132,7 @@ def panels_of_files(request: PanelsRequest, progress: Progress | None = None) ->
             "no model has answered with a text",
             "Give answers of models: a panel of models needs at least one.",
         ) from None
-    hashes = {"answers": answers.sha256, "models": models.sha256, **of_vectors}
+    hashes = {**answers.hashes, "models": models.sha256, **of_vectors}
     return FilePanels(panels, panels.summary(), answers, models, hashes)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.files.graded import FileGrading
 from evaluation.flow.alarms import Alarm
 from evaluation.flow.grading import Grading
@@ -21,6 +22,7 @@ def summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
         "signature": grading.signature(graded.input_hash),
         "parameters": {
             **parameters.as_dict(),
+            **_reading(graded),
             "precision": info.precision,
             "precision_requested": parameters.precision,
         },
@@ -47,6 +49,12 @@ def alarm_cells(alarm: Alarm) -> dict[str, Any]:
     return {**alarm.as_dict(), "message": said(alarm.message)}
 
 
+def _reading(graded: FileGrading) -> dict[str, str]:
+    """Return which of two answers of a worker counts, where the file could have been refused."""
+    duplicates = graded.answers.duplicates
+    return {} if duplicates in (None, Duplicates.REFUSE) else {"duplicates": str(duplicates)}
+
+
 def _counts(graded: FileGrading) -> dict[str, int]:
     aqer, given = graded.grading.graded.aqer, graded.grading.given
     counts = {
@@ -58,6 +66,8 @@ def _counts(graded: FileGrading) -> dict[str, int]:
         "questions": len(aqer.questions_),
         "single_answer_questions": int((aqer.n_workers_of_question_ == 1).sum()),
     }
+    if _reading(graded):
+        counts["superseded_rows"] = graded.answers.n_superseded
     if graded.models is not None:
         models = graded.models
         counts |= {"model_rows": models.n_rows, "repeated_model_rows": models.n_repeated}

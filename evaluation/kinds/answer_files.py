@@ -6,19 +6,21 @@ import argparse
 from pathlib import Path
 
 from annotations.exchange import ColumnNames
+from annotations.exchange.reading.duplicates import add_duplicates
 
 WITH_MODELS = "worker=NAME,question=NAME,answer=NAME,model=NAME"
 WITHOUT_MODELS = "worker=NAME,question=NAME,answer=NAME"
 
 
 def add_answers(parser: argparse.ArgumentParser) -> None:
-    """Add the file of people's answers, the first argument."""
+    """Add the file of people's answers, the first argument, and which of two answers counts."""
     parser.add_argument(
         "answers",
         type=Path,
         metavar="ANSWERS",
         help="CSV, TSV, JSONL or XLSX with the columns worker, question and answer",
     )
+    add_duplicates(parser)
 
 
 def add_models(parser: argparse.ArgumentParser, *, required: bool = False) -> None:

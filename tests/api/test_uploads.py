@@ -216,3 +216,24 @@ def test_what_is_taken_away_can_be_sent_in_again(asking, address):
     assert b"Where is river 1?" in b"".join(csv.streaming_content)
     problem(asking.get(f"{address}exports/answers/?format=pdf"), 400, "invalid")
     problem(asking.get(f"{address}exports/answers/?run=latest"), 400, "invalid")
+
+
+TWICE = [
+    {"worker": "ada", "question": "q1", "answer": "north"},
+    {"worker": "ada", "question": "q1", "answer": "south"},
+]
+
+
+@pytest.mark.parametrize(("which", "text"), [("first", "north"), ("last", "south")])
+def test_a_question_answered_twice_is_refused_unless_one_answer_counts(
+    asking, address, which, text
+):
+    refused = asking.post(f"{address}answers/", {"rows": TWICE})
+    assert refused.status_code == 400
+    assert "the first or the last" in refused.content.decode()
+    assert "--" not in refused.content.decode()
+    taken = asking.post(f"{address}answers/?duplicates={which}", {"rows": TWICE}).json()
+    assert (taken["n_rows"], taken["n_new"], taken["n_superseded"]) == (2, 1, 1)
+    assert Response.objects.get().text == text
+    unknown = asking.post(f"{address}answers/?duplicates=both", {"rows": TWICE})
+    assert unknown.status_code == 400

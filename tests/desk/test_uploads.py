@@ -258,3 +258,15 @@ def test_an_unknown_kind_or_token_does_not_exist(client, question_set):
         address = reverse("admin:index") + f"question-sets/{question_set.public_id}/"
         address += f"{'upload' if name == 'upload' else 'uploads'}/{last}/"
         assert client.get(address).status_code == 404
+
+
+def test_a_question_answered_twice_stops_the_file_unless_one_answer_counts(client, question_set):
+    upload(client, question_set, "questions", QUESTIONS)
+    twice = b"worker,question,answer\nada,q1,north\nada,q1,south\nada,q1,north\n"
+    bad = send(client, question_set, "answers", twice).content.decode()
+    assert "which of a worker&#x27;s answers counts" in bad
+    assert "--duplicates" not in bad
+    done = upload(client, question_set, "answers", twice, duplicates="last")
+    assert Response.objects.get().text == "north"
+    # Row 2 took the place of row 1, row 3 that of row 2.
+    assert "<strong>2</strong>given twice, the other counts" in done.content.decode()

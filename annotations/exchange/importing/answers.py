@@ -27,6 +27,7 @@ from annotations.exchange.importing.target import (
 )
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, AnswerRows, same_text
+from annotations.exchange.reading.duplicates import Duplicates, note_of
 from annotations.exchange.reading.questions import LONGEST
 from annotations.exchange.reading.source import Readable
 from annotations.models import (
@@ -53,6 +54,7 @@ def import_answers(
     *,
     columns: ColumnNames = DEFAULT_COLUMNS,
     panel: str = "",
+    duplicates: Duplicates = Duplicates.REFUSE,
     version: int | None = None,
     create_questions: bool = False,
     update_flags: bool = False,
@@ -62,12 +64,13 @@ def import_answers(
 
     A draft is published by it, because from now on answers quote its wording. Workers are the
     set's owner's, of the `panel`; unknown ones are made. Questions the version does not have are
-    an error, or made without a text by `create_questions`. Our own export brings the panels,
+    an error, or made without a text by `create_questions`; so is a question that a worker answered
+    twice, unless `duplicates` says which answer counts. Our own export brings the panels,
     times and flags of its answers along. Raises `InputError` with every bad row; one is also an
     answer that is there already with another text, time or flag (`update_flags` stores the flag
     instead). Then nothing is stored.
     """
-    with stage_answers(path, columns=columns, panel=panel) as stage:
+    with stage_answers(path, columns=columns, panel=panel, duplicates=duplicates) as stage:
         return store_staged(
             question_set,
             stage,
@@ -79,12 +82,16 @@ def import_answers(
 
 
 def stage_answers(
-    path: Readable, *, columns: ColumnNames = DEFAULT_COLUMNS, panel: str = ""
+    path: Readable,
+    *,
+    columns: ColumnNames = DEFAULT_COLUMNS,
+    panel: str = "",
+    duplicates: Duplicates = Duplicates.REFUSE,
 ) -> Stage:
     """Read a file of answers to its end; to be closed. Raises `InputError` with every bad row."""
     stage = Stage()
     try:
-        stage.fill(AnswerRows(path, columns), panel)
+        stage.fill(AnswerRows(path, columns, duplicates), panel, duplicates)
     except BaseException:
         stage.close()
         raise
@@ -146,9 +153,10 @@ def store_answers(
         n_empty=stage.count("text = ''"),
         n_rejected=stage.count("rejected"),
         n_reflagged=sum(map(len, found.reflagged.values())),
+        n_superseded=stage.n_superseded,
         created={"workers": n_workers},
         kept_aside=tuple(file.kept_aside),
-        notes=_published(target),
+        notes=[*note_of(stage.n_superseded, stage.duplicates), *_published(target)],
         warnings=list(file.warnings),
     )
 

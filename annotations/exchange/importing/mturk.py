@@ -19,6 +19,7 @@ from annotations.exchange.importing.target import (
     version_of,
 )
 from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.mturk import PANEL, MturkQuestion, MturkRows, QuestionTemplate
 from annotations.exchange.reading.questions import LONGEST
 from annotations.exchange.reading.source import Readable
@@ -32,6 +33,7 @@ def import_mturk(
     question_template: str = "",
     answers: Collection[str] = (),
     panel: str = PANEL,
+    duplicates: Duplicates = Duplicates.REFUSE,
     version: int | None = None,
     update_flags: bool = False,
     dry_run: bool = False,
@@ -43,6 +45,7 @@ def import_mturk(
         question_template=question_template,
         answers=answers,
         panel=panel,
+        duplicates=duplicates,
         version=version,
         update_flags=update_flags,
         dry_run=dry_run,
@@ -57,6 +60,7 @@ def import_batches(
     question_template: str = "",
     answers: Collection[str] = (),
     panel: str = PANEL,
+    duplicates: Duplicates = Duplicates.REFUSE,
     version: int | None = None,
     update_flags: bool = False,
     dry_run: bool = False,
@@ -72,7 +76,13 @@ def import_batches(
     with ExitStack() as opened:
         batches = [
             opened.enter_context(
-                stage_batch(path, question_template=question_template, answers=answers, panel=panel)
+                stage_batch(
+                    path,
+                    question_template=question_template,
+                    answers=answers,
+                    panel=panel,
+                    duplicates=duplicates,
+                )
             )
             for path in paths
         ]
@@ -101,12 +111,13 @@ def stage_batch(
     question_template: str = "",
     answers: Collection[str] = (),
     panel: str = PANEL,
+    duplicates: Duplicates = Duplicates.REFUSE,
 ) -> StagedBatch:
     """Read a batch to its end; to be closed. Raises `InputError`; ValueError for a bad template."""
     template = QuestionTemplate.parse(question_template) if question_template.strip() else None
-    rows, stage = MturkRows(path, template, answers), StagedBatch()
+    rows, stage = MturkRows(path, template, answers, duplicates), StagedBatch()
     try:
-        stage.fill(rows, panel)
+        stage.fill(rows, panel, duplicates)
     except BaseException:
         stage.close()
         raise

@@ -9,11 +9,12 @@ from typing import Any
 
 @dataclass(slots=True)
 class ImportReport:
-    """The counts of one import; `n_rows == n_new + n_unchanged + n_repeated`.
+    """The counts of one import; `n_rows == n_new + n_unchanged + n_repeated + n_superseded`.
 
     `what` is answers, model answers, questions or passages. `n_repeated` rows say what an earlier
-    row of the file said, `n_unchanged` what was there before. `n_completed` of the new ones filled
-    in a question whose text was not known. `n_empty` counts those without an answer among the new
+    row of the file said, `n_superseded` gave way to another answer of the same worker,
+    `n_unchanged` say what was there before. `n_completed` of the new ones filled in a question
+    whose text was not known. `n_empty` counts those without an answer among the new
     and unchanged ones, `n_rejected` those refused where they were collected, `n_reflagged` the
     unchanged ones of which only that was stored anew. `created` counts what the rows brought
     along, such as workers; `notes` and `warnings` are sentences for people.
@@ -32,6 +33,7 @@ class ImportReport:
     n_completed: int = 0
     n_rejected: int = 0
     n_reflagged: int = 0
+    n_superseded: int = 0
     created: dict[str, int] = field(default_factory=dict)
     kept_aside: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
@@ -39,7 +41,8 @@ class ImportReport:
     dry_run: bool = False
 
     def __post_init__(self) -> None:
-        if self.n_rows != self.n_new + self.n_unchanged + self.n_repeated:
+        counted = self.n_new + self.n_unchanged + self.n_repeated + self.n_superseded
+        if self.n_rows != counted:
             raise AssertionError(f"{self.file}: rows were lost or doubled: {self}")
 
     @property
@@ -55,9 +58,10 @@ class ImportReport:
         """The report for a terminal or a page, a line each."""
         yield f"{self.file} into {self.question_set}, version {self.version}"
         empty = f"; {self.n_empty} of them empty" if self.n_empty else ""
+        again = f" + {self.n_superseded} superseded" if self.n_superseded else ""
         yield (
             f"{self.n_rows} {self.what} in the file = {self.n_new} new + "
-            f"{self.n_unchanged} unchanged + {self.n_repeated} repeated{empty}"
+            f"{self.n_unchanged} unchanged + {self.n_repeated} repeated{again}{empty}"
         )
         if self.n_rejected:
             yield (

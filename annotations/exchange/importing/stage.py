@@ -18,11 +18,13 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import extra_of, same_text
+from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 GATHERED = 2000
 
+_INSERT = "INSERT OR IGNORE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"
 _TABLE = """
 CREATE TABLE answer (
     row INTEGER PRIMARY KEY, line INTEGER, worker INTEGER, question INTEGER, text TEXT,
@@ -133,7 +135,8 @@ class Stage:
         self._places: dict[str, int] = {}
         self.workers: list[StagedWorker] = []
         self.questions: dict[str, int] = {}
-        self.n_repeated = 0
+        self.n_repeated = self.n_superseded = 0
+        self.duplicates: Duplicates | None = None
 
     @classmethod
     def opened(cls, path: str | os.PathLike[str]) -> Self:
@@ -154,6 +157,8 @@ class Stage:
             "workers": [worker.as_list() for worker in self.workers],
             "questions": self.questions,
             "n_repeated": self.n_repeated,
+            "n_superseded": self.n_superseded,
+            "duplicates": self.duplicates,
             **self.more_to_keep(),
         }
         self._db.execute("CREATE TABLE IF NOT EXISTS file (about TEXT)")
@@ -173,6 +178,8 @@ class Stage:
         self.workers = [StagedWorker.of_list(values) for values in about["workers"]]
         self.questions = about["questions"]
         self.n_repeated = about["n_repeated"]
+        self.n_superseded = about["n_superseded"]
+        self.duplicates = about["duplicates"] and Duplicates(about["duplicates"])
         self._numbers = {(w.panel, w.name): at for at, w in enumerate(self.workers)}
         self._places = {name: at for at, name in enumerate(self.questions)}
 
@@ -191,12 +198,16 @@ class Stage:
         """Let go of the rows."""
         self._db.close()
 
-    def fill(self, source: AnswerSource, panel: str = "") -> None:
+    def fill(
+        self, source: AnswerSource, panel: str = "", duplicates: Duplicates | None = None
+    ) -> None:
         """Take all rows of a file; workers that it gives no panel are of `panel`.
 
-        Raises `InputError` with every bad row.
+        `duplicates` says which of a worker's two answers to a question counts. Raises
+        `InputError` with every bad row.
         """
         aside = source.table.kept_aside
+        self.duplicates = duplicates
         for record, _ in source:
             facts = record.facts
             worker = self._worker(record, (facts and facts.panel) or panel)
@@ -209,11 +220,9 @@ class Stage:
                 times = (_written(facts.started_at), _written(facts.submitted_at))
                 values = (facts.rejected, *times, facts.work_seconds)
             row = (record.row, record.line, worker, question, record.text, *values, extra)
-            added = self._db.execute(
-                "INSERT OR IGNORE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)", row
-            )
+            added = self._db.execute(_INSERT, row)
             if not added.rowcount:
-                self._again(source, record, worker, question)
+                self._again(source, record, row)
         source.finish()
         table = source.table
         self.file = FileFacts(
@@ -225,19 +234,23 @@ class Stage:
             source.notes,
         )
 
-    def _again(
-        self, source: AnswerSource, record: AnswerRecord, worker: int, question: int
-    ) -> None:
+    def _again(self, source: AnswerSource, record: AnswerRecord, row: tuple[Any, ...]) -> None:
+        pair = row[2:4]
         line, text, rejected = self._db.execute(
             "SELECT line, text, rejected FROM answer WHERE worker = ? AND question = ?",
-            (worker, question),
+            pair,
         ).fetchone()
-        if not same_text(text, record.text):
-            source.conflict(record, line)
-        elif bool(rejected) != record.is_rejected:
-            source.conflict(record, line, "rejected in one of the two rows only")
-        else:
+        same = same_text(text, record.text)
+        if same and bool(rejected) == record.is_rejected:
             self.n_repeated += 1
+        elif self.duplicates in (None, Duplicates.REFUSE):
+            what = ("rejected in one of the two rows only",) if same else ()
+            source.conflict(record, line, *what)
+        else:
+            self.n_superseded += 1
+            if self.duplicates == Duplicates.LAST:
+                self._db.execute("DELETE FROM answer WHERE worker = ? AND question = ?", pair)
+                self._db.execute(_INSERT, row)
 
     def _worker(self, record: AnswerRecord, panel: str) -> int:
         key = (panel, record.worker)

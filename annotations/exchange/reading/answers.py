@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from annotations.exchange.facts import (
 )
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from annotations.exchange.problems import Problems
+from annotations.exchange.reading.duplicates import KEEP_ONE, Duplicates, note_of, remedies
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import OpenTable, open_table
 from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
@@ -32,8 +34,8 @@ class _File:
     """What is known of a file beside its records.
 
     `n_rows` counts the data rows, `n_repeated` those left out because they say once more what an
-    earlier row said: n_rows == len(records) + n_repeated. `n_empty` counts the records without an
-    answer. `encoding` is None for a workbook.
+    earlier row said: n_rows == len(records) + n_repeated, but see `AnswerFile`. `n_empty` counts
+    the records without an answer. `encoding` is None for a workbook.
     """
 
     name: str
@@ -52,9 +54,23 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFile(_File):
-    """The workers' answers, in the order of the file, one for each worker and question."""
+    """The workers' answers, in the order of the file, one for each worker and question.
+
+    `n_superseded` counts the rows that gave way to another answer of the same worker to the same
+    question, as `duplicates` says: n_rows == len(records) + n_repeated + n_superseded.
+    """
 
     records: list[AnswerRecord]
+    n_superseded: int = 0
+    duplicates: Duplicates | None = None
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """The SHA-256 of what the records hang on: of the file, and of a choice between answers."""
+        found = {"answers": self.sha256}
+        if self.duplicates not in (None, Duplicates.REFUSE):
+            found["duplicates"] = hashlib.sha256(self.duplicates.encode()).hexdigest()
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +80,45 @@ class ModelAnswerFile(_File):
     records: list[ModelAnswerRecord]
 
 
-def read_answers(path: Readable, columns: ColumnNames = DEFAULT_COLUMNS) -> AnswerFile:
+def read_answers(
+    path: Readable,
+    columns: ColumnNames = DEFAULT_COLUMNS,
+    duplicates: Duplicates | None = None,
+) -> AnswerFile:
     """The answers of workers in a CSV, TSV, JSON Lines or XLSX file.
 
     Raises `InputError` with every bad row found: a missing worker or question, the same worker
-    and question with another text, an answer over 100,000 bytes, whatever its format forbids; or
-    with one problem, if the file as a whole will not do.
+    and question with another text (unless `duplicates` says which counts; None where the door has
+    no such choice), an answer over 100,000 bytes, whatever its format forbids; or with one problem,
+    if the file as a whole will not do.
     """
-    rows = AnswerRows(path, columns)
-    records: list[AnswerRecord] = []
+    rows = AnswerRows(path, columns, duplicates)
     seen: dict[int, AnswerRecord] = {}
     panels: dict[str, str] = {}
-    n_empty = n_repeated = 0
+    n_repeated = n_superseded = 0
     for record, key in rows:
         panel = record.facts.panel if record.facts else ""
         if panels.setdefault(record.worker, panel) != panel:
             rows.two_panels(record, panels[record.worker])
         first = seen.setdefault(key, record)
         if first is record:
-            records.append(record)
-            n_empty += not record.text
-        elif same_text(first.text, record.text):
+            continue
+        if same_text(first.text, record.text):
             n_repeated += 1
-        else:
+        elif duplicates in (None, Duplicates.REFUSE):
             rows.conflict(record, first.line)
+        else:
+            n_superseded += 1
+            if duplicates == Duplicates.LAST:
+                seen[key] = record
     rows.finish()
-    return AnswerFile(*_facts(rows.table, rows.n_rows, n_empty, n_repeated), records)
+    records = list(seen.values())
+    if duplicates == Duplicates.LAST:
+        records.sort(key=lambda record: record.row)
+    n_empty = sum(not record.text for record in records)
+    facts = _facts(rows.table, rows.n_rows, n_empty, n_repeated)
+    facts[-1].extend(note_of(n_superseded, duplicates))
+    return AnswerFile(*facts, records, n_superseded, duplicates)
 
 
 class AnswerRows:
@@ -101,8 +130,14 @@ class AnswerRows:
     says, from the first row on, whether this is our own export.
     """
 
-    def __init__(self, path: Readable, columns: ColumnNames = DEFAULT_COLUMNS) -> None:
+    def __init__(
+        self,
+        path: Readable,
+        columns: ColumnNames = DEFAULT_COLUMNS,
+        duplicates: Duplicates | None = None,
+    ) -> None:
         self._checks = _Checks(source_of(path).name, "worker")
+        self._remedies = remedies(duplicates)
         self.problems = self._checks.problems
         wanted = (*columns.for_answers(), *answer_columns())
         self.table = open_table(path, wanted, self.problems)
@@ -143,7 +178,8 @@ class AnswerRows:
 
     def conflict(self, record: AnswerRecord, first_line: int, what: str = "another text") -> None:
         """Note that a row contradicts an earlier one."""
-        self._checks.conflict(record.line, record.worker, record.question, first_line, what)
+        pair = (record.worker, record.question)
+        self._checks.conflict(record.line, *pair, first_line, what, *self._remedies)
 
     def two_panels(self, record: AnswerRecord, other: str) -> None:
         """Note that an id stands for people of two panels, which only a database tells apart."""
@@ -313,14 +349,24 @@ class _Checks:
             return None
         return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not text else status
 
-    def conflict(self, line: int, who: str, question: str, first_line: int, what: str) -> None:
+    def conflict(
+        self,
+        line: int,
+        who: str,
+        question: str,
+        first_line: int,
+        what: str,
+        remedy: str = KEEP_ONE,
+        on_terminal: str = "",
+    ) -> None:
         """Note that two rows contradict each other."""
         self.problems.add(
             line,
             None,
             f"{self._who} {who} answered question {question} already in line {first_line}, "
             f"with {what}",
-            "Keep one of the two rows.",
+            remedy,
+            on_terminal,
         )
 
     def finish(self, n_rows: int) -> None:

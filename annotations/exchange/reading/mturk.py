@@ -17,6 +17,7 @@ from annotations.exchange.facts import seconds_of
 from annotations.exchange.header import Column
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
+from annotations.exchange.reading.duplicates import Duplicates, remedies
 from annotations.exchange.reading.mturk_columns import (
     ANSWER,
     INPUT,
@@ -96,7 +97,9 @@ class MturkRows:
         path: Readable,
         template: QuestionTemplate | None = None,
         answers: Collection[str] = (),
+        duplicates: Duplicates | None = None,
     ) -> None:
+        self._remedies = remedies(duplicates)
         self._path, self._template, self._globs = path, template, answers
         self.problems = Problems(source_of(path).name)
         self.table = open_table(path, COLUMNS, self.problems, MAY_LACK)
@@ -273,7 +276,7 @@ class MturkRows:
             None,
             f"worker {record.worker} did question {record.question} already in line {first_line}, "
             f"with {what}",
-            "Keep one of the two rows.",
+            *self._remedies,
         )
 
     def finish(self) -> None:

@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 
 from annotations.exchange import ColumnNames
 from annotations.exchange.importing import ImportReport, import_answers
+from annotations.exchange.reading.duplicates import add_duplicates
 from annotations.management.importing import ImportCommand, parsed_columns
 
 
@@ -26,6 +27,7 @@ class Command(ImportCommand):
         parser.add_argument(
             "--panel", default="", metavar="NAME", help="where the workers' ids come from"
         )
+        add_duplicates(parser)
         parser.add_argument("--in-version", type=int, metavar="N", help="another than the latest")
         parser.add_argument(
             "--create-questions",
@@ -45,6 +47,7 @@ class Command(ImportCommand):
             self.question_set(options, create=options["create_questions"]),
             options["file"],
             panel=options["panel"].strip(),
+            duplicates=options["duplicates"],
             version=options["in_version"],
             create_questions=options["create_questions"],
             update_flags=options["update_flags"],

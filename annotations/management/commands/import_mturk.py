@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange.importing import ImportReport, import_batches
+from annotations.exchange.reading.duplicates import add_duplicates
 from annotations.exchange.reading.mturk import PANEL, QuestionTemplate
 from annotations.management.importing import USAGE, ImportCommand
 
@@ -42,6 +43,7 @@ class Command(ImportCommand):
             "Input column nor hold one value for each worker)",
         )
         parser.add_argument("--panel", default=PANEL, metavar="NAME", help="(%(default)s)")
+        add_duplicates(parser)
         parser.add_argument("--in-version", type=int, metavar="N", help="another than the latest")
         parser.add_argument(
             "--update-flags",
@@ -61,6 +63,7 @@ class Command(ImportCommand):
             question_template=options["question_template"],
             answers=options["answers"],
             panel=options["panel"].strip(),
+            duplicates=options["duplicates"],
             version=options["in_version"],
             update_flags=options["update_flags"],
             dry_run=options["dry_run"],

@@ -97,7 +97,7 @@ class VersionOptionsSerializer(ImportOptionsSerializer):
 
 
 class ImportReportSerializer(serializers.Serializer[Any]):
-    """What became of the rows; n_rows = n_new + n_unchanged + n_repeated."""
+    """What became of the rows; n_rows = n_new + n_unchanged + n_repeated + n_superseded."""
 
     what = serializers.CharField(help_text="answers, model answers, questions or passages")
     question_set = serializers.UUIDField()
@@ -109,6 +109,9 @@ class ImportReportSerializer(serializers.Serializer[Any]):
     n_new = serializers.IntegerField()
     n_unchanged = serializers.IntegerField(help_text="Said what was there before.")
     n_repeated = serializers.IntegerField(help_text="Said what an earlier row said.")
+    n_superseded = serializers.IntegerField(
+        help_text="Gave way to another answer of the same worker to the same question."
+    )
     n_empty = serializers.IntegerField(help_text="Without an answer, among new and unchanged.")
     n_completed = serializers.IntegerField(help_text="Questions that got the text they lacked.")
     created = serializers.DictField(

@@ -32,6 +32,7 @@ def _report(what: str, n_rows: int, **created: int) -> dict[str, Any]:
         "n_new": n_rows,
         "n_unchanged": 0,
         "n_repeated": 0,
+        "n_superseded": 0,
         "n_empty": 0,
         "n_completed": 0,
         "created": created,

@@ -43,6 +43,7 @@ def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Pr
     """Grade, write the tables, and say what came out and where it is."""
     request = GradingRequest(
         answers=arguments["answers"],
+        duplicates=arguments["duplicates"],
         models=arguments["models"],
         columns=arguments["columns"],
         parameters=parameters,

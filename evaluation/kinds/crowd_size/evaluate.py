@@ -48,6 +48,7 @@ def evaluate(
     """Try, write the files, and say what came out and where it is."""
     request = TrialRequest(
         answers=arguments["answers"],
+        duplicates=arguments["duplicates"],
         judgements=arguments["judgements"],
         columns=arguments["columns"],
         parameters=parameters,

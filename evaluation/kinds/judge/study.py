@@ -70,6 +70,7 @@ def study(
     """Ask, measure, write the files, and say what came out and where it is."""
     request = JudgeRequest(
         answers=arguments["answers"],
+        duplicates=arguments["duplicates"],
         # The budget of a study is that of its asking.
         parameters=replace(parameters, budget=None),
         asking=asking,

@@ -37,6 +37,7 @@ def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progres
     """Compare, write the files, and say what came out and where it is."""
     request = PanelsRequest(
         answers=arguments["answers"],
+        duplicates=arguments["duplicates"],
         models=arguments["models"],
         columns=arguments["columns"],
         parameters=parameters,

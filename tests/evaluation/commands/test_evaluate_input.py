@@ -288,3 +288,32 @@ def test_control_characters_in_ids_do_not_reach_the_terminal(tmp_path, output):
     ran = evaluate(path, "--embedder=bow", "--output", output)
     assert ran.code == 2
     assert "\x1b" not in ran.err
+
+
+def test_of_two_answers_of_one_worker_the_chosen_one_is_graded_and_counted(tmp_path, output):
+    rows = answer_rows()
+    worker, question, _ = rows[0]
+    again = (worker, question, "something else entirely")
+    write_csv(tmp_path / "answers.csv", HEADER, [*rows, again])
+    refused = evaluate(tmp_path / "answers.csv", "--output", output, "--embedder", "tfidf-word")
+    assert refused.code == 2
+    assert "--duplicates first or --duplicates last" in refused.err
+    made = {}
+    for which in ("first", "last"):
+        where = tmp_path / which
+        arguments = ("--output", where, "--embedder", "tfidf-word", "--duplicates", which)
+        ran = evaluate(tmp_path / "answers.csv", *arguments)
+        assert ran.code == 0, ran.err
+        assert "1 row answers a question that the same worker answered in another row, with " in (
+            " ".join(ran.out.split())
+        )
+        made[which] = summary_of(where)
+        assert made[which]["counts"]["superseded_rows"] == 1
+        assert made[which]["counts"]["rows"] == len(rows) + 1
+        pair = [(row["worker"], row["question"]) for row in table(where / "answers.csv")]
+        assert pair.count((worker, question)) == 1
+        assert made[which]["parameters"]["duplicates"] == which
+    first, last = (table(tmp_path / which / "answers.csv") for which in ("first", "last"))
+    assert first != last  # another text was graded
+    assert made["first"]["input_hash"] != made["last"]["input_hash"]
+    assert made["first"]["signature"] != made["last"]["signature"]

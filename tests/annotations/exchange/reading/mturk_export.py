@@ -41,7 +41,8 @@ FIXED = {
 
 def batch_text(assignments):
     """The file; each assignment is (HIT, worker, its Input and Answer cells by their names)."""
-    fields = list(dict.fromkeys(name for *_, cells in assignments for name in cells))
+    names = dict.fromkeys(name for *_, cells in assignments for name in cells)
+    fields = [name for name in names if name not in BEFORE]
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerow([*BEFORE, *fields, "Approve", "Reject"])

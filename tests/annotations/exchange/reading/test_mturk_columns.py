@@ -131,7 +131,7 @@ def test_globs_choose_the_columns_of_answers(batch):
 
 
 def test_a_glob_that_names_nothing_is_told_with_the_columns_there_are(batch):
-    with pytest.raises(InputError, match="no answer column is called 'Answer.tran'") as caught:
+    with pytest.raises(InputError, match=r"no answer column is called 'Answer\.tran'") as caught:
         read(batch(), answers=["Answer.translation", "Answer.tran"])
     assert "found: Answer.age, Answer.sentence, Answer.translation" in str(caught.value)
 
