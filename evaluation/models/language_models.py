@@ -86,6 +86,11 @@ class LanguageModel(Record):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def has_prices(self) -> bool:
+        """Whether anybody knows what asking it costs."""
+        return self.price_in is not None and self.price_out is not None
+
 
 class LLMResponse(Record):
     """A model's answer to a question, asked with one prompt and one set of parameters.

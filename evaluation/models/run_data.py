@@ -22,6 +22,8 @@ class RunData(Result):
         constraints = [
             models.UniqueConstraint(fields=["run", "name"], name="run_data_once"),
         ]
+        # A reply is looked for by its key among all runs of an owner.
+        indexes = [models.Index(fields=["name"], name="run_data_by_name")]
 
     def __str__(self) -> str:
         return f"{self.name} of {self.run_id}"

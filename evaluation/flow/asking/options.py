@@ -19,6 +19,16 @@ MOST_SEED = 2**31 - 1
 OTHER_NAME = "max_completion_tokens"
 """What some models call max_tokens; theirs is null then among the model's parameters."""
 
+MODEL_SENTENCES: Mapping[str, str] = {
+    "no_models": "choose the models to ask",
+    "unknown_models": "{missing} of the models are not there, or not yours to ask",
+    "no_spec": "{name} has no address: only its imported answers are known",
+    "model_refused": "{name}: {reason}",
+    "no_prices": "{budget} needs the prices of every model: without them nobody knows what "
+    "is spent ({names})",
+}
+"""What can be wrong with the registered models that options name, whatever they are asked."""
+
 
 @dataclass(frozen=True)
 class AskOptions(Parameters):
@@ -26,20 +36,15 @@ class AskOptions(Parameters):
 
     sentences: ClassVar[Mapping[str, str]] = {
         **Parameters.sentences,
-        "no_models": "choose the models to ask",
-        "unknown_models": "{missing} of the models are not there, or not yours to ask",
+        **MODEL_SENTENCES,
         "unknown_prompt": "there is no such prompt, or none of yours: write closed, passage, or "
         "the id of a version of a prompt",
-        "model_refused": "{name}: {reason}",
-        "no_spec": "{name} has no address: only its imported answers are known",
         "other_strategy": "{name} is ranked as asked with the strategy {own}, and the prompt has "
         "the strategy {strategy}: choose another prompt, or register it once more",
         "no_questions": "the version has no questions",
         "no_text": "{count} questions have no text (only their ids came with answers): upload the "
         "questions first",
         "no_passage": "{count} questions have no passage, which the prompt shows",
-        "no_prices": "{budget} needs the prices of every model: without them nobody knows what "
-        "is spent ({names})",
     }
 
     models: tuple[str, ...] = option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from evaluation.flow.asking.options import MODEL_SENTENCES
 from evaluation.flow.eloquent.parameters import EloquentParameters
 from evaluation.options import Ids, Real, Whole, option
 from evaluation.options.declaration import BASIC, DATABASE
@@ -16,9 +17,8 @@ class EloquentRunOptions(EloquentParameters):
 
     sentences: ClassVar = {
         **EloquentParameters.sentences,
+        **MODEL_SENTENCES,
         "no_models": "choose a model whose replies are compared",
-        "unknown_models": "{missing} of the models are not there, or not yours to ask",
-        "no_spec": "{name} has no address: only its imported answers are known",
         "no_wordings": "no question has two wordings in one language: upload prompts that ask for "
         "the same in other words, or add variants to the questions",
     }

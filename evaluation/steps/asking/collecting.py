@@ -7,17 +7,12 @@ it was cancelled or paused. What is committed is never asked again: rows are the
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from django.db import DatabaseError, transaction
 from django.db.models.functions import Now
 
 from evaluation.backends.errors import ChatError
@@ -37,28 +32,12 @@ from evaluation.flow.signatures import SHORT, combined_hash, versions
 from evaluation.models import LLMResponse, Run
 from evaluation.options import FORM, signed
 from evaluation.steps.asking.askings import Asking, askings_of, problems_with
+from evaluation.steps.asking.conversation import Conversation
 from evaluation.steps.asking.progress import ModelProgress, keep_progress, kept_progress
-from evaluation.steps.asking.replies import (
-    ERROR,
-    Mailbox,
-    MailboxClosedError,
-    Post,
-    Replies,
-    rows_of,
-    settle,
-    write,
-)
+from evaluation.steps.asking.replies import ERROR, Post, Replies, rows_of, write
 from evaluation.steps.checkpoints import Ending, OutOfTimeError, RunInputError, Turn
 
-logger = logging.getLogger(__name__)
-
 STAGE = "asking"
-SECONDS_BETWEEN_LOOKS = 0.2
-SECONDS_BETWEEN_REPORTS = 1.0
-# How long what is under way is waited for once the run is nobody's any more: it was paid for.
-SECONDS_TO_COME_IN = 10.0
-TRIES = 3
-"""Of one transaction, where the database is busy."""
 
 
 def collect(turn: Turn) -> None:
@@ -158,60 +137,18 @@ class _Work:
         return end, "" if end == DONE else outcome.reason
 
 
-class _Conversation:
-    """The thread that asks, and this one, which writes."""
+class _Conversation(Conversation[_Work, Asking]):
+    """The thread that asks, and this one, which writes rows of `LLMResponse`."""
 
     def __init__(self, turn: Turn, working: Sequence[_Work], purse: Purse) -> None:
-        self.turn, self.working, self.purse = turn, working, purse
-        self.mailbox = Mailbox()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._began = time.monotonic()
-        self._reported = float("-inf")
-        self._error: BaseException | None = None
+        super().__init__(turn, [work for work in working if work.waits])
+        self.working, self.purse = working, purse
 
-    def hold(self) -> None:
-        """Ask, and write what comes, until all is asked or the turn is over.
-
-        Raises what ended it otherwise: a lost claim, a database that takes nothing.
-        """
-        thread = threading.Thread(target=self._run, name="asking", daemon=True)
-        thread.start()
-        try:
-            while thread.is_alive():
-                self._look()
-            while posts := self.mailbox.take(0.0):
-                self._write(posts)
-        except BaseException:
-            self._let_come_in(thread)
-            raise
-        finally:
-            self.mailbox.close()
-            self._signal("stop")
-            thread.join()
-        if self._error is not None:
-            raise self._error
-        with self.turn.fenced():
-            self._report()
-
-    # In the thread that asks
-
-    def _run(self) -> None:
-        try:
-            asyncio.run(self._ask_all())
-        except BaseException as error:  # the other thread raises it
-            self._error = error
-
-    async def _ask_all(self) -> None:
-        self.stop, self.enough = asyncio.Event(), asyncio.Event()
-        self._loop = asyncio.get_running_loop()
-        async with asyncio.TaskGroup() as tasks:
-            for work in [work for work in self.working if work.waits]:
-                work.replies.mailbox = self.mailbox
-                tasks.create_task(self._ask(work))
-
-    async def _ask(self, work: _Work) -> None:
+    async def ask(self, work: _Work) -> None:
+        """Ask a model."""
         asking, began = work.asking, time.monotonic()
         assert asking.chat is not None
+        work.replies.mailbox = self.mailbox
         try:
             outcome = await ask(
                 asking.chat,
@@ -227,74 +164,19 @@ class _Conversation:
         else:
             work.took, work.outcome = time.monotonic() - began, outcome
 
-    # In the thread of the turn
+    def write(self, posts: Sequence[Post]) -> None:
+        """Write what came."""
+        write(posts, self.turn.run_id)
 
-    def _look(self) -> None:
-        """Write what came, tell how far it is, and see whether the turn may go on."""
-        self._write(self.mailbox.take(SECONDS_BETWEEN_LOOKS))
-        self.turn.check()
-        if self.turn.is_over():
-            self._signal("enough")
-
-    def _write(self, posts: Sequence[Post]) -> None:
-        due = time.monotonic() - self._reported >= SECONDS_BETWEEN_REPORTS
-        if not posts and not due:
-            return
-        try:
-            self._commit(posts, due)
-        except BaseException:
-            self._save(posts)
-            raise
-        settle(posts)
+    def count(self, posts: Sequence[Post]) -> None:
+        """Count it, model by model."""
         for work in self.working:
             work.count([post for post in posts if post.asking is work.asking])
 
-    def _commit(self, posts: Sequence[Post], due: bool) -> None:
-        for trial in range(1, TRIES + 1):
-            try:
-                with self.turn.fenced():
-                    write(posts, self.turn.run_id)
-                    if due:
-                        self._report()
-                return
-            except DatabaseError:
-                if trial == TRIES:
-                    raise
-                time.sleep(trial / 2)
-
-    def _report(self) -> None:
-        self._reported = time.monotonic()
-        seconds = self._reported - self._began
+    def report(self, seconds: float) -> None:
+        """Tell how far each model is."""
         keep_progress(self.turn, [work.state(seconds) for work in self.working])
         self.turn.report(STAGE, *_counted(self.working))
-
-    def _let_come_in(self, thread: threading.Thread) -> None:
-        """Keep what is under way and comes within a moment: it was paid for."""
-        ends = time.monotonic() + SECONDS_TO_COME_IN
-        self._signal("enough")
-        while thread.is_alive() and time.monotonic() < ends:
-            self._save(self.mailbox.take(SECONDS_BETWEEN_LOOKS))
-        self.mailbox.close()
-        self._save(self.mailbox.take(0.0))
-
-    def _save(self, posts: Sequence[Post]) -> None:
-        """Write replies without the claim: they are true whoever has the run now."""
-        if not posts:
-            return
-        try:
-            with transaction.atomic():
-                write(posts, self.turn.run_id)
-        except DatabaseError as error:
-            logger.warning("%d replies could not be stored: %s", len(posts), error)
-            settle(posts, MailboxClosedError("the replies are not written any more"))
-        else:
-            settle(posts)
-
-    def _signal(self, name: str) -> None:
-        """Set an event of the thread that asks."""
-        if self._loop is not None and not self._loop.is_closed():
-            with suppress(RuntimeError):  # it was closed just now
-                self._loop.call_soon_threadsafe(getattr(self, name).set)
 
 
 def _counted(working: Sequence[_Work]) -> tuple[int, int]:

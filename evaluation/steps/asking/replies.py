@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import queue
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -23,11 +22,11 @@ from evaluation.flow.asking.plan import Planned
 from evaluation.flow.asking.store import Kept
 from evaluation.models import LLMResponse, RawReply, request_hash
 from evaluation.steps.asking.askings import Asking
+from evaluation.steps.asking.mailbox import Mailbox
+from evaluation.steps.asking.mailbox import Post as AnyPost
 
 # Keys in one query: databases take only so many parameters.
 QUERIED = 500
-# Replies that are written in one transaction.
-AT_ONCE = 500
 # Characters of JSON of a raw request or answer that are kept; what has more is cut.
 LARGEST_RAW = 1_000_000
 CUT = 100_000
@@ -35,72 +34,8 @@ REPLACED = "\N{REPLACEMENT CHARACTER}"
 ERROR = AnswerStatus.ERROR.value
 
 
-class MailboxClosedError(OSError):
-    """Nobody writes what comes any more."""
-
-
-@dataclass(frozen=True)
-class Post:
-    """A reply on its way into the database, or the key of a stored one to copy (`source`)."""
-
-    asking: Asking
-    planned: Planned
-    kept: Kept | None
-    source: int | None
-    written: asyncio.Future[None]
-
-
-class Mailbox:
-    """From the asking's thread to the one that writes."""
-
-    def __init__(self) -> None:
-        self._posts: queue.SimpleQueue[Post] = queue.SimpleQueue()
-        self._closed = False
-
-    def put(
-        self, asking: Asking, planned: Planned, kept: Kept | None, source: int | None = None
-    ) -> asyncio.Future[None]:
-        """Hand a reply over; awaited, it returns once the reply is committed."""
-        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if self._closed:
-            raise MailboxClosedError("the replies are not written any more")
-        self._posts.put(Post(asking, planned, kept, source, written))
-        return written
-
-    def take(self, seconds: float) -> list[Post]:
-        """Return what came, at most `AT_ONCE`; waits for the first of them at most so long."""
-        try:
-            found = [self._posts.get(timeout=seconds)]
-        except queue.Empty:
-            return []
-        while len(found) < AT_ONCE:
-            try:
-                found.append(self._posts.get_nowait())
-            except queue.Empty:
-                break
-        return found
-
-    def close(self) -> None:
-        """Take nothing more."""
-        self._closed = True
-
-
-def settle(posts: Iterable[Post], error: OSError | None = None) -> None:
-    """Tell the asking that its replies are committed, or why they are not."""
-    for post in posts:
-
-        def tell(written: asyncio.Future[None] = post.written) -> None:
-            if written.done():
-                return
-            if error is None:
-                written.set_result(None)
-            else:
-                written.set_exception(error)
-
-        try:
-            post.written.get_loop().call_soon_threadsafe(tell)
-        except RuntimeError:  # the asking has ended
-            return
+Post = AnyPost[Asking]
+"""A reply to a question of a set."""
 
 
 @dataclass
@@ -114,12 +49,14 @@ class Replies:
     """
 
     asking: Asking
-    mailbox: Mailbox
+    mailbox: Mailbox[Asking]
     has_reply: set[tuple[int, int]] = field(default_factory=set)
     by_key: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, asking: Asking, mailbox: Mailbox | None = None, run_id: int | None = None) -> Self:
+    def of(
+        cls, asking: Asking, mailbox: Mailbox[Asking] | None = None, run_id: int | None = None
+    ) -> Self:
         """Return the store with what the database has.
 
         An error of `run_id` itself is not asked again, that of another run is.

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
-from uuid import UUID
 
-from annotations.exchange import AnswerStatus, InputError
+from annotations.exchange import AnswerStatus
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
 from annotations.exchange.reading.prompt_replies import Turn as Spoken
 from annotations.exchange.reading.prompts import PromptItem
 from annotations.models import QuestionSetVersion
 from annotations.models.access import Anybody
-from evaluation.backends.errors import BackendError
 from evaluation.flow.asking.plan import Item
 from evaluation.flow.eloquent.evaluating import evaluate, sets_to_judge
 from evaluation.flow.eloquent.found import Findings
@@ -22,14 +20,18 @@ from evaluation.flow.eloquent.matching import Reply
 from evaluation.flow.eloquent.run_options import EloquentRunOptions
 from evaluation.flow.eloquent.summary import VERSION, EloquentSummary
 from evaluation.flow.metrics import Exclusions
-from evaluation.models import LanguageModel, Run, RunData
+from evaluation.models import LanguageModel, Run
 from evaluation.options import Problem, problem, signed
 from evaluation.options.signing import SHORT
+from evaluation.steps.asking.in_turns import AskedInTurns, Round
+from evaluation.steps.asking.kept import Usage
+from evaluation.steps.asking.registered import problems_with_models, registered
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
-from evaluation.steps.eloquent.conversations import PREFIX, Conversations, StoredReply
 from evaluation.steps.eloquent.tables import keep_findings
 from evaluation.steps.eloquent.wordings import can_be_compared, hash_of, items_of
 from evaluation.texts.similarity_scores import read_score
+
+ASKING, JUDGING = "asking models", "judging"
 
 
 def compare_replies(turn: Turn) -> None:
@@ -42,18 +44,15 @@ def compare_replies(turn: Turn) -> None:
             "No question has two wordings in one language: upload prompts that ask for the same "
             "in other words, or add variants to the questions."
         )
-    models = _registered(run, parameters.models, "model")
+    models = registered(run, parameters.models)
     if not models:
         raise RunInputError("Choose a model whose replies are compared.")
-    judges = _registered(run, parameters.judges, "judge")
-    replies = [reply for model in models for reply in _replies(turn, run, model, items, parameters)]
+    judges = registered(run, parameters.judges, "judge")
+    asked = AskedInTurns(turn, run, models + judges)
+    replies = _replies(asked, models, items, parameters)
     if all(one.status is AnswerStatus.ERROR for one in replies):
-        raise RunInputError(f"No model replied at all. {_first_fault(run)}")
-    judgements = [
-        judgement
-        for judge in judges
-        for judgement in _judgements(turn, run, judge, items, replies, parameters)
-    ]
+        raise RunInputError(f"No model replied at all. {asked.first_fault()}")
+    judgements = _judgements(asked, judges, items, replies, parameters)
     turn.between_parts()
     exclusions = Exclusions()
     findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report)
@@ -64,7 +63,7 @@ def compare_replies(turn: Turn) -> None:
             Ending(
                 _signature(parameters, findings, models, judges, input_hash),
                 input_hash,
-                _summary(run, items, findings, exclusions, models + judges),
+                _summary(asked.usage(), items, findings, exclusions),
                 [warning.as_dict() for warning in findings.warnings],
             )
         )
@@ -74,17 +73,9 @@ def problems_at_start(
     version: QuestionSetVersion, user: Anybody, options: EloquentRunOptions
 ) -> list[Problem]:
     """Return why such a run is not started: no model, none of the user's, nothing to compare."""
-    if not options.models:
-        return [problem("no_models", "models")]
-    rows = LanguageModel.objects.editable_by(user)
-    for name in ("models", "judges"):
-        wanted = {UUID(one) for one in getattr(options, name)}
-        found = list(rows.filter(public_id__in=wanted))
-        if len(found) < len(wanted):
-            return [problem("unknown_models", name, missing=len(wanted) - len(found))]
-        for model in found:
-            if not model.spec:
-                return [problem("no_spec", name, name=model.name)]
+    problems = problems_with_models(user, options, ("models", "judges"), needed=("models",))
+    if problems:
+        return problems
     return [] if can_be_compared(items_of(version)) else [problem("no_wordings")]
 
 
@@ -97,42 +88,22 @@ def parameters_of(run: Run) -> EloquentRunOptions:
         raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
 
 
-def _registered(run: Run, ids: Iterable[str], what: str) -> list[LanguageModel]:
-    """Return the models of these ids that the run's owner may have asked."""
-    rows = LanguageModel.objects.editable_by(run.owner).select_related("owner")
-    wanted = [UUID(one) for one in ids]
-    found = {row.public_id: row for row in rows.filter(public_id__in=wanted)}
-    if len(found) < len(wanted):
-        missing = len(wanted) - len(found)
-        raise RunInputError(f"{missing} of the {what}s are not there, or not yours to ask.")
-    return [found[one] for one in wanted]
-
-
-def _conversations(turn: Turn, run: Run, model: LanguageModel, stage: str) -> Conversations:
-    try:
-        return Conversations(turn, run, model, stage)
-    except (BackendError, InputError) as error:
-        raise RunInputError(str(error)) from error
-
-
 def _replies(
-    turn: Turn,
-    run: Run,
-    model: LanguageModel,
+    asked: AskedInTurns,
+    models: Sequence[LanguageModel],
     items: Sequence[PromptItem],
     parameters: EloquentRunOptions,
 ) -> list[Reply]:
-    """Put every wording to a model in a conversation of its own."""
+    """Put every wording to the models, in a conversation of its own."""
     wordings = {
         f"{item.id}/{variant.place}": (item, variant) for item in items for variant in item.variants
     }
-    asked = [
+    questions = [
         Item(name, ({"role": "user", "content": variant.prompt},))
         for name, (_, variant) in wordings.items()
     ]
     sent = {"temperature": parameters.temperature, "max_tokens": parameters.max_tokens}
-    conversations = _conversations(turn, run, model, f"asking {model.name}"[:50])
-    found = conversations.ask(asked, sent, parameters.seed)
+    rounds = [Round(model, questions, sent, parameters.seed) for model in models]
     return [
         Reply(
             model.name,
@@ -144,56 +115,57 @@ def _replies(
             found[name, 0].status,
             (Spoken(variant.prompt, found[name, 0].text),),
         )
+        for model, found in zip(models, asked.ask(ASKING, rounds), strict=True)
         for name, (item, variant) in wordings.items()
     ]
 
 
 def _judgements(
-    turn: Turn,
-    run: Run,
-    judge: LanguageModel,
+    asked: AskedInTurns,
+    judges: Sequence[LanguageModel],
     items: Sequence[PromptItem],
     replies: Sequence[Reply],
     parameters: EloquentRunOptions,
 ) -> list[Judgement]:
-    """Ask a judge about every set of replies, and once more where its reply has no score."""
+    """Ask the judges about every set of replies, and once more where a reply has no score."""
     sets = sets_to_judge(items, replies)
     keys = {"\x1f".join(key): key for key in sets}
     sent = {
         "temperature": parameters.judge_temperature,
         "max_tokens": parameters.judge_max_tokens,
     }
-    conversations = _conversations(turn, run, judge, f"judging by {judge.name}"[:50])
-    asked = [Item(name, question_of(sets[key]), parameters.repeats) for name, key in keys.items()]
-    first = conversations.ask(asked, sent, parameters.seed)
-    unread = {
-        f"{name}/{sample}": (name, sample)
-        for (name, sample), reply in first.items()
-        if reply.status is not AnswerStatus.ERROR and read_score(reply.text).score is None
-    }
-    asked = [
-        Item(own, question_again(sets[keys[name]], first[name, sample].text or NO_ANSWER))
-        for own, (name, sample) in unread.items()
+    questions = [
+        Item(name, question_of(sets[key]), parameters.repeats) for name, key in keys.items()
     ]
-    again = {
-        unread[own]: reply
-        for (own, _), reply in conversations.ask(asked, sent, parameters.seed).items()
-    }
-    return [
-        judged(
-            keys[name],
-            judge.name,
-            sample,
-            [(one.text, one.status) for one in (reply, again.get((name, sample))) if one],
-        )
-        for (name, sample), reply in first.items()
-    ]
-
-
-def _first_fault(run: Run) -> str:
-    rows = RunData.objects.filter(run=run, name__startswith=PREFIX).order_by("pk")
-    faults = (StoredReply.of(data).message for data in rows.values_list("data", flat=True))
-    return next((f"The first reason: {fault}" for fault in faults if fault), "")
+    first = asked.ask(JUDGING, [Round(one, questions, sent, parameters.seed) for one in judges])
+    rounds, places = [], []
+    for judge, said in zip(judges, first, strict=True):
+        unread = {
+            f"{name}/{sample}": (name, sample)
+            for (name, sample), reply in said.items()
+            if reply.status is not AnswerStatus.ERROR and read_score(reply.text).score is None
+        }
+        once_more = [
+            Item(own, question_again(sets[keys[name]], said[name, sample].text or NO_ANSWER))
+            for own, (name, sample) in unread.items()
+        ]
+        rounds.append(Round(judge, once_more, sent, parameters.seed))
+        places.append(unread)
+    found = []
+    for judge, said, unread, more in zip(
+        judges, first, places, asked.ask(JUDGING, rounds), strict=True
+    ):
+        again = {unread[own]: reply for (own, _), reply in more.items()}
+        found += [
+            judged(
+                keys[name],
+                judge.name,
+                sample,
+                [(one.text, one.status) for one in (reply, again.get((name, sample))) if one],
+            )
+            for (name, sample), reply in said.items()
+        ]
+    return found
 
 
 def _signature(
@@ -217,16 +189,12 @@ def _signature(
 
 
 def _summary(
-    run: Run,
+    usage: Sequence[Usage],
     items: Sequence[PromptItem],
     findings: Findings,
     exclusions: Exclusions,
-    asked: Sequence[LanguageModel],
 ) -> EloquentSummary:
-    rows = RunData.objects.filter(run=run, name__startswith=PREFIX)
-    stored = [StoredReply.of(data) for data in rows.values_list("data", flat=True)]
-    own = [one for one in stored if not one.reused]
-    priced = all(one.price_in is not None and one.price_out is not None for one in asked)
+    costs = [one.cost for one in usage]
     statuses = [one.status for one in findings.replies]
     errors = statuses.count(AnswerStatus.ERROR)
     return EloquentSummary(
@@ -241,11 +209,11 @@ def _summary(
         errors=errors,
         judgements=len(findings.judgements),
         without_score=sum(one.score is None for one in findings.judgements),
-        requests=len(own),
-        reused=len(stored) - len(own),
-        tokens_read=sum(one.prompt_tokens for one in own),
-        tokens_written=sum(one.completion_tokens for one in own),
-        cost=sum(one.cost for one in own) if priced else None,
+        requests=sum(one.requests for one in usage),
+        reused=sum(one.reused for one in usage),
+        tokens_read=sum(one.prompt_tokens for one in usage),
+        tokens_written=sum(one.completion_tokens for one in usage),
+        cost=None if None in costs else sum(one for one in costs if one is not None),
         exclusions=tuple(exclusions.as_list()),
         embedding={} if findings.embedding is None else findings.embedding.as_dict(),
     )

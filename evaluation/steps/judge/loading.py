@@ -79,7 +79,7 @@ def problems_at_start(
     model = _registered(parameters.judge, user.pk)
     if model is None:
         return [problem("unknown_judge", "judge")]
-    if parameters.budget is not None and not _has_prices(model):
+    if parameters.budget is not None and not model.has_prices:
         return [problem("no_prices", "budget", name=str(model))]
     try:
         chat_of(model)
@@ -93,7 +93,7 @@ def judge_of(run: Run, parameters: JudgeParameters) -> LanguageModel:
     found = _registered(parameters.judge or "", run.owner_id)
     if found is None:
         raise RunInputError("The judge is no registered model of yours.")
-    if parameters.budget is not None and not _has_prices(found):
+    if parameters.budget is not None and not found.has_prices:
         raise RunInputError(
             f"A budget needs prices: without them nobody knows what {found.name} costs."
         )
@@ -106,10 +106,6 @@ def _registered(public_id: str, owner_id: int | None) -> LanguageModel | None:
     except ValueError:
         return None
     return LanguageModel.objects.filter(public_id=asked, owner=owner_id).first()
-
-
-def _has_prices(model: LanguageModel) -> bool:
-    return model.price_in is not None and model.price_out is not None
 
 
 def _judged(run: Run) -> Any:

@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import partial
 from importlib import metadata
-from typing import Any
 
 import numpy as np
 
-from evaluation.backends.errors import ChatError
-from evaluation.backends.server import Patience
-from evaluation.flow.asking.asker import Settings
-from evaluation.flow.asking.budget import Budget, Prices
+from evaluation.flow.asking.plan import Item
 from evaluation.flow.judge.findings import Findings, grades_of
 from evaluation.flow.judge.judging import judge_answers
 from evaluation.flow.judge.parameters import JudgeParameters
-from evaluation.flow.judge.prompts import COMPARE, SCORE
+from evaluation.flow.judge.prompts import COMPARE, SCORE, JudgePrompt
 from evaluation.flow.judge.reference import aqer_scores
 from evaluation.flow.judge.summary import JudgeSummary
 from evaluation.flow.judge.tables import Tables
 from evaluation.models import LanguageModel, Run
 from evaluation.options import signed
 from evaluation.options.signing import SHORT
-from evaluation.steps.asking.registration import chat_of
+from evaluation.steps.asking.in_turns import Answered, AskedInTurns, Round
 from evaluation.steps.cache import embed_texts
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
 from evaluation.steps.judge.loading import Loaded, judge_of, load
-from evaluation.steps.judge.replies import AskedInTurns
 from evaluation.words.message import Message
 
 # Rows of the tables are put aside under these names.
 SCORES, PAIRS, CORRECTED = "result-scores", "result-pairs", "result-corrected"
 # Sent where the model's own parameters say nothing.
 SENT = {"temperature": 0, "max_tokens": 256}
-# Left of a turn for what comes after asking.
-SECONDS_LEFT = 20.0
 
 
 def judge_set(turn: Turn) -> None:
@@ -44,7 +38,7 @@ def judge_set(turn: Turn) -> None:
     parameters = parameters_of(run)
     model = judge_of(run, parameters)
     loaded = load(run, parameters)
-    asked = _asking(turn, model, parameters)
+    asked = _Asking(turn, run, model, parameters)
     judged = judge_answers(loaded.to_judge, parameters, asked)
     embed = partial(embed_texts, loaded.given.parameters, turn)
     of_workers, of_models, embedded = aqer_scores(loaded.given, embed, turn.report)
@@ -88,20 +82,26 @@ def parameters_of(run: Run) -> JudgeParameters:
         raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
 
 
-def _asking(turn: Turn, model: LanguageModel, parameters: JudgeParameters) -> AskedInTurns:
-    patience = Patience()
-    try:
-        chat = chat_of(model, patience)
-    except ChatError as error:
-        raise RunInputError(str(error)) from error
-    seconds = max(1.0, turn.deadline - turn.clock() - SECONDS_LEFT)
-    sent: dict[str, Any] = {**SENT, **model.parameters}
-    given = {name: value for name, value in sent.items() if value is not None}
-    asked = AskedInTurns(turn, chat, Settings(patience=patience, seconds=seconds), given)
-    asked.seed = parameters.seed
-    prices = Prices(model.price_in or 0.0, model.price_out or 0.0)
-    asked.budget = Budget(prices, parameters.budget, asked.spent)
-    return asked
+class _Asking:
+    """The judge, asked step by step."""
+
+    def __init__(
+        self, turn: Turn, run: Run, model: LanguageModel, parameters: JudgeParameters
+    ) -> None:
+        self.model, self.seed = model, parameters.seed
+        self.asked = AskedInTurns(turn, run, [model], parameters.budget)
+
+    def __call__(self, step: str, prompt: JudgePrompt, items: Sequence[Item]) -> Answered:
+        """Ask what is not kept yet. Raises `RunInputError` where the judge was given up."""
+        (replies,) = self.asked.ask(step, [Round(self.model, items, SENT, self.seed)])
+        if why := self.asked.reason_given_up(self.model):
+            raise RunInputError(f"The judge could not be asked: {why}")
+        return replies
+
+    def usage(self) -> dict[str, float]:
+        """Return requests, tokens and cost of what this run asked, in all its turns."""
+        names = ("requests", "prompt_tokens", "completion_tokens", "cost")
+        return {name: sum(getattr(one, name) or 0 for one in self.asked.usage()) for name in names}
 
 
 def _with_text(loaded: Loaded) -> list[int]:

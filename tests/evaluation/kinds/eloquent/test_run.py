@@ -17,7 +17,7 @@ from evaluation.background.work import work_one_turn
 from evaluation.flow.eloquent.run_options import EloquentRunOptions
 from evaluation.models import LanguageModel, RunData
 from evaluation.options import FORM, OptionError
-from evaluation.steps.eloquent import conversations
+from evaluation.steps.asking import in_turns
 from evaluation.steps.eloquent.tables import findings_of
 from evaluation.steps.eloquent.wordings import items_of
 from tests.evaluation.backends.chat.fake import FakeChat, error, said
@@ -115,18 +115,21 @@ def test_models_are_asked_and_judged_and_the_numbers_are_those_of_files(question
 def test_a_turn_that_ends_early_leaves_its_replies_to_the_next_one(
     question_set, small, world, monkeypatch
 ):
-    # Two replies a turn: each part asks two, and then the turn is over.
-    whole = conversations.Conversations._some
-    over = []
+    # One at a time, and a turn is over as soon as one more is there.
+    monkeypatch.setattr(in_turns, "AT_ONCE", 1)
+    answer, came = world.server.reply, []
 
-    def two(self, missing):
-        over.append(True)
-        return whole(self, missing[:2])
+    def one_more(body):
+        came.append(body)
+        found = answer(body)
+        found.delay = 0.3
+        return found
 
-    monkeypatch.setattr(conversations.Conversations, "_some", two)
-    monkeypatch.setattr(
-        "evaluation.steps.checkpoints.Turn.is_over", lambda self: bool(over) and over.pop()
-    )
+    def over(self):
+        return bool(came) and came.clear() is None
+
+    world.server.reply = one_more
+    monkeypatch.setattr(in_turns._InTurns, "is_over", over)
     run = done(question_set, options([small], [small]))
     assert len(world.server.bodies) == 7  # nothing was asked twice
     assert run.attempt > 3
@@ -196,7 +199,7 @@ def test_a_model_that_never_replies_fails_the_run_with_its_reason(question_set, 
 def test_the_pages_show_scores_with_a_picture_and_the_texts_worst_first(
     client, question_set, small, world, rita, monkeypatch
 ):
-    monkeypatch.setattr(conversations, "AT_ONCE", 1)  # the judge's scores come in turn
+    monkeypatch.setattr(in_turns, "AT_ONCE", 1)  # the judge's scores come in turn
     other = FakeChat(lambda body: said("Similarity score: 2"))
     try:
         judge = registered(rita, "strict", other.spec.replace("small", "large"))

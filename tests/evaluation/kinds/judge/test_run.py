@@ -115,7 +115,7 @@ def test_a_turn_that_is_over_goes_on_in_the_next_and_nothing_is_asked_twice(rive
     assert run.state == "queued"
     first = len(chat.bodies)
     assert 0 < first < DIFFERENT
-    kept = RunData.objects.filter(run=run, name__startswith="judge-").count()
+    kept = RunData.objects.filter(run=run, name__startswith="reply:").count()
     assert first - 8 <= kept <= first
     chat.reply = kind
     assert done(run).state == "done", run.error

@@ -1,0 +1,325 @@
+"""Asking registered models within the turns of a run, for studies: each reply is kept with the run.
+
+    models = registered(run, parameters.models)
+    asked = AskedInTurns(turn, run, models, budget=parameters.budget)
+    replies = asked.ask("asking", [Round(model, items, sent, seed) for model in models])
+
+What is committed is never asked again, neither by the next turn nor by another run of the owner
+that asks the very same. All models of a run share one budget, over all its turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from annotations.exchange import AnswerStatus, InputError
+from evaluation.backends.chat.contract import ChatModel
+from evaluation.backends.errors import BackendError, ChatError
+from evaluation.backends.server import Patience
+from evaluation.flow.asking.asker import End, Outcome, Settings, ask
+from evaluation.flow.asking.budget import Budget, Prices, Purse
+from evaluation.flow.asking.plan import MOST_SEEDS, Item, Planned, plan
+from evaluation.flow.asking.store import Kept
+from evaluation.flow.asking.summary import DONE, GIVEN_UP
+from evaluation.models import LanguageModel, Run
+from evaluation.steps.asking.conversation import Conversation
+from evaluation.steps.asking.kept import (
+    QUERIED,
+    StoredReply,
+    Usage,
+    name_of,
+    own_and_others,
+    replies_of,
+    taken_over,
+    usage_of,
+    write_replies,
+)
+from evaluation.steps.asking.mailbox import Mailbox, Post
+from evaluation.steps.asking.progress import ModelProgress, keep_progress, kept_progress
+from evaluation.steps.asking.registration import chat_of
+from evaluation.steps.checkpoints import OutOfTimeError, RunInputError, Turn
+
+AT_ONCE = 8
+PATIENCE = Patience(4, 120.0, 0.5, 60.0)
+# Left of a turn for what comes after the asking.
+SECONDS_LEFT = 20.0
+GAVE_UP = "given-up"
+"""Under which is put aside who was given up, and why, by public id."""
+
+Answered = dict[tuple[str, int], StoredReply]
+"""Replies by the id of the item and the sample."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one model is asked in a step; its own parameters go over the given ones.
+
+    Attributes
+    ----------
+    items : each a conversation, with how many samples; ids are unique.
+    parameters : sent with every request; {"logprobs": True, "top_logprobs": 20} brings what the
+        server offers of them into the stored replies.
+    seed : of the first samples.
+    """
+
+    model: LanguageModel
+    items: Sequence[Item]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+
+
+class AskedInTurns:
+    """All models that a run asks, step by step.
+
+    Raises `RunInputError` where one of them cannot be had, or not by its owner any more.
+    """
+
+    def __init__(
+        self,
+        turn: Turn,
+        run: Run,
+        models: Sequence[LanguageModel],
+        budget: float | None = None,
+        at_once: int = 0,
+    ) -> None:
+        self.turn, self.run, self.models = turn, run, list(dict.fromkeys(models))
+        self.at_once = at_once or AT_ONCE
+        self.purse = Purse(budget, sum(one.cost for one in replies_of(run.pk)))
+        self._chats = {model.pk: _chat(model) for model in self.models}
+        self._given_up: dict[str, str] = dict(turn.kept(GAVE_UP) or {})
+        self._progress = {one.id: one for one in kept_progress(run.pk)}
+
+    def ask(self, step: str, rounds: Sequence[Round]) -> list[Answered]:
+        """Ask what no reply is kept of, the models beside each other; return all replies by round.
+
+        A model that fails again and again is given up: what it was not asked is an ERROR that says
+        so, here and in later steps (`reason_given_up`).
+
+        Raises
+        ------
+        OutOfTimeError
+            The turn is over; what came is kept.
+        RunInputError
+            The budget does not reach further.
+        """
+        self.turn.between_parts()
+        works = [self._work(step, one) for one in rounds]
+        conversation = _InTurns(self, works)
+        conversation.tell()
+        if conversation.works:
+            conversation.hold()
+            self._see_how_it_ended(conversation.works)
+        return [self._answered(work) for work in works]
+
+    def reason_given_up(self, model: LanguageModel) -> str:
+        """Return why a model was given up; "" where it was not."""
+        return self._given_up.get(str(model.public_id), "")
+
+    def first_fault(self) -> str:
+        """Return the first reason why there is no reply, as a sentence; "" without any."""
+        faults = (one.message for one in replies_of(self.run.pk) if one.message)
+        fault = next(faults, next(iter(self._given_up.values()), ""))
+        return f"The first reason: {fault}" if fault else ""
+
+    def usage(self) -> tuple[Usage, ...]:
+        """Return requests, tokens and money by step and model, of this run in all its turns."""
+        return usage_of(self.run.pk, self.models)
+
+    def note(self, work: _Work, seconds: float = 0.0) -> None:
+        """Note how far a model is, so many seconds after its step went on in this turn."""
+        before, left = work.progress, work.unknown
+        why = self.reason_given_up(work.model) if left else ""
+        self._progress[work.id] = replace(
+            before,
+            done=len(work.planned) - left,
+            total=len(work.planned),
+            seconds=round(before.seconds + seconds, 2),
+            end=GIVEN_UP if why else "" if left else DONE,
+            reason=why,
+        )
+
+    def keep_progress(self) -> None:
+        """Put aside how far each model is; call it in `fenced`."""
+        keep_progress(self.turn, list(self._progress.values()))
+
+    def _work(self, step: str, asked: Round) -> _Work:
+        """Return what a model is asked, with the replies that are there already."""
+        chat = self._chats[asked.model.pk]
+        sent = {**asked.parameters, **asked.model.parameters}
+        seed = sent.pop("seed", asked.seed % MOST_SEEDS)
+        planned = plan(chat, asked.items, sent, seed if isinstance(seed, int) else None)
+        work = _Work(step, asked.model, chat, planned)
+        own, others = own_and_others(self.run, planned)
+        fresh = {name: taken_over(one, step, work.id) for name, one in others.items()}
+        names = list(fresh)
+        for first in range(0, len(names), QUERIED):
+            with self.turn.fenced():
+                part = {name: fresh[name] for name in names[first : first + QUERIED]}
+                write_replies(self.run.pk, part)
+        work.replies = own | fresh
+        # What a model did and cost in earlier steps and turns is counted on.
+        work.progress = self._progress.get(work.id, work.progress)
+        self.note(work)
+        return work
+
+    def _see_how_it_ended(self, works: Sequence[_Work]) -> None:
+        """Keep who was given up; raise where the asking did not come to its end."""
+        given_up = {work.id: why for work in works if (why := work.why_given_up())}
+        if given_up:
+            self._given_up |= given_up
+            for work in works:
+                work.progress = self._progress[work.id]
+                self.note(work)
+            with self.turn.fenced():
+                self.turn.keep(GAVE_UP, self._given_up)
+                self.keep_progress()
+        outcomes = [work.outcome for work in works if work.outcome is not None]
+        short = [one for one in outcomes if one.end is End.BUDGET]
+        if short:
+            raise RunInputError(
+                f"The budget is used up: {sum(one.n_left for one in short)} requests were not "
+                "sent. Start the run again with a higher one: what came is not paid for twice."
+            )
+        if any(work.unknown and work.id not in self._given_up for work in works):
+            raise OutOfTimeError(self.turn.run_id)
+
+    def _answered(self, work: _Work) -> Answered:
+        why = f"not asked: {self.reason_given_up(work.model)}"
+        missing = StoredReply("", AnswerStatus.ERROR, message=why)
+        return {
+            (one.request.id, one.request.sample): work.replies.get(name_of(one), missing)
+            for one in work.planned
+        }
+
+
+class _Work:
+    """One model in a step, and the store of its asking (`evaluation.flow.asking.store.Store`).
+
+    The thread that asks sets `outcome` or `failure`; all else is of the thread of the turn.
+    """
+
+    def __init__(
+        self, step: str, model: LanguageModel, chat: ChatModel, planned: list[Planned]
+    ) -> None:
+        self.step, self.model, self.chat, self.planned = step, model, chat, planned
+        self.replies: dict[str, StoredReply] = {}
+        self.mailbox: Mailbox[_Work] = Mailbox()
+        self.outcome: Outcome | None = None
+        self.failure = ""
+        self.progress = ModelProgress(self.id, model.name)
+
+    @property
+    def id(self) -> str:
+        """The public id of the model."""
+        return str(self.model.public_id)
+
+    @property
+    def unknown(self) -> int:
+        """How many requests have no reply."""
+        return sum(name_of(one) not in self.replies for one in self.planned)
+
+    def has(self, planned: Planned) -> bool:
+        """Whether a reply of its key is kept: whatever has one key shares it."""
+        return name_of(planned) in self.replies
+
+    def known(self, key: str) -> bool:
+        """Never: what is known, `has` knows."""
+        return False
+
+    def copy(self, planned: Planned) -> None:
+        """Nothing: what has one key shares what is kept."""
+
+    def keep(self, planned: Planned, kept: Kept) -> Awaitable[None] | None:
+        """Hand a reply over to be written; what was not asked is none."""
+        return self.mailbox.put(self, planned, kept) if kept.attempts else None
+
+    def why_given_up(self) -> str:
+        """Return why it is asked no more; "" where it may be."""
+        outcome = self.outcome
+        if self.failure or outcome is None:
+            return self.failure
+        if outcome.end is End.GIVEN_UP:
+            return outcome.reason
+        enough = outcome.n_attempts >= PATIENCE.attempts and outcome.last_fault
+        if outcome.end is End.TIME and not outcome.n_asked and enough:
+            # A turn without one reply: the next one would be like it.
+            return f"no reply in {outcome.seconds:.0f} s: {outcome.last_fault}"
+        return ""
+
+
+class _InTurns(Conversation[_Work, _Work]):
+    """The thread that asks, and this one, which keeps replies with the run."""
+
+    def __init__(self, of: AskedInTurns, works: Sequence[_Work]) -> None:
+        waiting = [one for one in works if one.unknown and not of.reason_given_up(one.model)]
+        super().__init__(of.turn, waiting)
+        self.of, self.all = of, works
+
+    def is_over(self) -> bool:
+        """Return whether the rest of the turn is for what comes after the asking."""
+        return self.turn.clock() >= self.turn.deadline - SECONDS_LEFT
+
+    async def ask(self, work: _Work) -> None:
+        """Ask a model."""
+        work.mailbox = self.mailbox
+        prices = Prices(work.model.price_in or 0.0, work.model.price_out or 0.0)
+        try:
+            work.outcome = await ask(
+                work.chat,
+                work.planned,
+                work,
+                Settings(at_once=self.of.at_once, patience=PATIENCE),
+                Budget(prices, purse=self.of.purse),
+                stop=self.stop,
+                enough=self.enough,
+            )
+        except ChatError as error:  # it cannot be had at all; the others can
+            work.failure = str(error)
+
+    def write(self, posts: Sequence[Post[_Work]]) -> None:
+        """Write what came."""
+        write_replies(self.turn.run_id, {name: reply for _, name, reply in _replies_in(posts)})
+
+    def count(self, posts: Sequence[Post[_Work]]) -> None:
+        """Count it, model by model."""
+        for work, name, reply in _replies_in(posts):
+            if name in work.replies:
+                continue  # items of one key that are ERRORs are kept one by one
+            work.replies[name] = reply
+            before = work.progress
+            work.progress = replace(
+                before,
+                asked=before.asked + 1,
+                errors=before.errors + (reply.status is AnswerStatus.ERROR),
+                cost=before.cost + reply.cost,
+            )
+
+    def report(self, seconds: float) -> None:
+        """Tell how far the step is, and each of its models."""
+        for work in self.all:
+            self.of.note(work, seconds)
+        self.of.keep_progress()
+        self.tell()
+
+    def tell(self) -> None:
+        """Tell how far the step is."""
+        total = sum(len(work.planned) for work in self.all)
+        left = sum(work.unknown for work in self.all)
+        if self.all:
+            self.turn.report(self.all[0].step, total - left, total)
+
+
+def _replies_in(posts: Sequence[Post[_Work]]) -> Iterator[tuple[_Work, str, StoredReply]]:
+    for post in posts:
+        if post.kept is not None:
+            work = post.asking
+            yield work, name_of(post.planned), StoredReply.came(post.kept, work.step, work.id)
+
+
+def _chat(model: LanguageModel) -> ChatModel:
+    try:
+        return chat_of(model, PATIENCE)
+    except (BackendError, InputError) as error:
+        raise RunInputError(str(error)) from error

@@ -1,0 +1,196 @@
+"""Replies that a run keeps with itself: what was asked for a study, not answers of a question set.
+
+One is a row of `RunData` by the key of its request, so that no turn asks for it again. What an
+earlier run of the same owner was told in reply to the very same request is taken over.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from annotations.exchange import AnswerStatus
+from evaluation.backends.chat.completion import UNWRITABLE
+from evaluation.flow.asking.plan import Planned
+from evaluation.flow.asking.store import Kept
+from evaluation.flow.stored import Stored
+from evaluation.models import LanguageModel, Run, RunData
+from evaluation.steps.asking.replies import REPLACED, storable
+
+PREFIX = "reply:"
+# Names of `RunData` have 50 characters; 160 bits of the key are more than enough.
+DIGITS = 40
+# Older runs of judges kept theirs under these names, and called the text answer.
+JUDGE, JUDGE_DIGITS = "judge-", 44
+QUERIED = 300
+
+
+@dataclass(frozen=True)
+class StoredReply:
+    """A reply as it is kept.
+
+    Attributes
+    ----------
+    status : an ERROR is final within its run, and asked again in another.
+    cost : of this run; 0 where `reused` says that an earlier run asked for it.
+    message : why it is an ERROR, for people.
+    step, model : what it was asked for, and the public id of who was asked.
+    logprobs : where they were asked for and offered, in the server's own form.
+    """
+
+    text: str
+    status: AnswerStatus
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+    message: str = ""
+    reused: bool = False
+    step: str = ""
+    model: str = ""
+    seconds: float = 0.0
+    finish_reason: str = ""
+    logprobs: Any = None
+
+    @property
+    def answer(self) -> str:
+        """The text."""
+        return self.text
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> StoredReply:
+        """Return what `as_dict` gave; what other versions kept beside it is left out."""
+        known = {name: value for name, value in data.items() if name in _FIELDS}
+        return cls(
+            **{
+                **known,
+                "text": data.get("text", data.get("answer", "")),
+                "status": AnswerStatus(data["status"]),
+            }
+        )
+
+    @classmethod
+    def came(cls, kept: Kept, step: str, model: str) -> StoredReply:
+        """Return what is kept of a reply."""
+        reply = kept.reply
+        return cls(
+            reply.text,
+            reply.status,
+            reply.prompt_tokens or 0,
+            reply.completion_tokens or 0,
+            kept.cost,
+            UNWRITABLE.sub(REPLACED, reply.fault.message) if reply.fault else "",
+            step=step,
+            model=model,
+            seconds=round(kept.seconds, 4),
+            finish_reason=UNWRITABLE.sub(REPLACED, reply.finish_reason),
+            logprobs=None if reply.logprobs is None else storable(reply.logprobs),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON; without those that say nothing."""
+        values = {**self.__dict__, "status": self.status.value}
+        return {
+            name: value
+            for name, value in values.items()
+            if name in ("text", "status") or value not in ("", None)
+        }
+
+
+_FIELDS = {one.name for one in fields(StoredReply)}
+
+
+@dataclass(frozen=True)
+class Usage(Stored):
+    """What a model was used for in a step, in all turns of a run.
+
+    Attributes
+    ----------
+    model : its name. requests : that were sent and got a reply or an error; of them `errors`.
+    reused : replies that an earlier run had asked for; they cost nothing.
+    prompt_tokens, completion_tokens : of the requests, as the server counted them.
+    cost : None where the model has no prices.
+    """
+
+    step: str
+    model: str
+    requests: int
+    reused: int
+    errors: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+
+
+def name_of(planned: Planned) -> str:
+    """Return the name under which a reply to that request is kept."""
+    return PREFIX + planned.key[:DIGITS]
+
+
+def replies_of(run_id: int) -> Iterator[StoredReply]:
+    """Yield what a run keeps, in the order of writing."""
+    rows = RunData.objects.filter(run_id=run_id, name__startswith=PREFIX).order_by("pk")
+    yield from map(StoredReply.of, rows.values_list("data", flat=True).iterator())
+
+
+def own_and_others(
+    run: Run, planned: Iterable[Planned]
+) -> tuple[dict[str, StoredReply], dict[str, StoredReply]]:
+    """Return replies to these requests by their names: of the run, and of the owner's others."""
+    names = {name_of(one): f"{JUDGE}{one.key[:JUDGE_DIGITS]}" for one in planned}
+    own: dict[str, StoredReply] = {}
+    others: dict[str, StoredReply] = {}
+    listed = list(names.items())
+    for first in range(0, len(listed), QUERIED):
+        some = listed[first : first + QUERIED]
+        known_as = {alias: name for name, older in some for alias in (name, older)}
+        rows = RunData.objects.filter(name__in=list(known_as), run__owner=run.owner_id)
+        for run_id, alias, data in rows.order_by("pk").values_list("run_id", "name", "data"):
+            reply, name = StoredReply.of(data), known_as[alias]
+            if run_id == run.pk:
+                own[name] = reply
+            elif reply.status is not AnswerStatus.ERROR:
+                others[name] = reply
+    return own, {name: reply for name, reply in others.items() if name not in own}
+
+
+def taken_over(reply: StoredReply, step: str, model: str) -> StoredReply:
+    """Return another run's reply as this run keeps it."""
+    return replace(reply, cost=0.0, reused=True, step=step, model=model)
+
+
+def write_replies(run_id: int, replies: Mapping[str, StoredReply]) -> None:
+    """Write replies by their names, inside a transaction; what is there already stays."""
+    rows = [RunData(run_id=run_id, name=n, data=one.as_dict()) for n, one in replies.items()]
+    RunData.objects.bulk_create(rows, ignore_conflicts=True, batch_size=QUERIED)
+
+
+def usage_of(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, ...]:
+    """Return what each model was used for, by step, in the order in which that began."""
+    by_id = {str(one.public_id): one for one in models}
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    costs: dict[tuple[str, str], float] = defaultdict(float)
+    for reply in replies_of(run_id):
+        found = counts.setdefault((reply.step, reply.model), Counter())
+        costs[reply.step, reply.model] += reply.cost
+        if reply.reused:
+            found["reused"] += 1
+            continue
+        found["requests"] += 1
+        found["errors"] += reply.status is AnswerStatus.ERROR
+        found["prompt_tokens"] += reply.prompt_tokens
+        found["completion_tokens"] += reply.completion_tokens
+    return tuple(
+        Usage(
+            step,
+            by_id[model].name if model in by_id else model,
+            requests=found["requests"],
+            reused=found["reused"],
+            errors=found["errors"],
+            prompt_tokens=found["prompt_tokens"],
+            completion_tokens=found["completion_tokens"],
+            cost=costs[step, model] if model in by_id and by_id[model].has_prices else None,
+        )
+        for (step, model), found in counts.items()
+    )

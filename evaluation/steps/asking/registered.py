@@ -1,0 +1,94 @@
+"""The registered models that a study names in its options: whose they are, what is wrong with them.
+
+Every kind whose options hold public ids of models has them checked here, when a run is started
+and once more when it begins; the sentences are `MODEL_SENTENCES` of the options of asking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from annotations.models.access import Anybody
+from evaluation.flow.asking.registration import ModelOptions
+from evaluation.models import LanguageModel, Run
+from evaluation.options import FORM, Problem, problem
+from evaluation.steps.asking.registration import options_of, problems_of
+from evaluation.steps.checkpoints import RunInputError
+
+NAMED = 5
+"""Models that a sentence names."""
+
+
+def registered(run: Run, ids: Iterable[str], what: str = "model") -> list[LanguageModel]:
+    """Return the models of these ids, in their order, that the run's owner may have asked.
+
+    Raises `RunInputError` where one is not there any more; `what` is its part in the run.
+    """
+    wanted = _distinct(ids)
+    found = _of(run.owner, wanted)
+    if len(found) < len(wanted):
+        missing = len(wanted) - len(found)
+        raise RunInputError(f"{missing} of the {what}s are not there, or not yours to ask.")
+    return [found[one] for one in wanted]
+
+
+def problems_with_models(
+    user: Anybody, options: Any, names: Sequence[str] = ("models",), needed: Sequence[str] = ()
+) -> list[Problem]:
+    """Return what is wrong with the models that options name, each by the option it is of.
+
+    `names` are options that hold ids, one or several; of those in `needed` there must be one.
+    Where the options have a `budget`, every model needs its prices.
+    """
+    problems: list[Problem] = []
+    unpriced: list[str] = []
+    for name in names:
+        wanted = _distinct(ids_of(getattr(options, name)))
+        if not wanted and name in needed:
+            problems.append(problem("no_models", name))
+        found = _of(user, wanted)
+        if len(found) < len(wanted):
+            problems.append(problem("unknown_models", name, missing=len(wanted) - len(found)))
+        for model in found.values():
+            problems += _refused(model, name)
+            if not model.has_prices and model.name not in unpriced:
+                unpriced.append(model.name)
+    if not problems and unpriced and getattr(options, "budget", None) is not None:
+        more = ", ..." if len(unpriced) > NAMED else ""
+        problems.append(problem("no_prices", "budget", names=", ".join(unpriced[:NAMED]) + more))
+    return problems
+
+
+def ids_of(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the ids that an option holds: none, one or several."""
+    if value is None or value == "":
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _refused(model: LanguageModel, name: str) -> list[Problem]:
+    if not model.spec:
+        return [problem("no_spec", name, name=model.name)]
+    return [
+        problem("model_refused", name, name=model.name, reason=FORM.sentence(ModelOptions, wrong))
+        for wrong in problems_of(options_of(model), model.owner)
+    ]
+
+
+def _of(user: Anybody, wanted: Sequence[UUID]) -> dict[UUID, LanguageModel]:
+    rows = LanguageModel.objects.editable_by(user).select_related("owner")
+    by_id = {row.public_id: row for row in rows.filter(public_id__in=wanted)}
+    return {one: by_id[one] for one in wanted if one in by_id}
+
+
+def _distinct(ids: Iterable[str]) -> list[UUID]:
+    """Return the ids, each once; what is no id is one that nothing has."""
+    found: dict[UUID, None] = {}
+    for one in ids:
+        try:
+            found[UUID(one)] = None
+        except ValueError:
+            found[UUID(int=0)] = None
+    return list(found)
