@@ -71,19 +71,26 @@ def _sees_a_set(user: Anybody, readers: frozenset[str]) -> bool:
 class Access:
     """The rule of a model; every field is a look-up from its rows, empty where there is none.
 
-    `question_set` leads to the one set a row belongs to ("pk" on the set itself), `answered_in` to
-    the many sets a worker or a model answered in: there the row is seen, not changed. `owner` leads
-    to the user whose row it is, `people` to further users who see it. `readers` are the roles of a
-    share that read it, beside those who may change the set. `managed` rows are changed by the owner
-    of the set alone, not by the team.
+    `question_set` leads to the one set a row belongs to ("pk" on the set itself; several look-ups
+    where a row hangs on it by the one or the other), `answered_in` to the many sets a worker or a
+    model answered in: there the row is seen, not changed. `owner` leads to the user whose row
+    it is, `people` to further users who see it. `readers` are the roles of a share that read it,
+    beside those who may change the set. `managed` rows are changed by the owner of the set alone,
+    not by the team.
     """
 
-    question_set: str = ""
+    question_set: str | tuple[str, ...] = ""
     answered_in: str = ""
     owner: str = ""
     people: str = ""
     readers: frozenset[str] = EDITORS
     managed: bool = False
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """The look-ups that lead to the set."""
+        ways = self.question_set
+        return tuple(filter(None, (ways,) if isinstance(ways, str) else ways))
 
     def seen_by(self, user: Anybody, model: type[models.Model]) -> Q:
         """Return the condition on the rows that an active user who is no operator sees."""
@@ -110,10 +117,10 @@ class Access:
         condition = Q(pk__in=())
         if self.question_set == "pk":
             condition |= sets
-        elif self.question_set:
-            condition |= Q(
-                **{f"{self.question_set}__in": _rows("QuestionSet").filter(sets).values("pk")}
-            )
+        elif self.ways:
+            among = _rows("QuestionSet").filter(sets).values("pk")
+            for path in self.ways:
+                condition |= Q(**{f"{path}__in": among})
         if self.owner:
             condition |= Q(**{self.owner: user.pk})
         return condition

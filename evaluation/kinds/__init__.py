@@ -9,7 +9,14 @@ elsewhere. platform/docs/kinds.md tells how one is added.
 
 from evaluation.flow.stored import RunSummary
 from evaluation.kinds.kind import Evaluation, Kind, Page, Studied, Study
-from evaluation.kinds.registry import UnknownKindError, all_kinds, kind_named, kind_of, run_kinds
+from evaluation.kinds.registry import (
+    UnknownKindError,
+    all_kinds,
+    judging_of,
+    kind_named,
+    kind_of,
+    run_kinds,
+)
 
 __all__ = [
     "Evaluation",
@@ -20,6 +27,7 @@ __all__ = [
     "Study",
     "UnknownKindError",
     "all_kinds",
+    "judging_of",
     "kind_named",
     "kind_of",
     "run_kinds",

@@ -5,11 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evaluation.flow.stored import RunSummary
 from evaluation.flow.views.view import Parted, Viewed, told_by
+from evaluation.judging import Judging
 from evaluation.options import Parameters, Problem
+from evaluation.reports.judging import judgements_table
 
 if TYPE_CHECKING:
     from annotations.models import QuestionSetVersion
@@ -118,6 +121,8 @@ class Kind:
     named : what options that hold ids stand for, by option, where people read them.
     standing : how a run stands, from its beginning on, as a part of its page: beside what every
         run says, such as how far each model is. Its template is such a part.
+    judging : what experts judge of a run that is done, blindly: each has a page of its own, where
+        a random sample is drawn and experts are asked, and a table of what they said.
     needs_answers : whether a version without an answer is refused.
     check : takes a version, who starts the run, and the options; returns what only the database
         can tell to be wrong with them. Asked wherever a run is started from.
@@ -142,6 +147,7 @@ class Kind:
     pages: tuple[Page, ...] = ()
     named: Callable[[Run], Mapping[str, str]] | None = None
     standing: Page | None = None
+    judging: tuple[Judging, ...] = ()
     needs_answers: bool = True
     check: Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None = None
     evaluate: Evaluation | None = None
@@ -149,6 +155,11 @@ class Kind:
     action: str = ""
     start: str = ""
     views: tuple[Viewed, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Add the table of what experts said, for each thing that they judge."""
+        said = {one.name: partial(judgements_table, judging=one) for one in self.judging}
+        object.__setattr__(self, "tables", {**self.tables, **said})
 
     @property
     def verb(self) -> str:

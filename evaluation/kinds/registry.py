@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from evaluation.judging import ANSWERS, Judging
+from evaluation.judging.tasks import OF_ANSWERS, Declared
 from evaluation.kinds.kind import Kind
 
 if TYPE_CHECKING:
@@ -46,6 +48,19 @@ def kind_named(name: str) -> Kind:
 def kind_of(run: Run) -> Kind:
     """Return the kind of a run. Raises `UnknownKindError`."""
     return kind_named(run.kind)
+
+
+def judging_of(declared: Declared) -> Judging:
+    """Return what says how something is judged.
+
+    Raises `UnknownKindError` for a kind that is not there, or does not declare it (any more).
+    """
+    if declared == OF_ANSWERS:
+        return ANSWERS
+    for judging in kind_named(declared.kind).judging:
+        if judging.name == declared.name:
+            return judging
+    raise UnknownKindError(declared.kind)
 
 
 @cache

@@ -9,7 +9,7 @@ from evaluation.models.background import BackgroundWorker
 from evaluation.models.checkpoints import DrawPart
 from evaluation.models.embeddings import EmbedderVersion, Embedding, text_hash
 from evaluation.models.grades import AnswerScore, ExemplaryAnswer, WorkerGrade
-from evaluation.models.judgements import HumanJudgement, JudgementRequest
+from evaluation.models.judgements import Exhibit, HumanJudgement, JudgementRequest
 from evaluation.models.language_models import LanguageModel, LLMResponse, RawReply, request_hash
 from evaluation.models.model_scores import LLMAnswerScore, LLMComparison, LLMScore
 from evaluation.models.prompts import Prompt, PromptVersion
@@ -24,6 +24,7 @@ __all__ = [
     "EmbedderVersion",
     "Embedding",
     "ExemplaryAnswer",
+    "Exhibit",
     "HumanJudgement",
     "JudgementRequest",
     "LLMAnswerScore",

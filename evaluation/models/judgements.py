@@ -10,27 +10,63 @@ from annotations.models import VIEWERS, Access, Record, Response
 from evaluation.models.runs import Run
 
 LOWEST, HIGHEST = 0.0, 5.0
+# A judgement is of an answer, or of what a run shows.
+SETS = ("response__submission__version__question_set", "exhibit__run__version__question_set")
+OF_ONE_THING = Q(response__isnull=False, exhibit__isnull=True) | Q(
+    response__isnull=True, exhibit__isnull=False
+)
+
+
+class Exhibit(Record):
+    """Something that a run has judged by experts: a reply, a set of replies.
+
+    The kind of the run declares `judging`, what is judged and on which scale
+    (`evaluation.judging`). `key` tells what it is, by which the run finds it again; `shown` is all
+    that an expert sees of it. `place` is that in a random order of all that the run could show,
+    drawn with `seed`, so that those from 0 on are a random sample.
+    """
+
+    access = Access(question_set="run__version__question_set", readers=VIEWERS)
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="exhibits", db_index=False)
+    judging = models.CharField(max_length=50)
+    place = models.PositiveIntegerField()
+    seed = models.PositiveIntegerField()
+    key = models.JSONField()
+    shown = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "judging", "place"], name="exhibit_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"exhibit {self.public_id}"
 
 
 class HumanJudgement(Record):
-    """An expert's grade of an answer, on a scale of 0 (worst) to 5.
+    """What an expert thinks of an answer or an exhibit: a grade of 0 (worst) to 5, or a label.
 
     Experts see their own judgements only: each is to judge by the text alone. `created_at` is when
     it was given, `updated_at` when it was last changed.
     """
 
-    access = Access(
-        question_set="response__submission__version__question_set", owner="expert", readers=VIEWERS
-    )
+    access = Access(question_set=SETS, owner="expert", readers=VIEWERS)
 
-    response = models.ForeignKey(Response, on_delete=models.CASCADE, related_name="judgements")
+    response = models.ForeignKey(
+        Response, on_delete=models.CASCADE, null=True, related_name="judgements"
+    )
+    exhibit = models.ForeignKey(
+        Exhibit, on_delete=models.CASCADE, null=True, related_name="judgements"
+    )
     expert = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.PROTECT,
         related_name="judgements",
         db_index=False,
     )
-    grade = models.FloatField(help_text="0 (worst) to 5.")
+    grade = models.FloatField(null=True, help_text="0 (worst) to 5; null where a label says it.")
+    label = models.CharField(max_length=40, blank=True, help_text="Code of a choice without grade.")
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -38,10 +74,18 @@ class HumanJudgement(Record):
             models.UniqueConstraint(
                 fields=["expert", "response"], name="human_judgement_once_per_expert"
             ),
+            models.UniqueConstraint(
+                fields=["expert", "exhibit"], name="human_judgement_of_exhibit_once_per_expert"
+            ),
             models.CheckConstraint(
-                condition=Q(grade__gte=LOWEST, grade__lte=HIGHEST),
+                condition=Q(grade__isnull=True) | Q(grade__gte=LOWEST, grade__lte=HIGHEST),
                 name="human_judgement_grade_from_0_to_5",
             ),
+            models.CheckConstraint(
+                condition=Q(grade__isnull=False, label="") | (Q(grade__isnull=True) & ~Q(label="")),
+                name="human_judgement_is_grade_or_label",
+            ),
+            models.CheckConstraint(condition=OF_ONE_THING, name="human_judgement_of_one_thing"),
         ]
 
     def __str__(self) -> str:
@@ -49,20 +93,19 @@ class HumanJudgement(Record):
 
 
 class JudgementRequest(Record):
-    """An answer that an expert is asked to judge; it is done once there is a `HumanJudgement`.
+    """What an expert is asked to judge; it is done once there is a `HumanJudgement`.
 
-    `place` orders an expert's answers at random, so that the order tells nothing about camps or
-    scores. `run` is the one that suggested the answer, None once that is gone.
+    `place` orders what an expert judges at random, so that the order tells nothing about camps,
+    scores or models. `run` is the one that suggested it, None once that is gone.
     """
 
-    access = Access(
-        question_set="response__submission__version__question_set",
-        people="expert",
-        readers=VIEWERS,
-    )
+    access = Access(question_set=SETS, people="expert", readers=VIEWERS)
 
     response = models.ForeignKey(
-        Response, on_delete=models.CASCADE, related_name="judgement_requests"
+        Response, on_delete=models.CASCADE, null=True, related_name="judgement_requests"
+    )
+    exhibit = models.ForeignKey(
+        Exhibit, on_delete=models.CASCADE, null=True, related_name="judgement_requests"
     )
     expert = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -79,7 +122,11 @@ class JudgementRequest(Record):
         constraints = [
             models.UniqueConstraint(
                 fields=["expert", "response"], name="judgement_request_once_per_expert"
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["expert", "exhibit"], name="judgement_request_of_exhibit_once_per_expert"
+            ),
+            models.CheckConstraint(condition=OF_ONE_THING, name="judgement_request_of_one_thing"),
         ]
 
     def __str__(self) -> str:

@@ -118,6 +118,8 @@ def anchors_report(run: Run, myself: int) -> AnchorsReport:
         .order_by("pk")
         .values_list("expert__username", "response", "grade")
     ):
+        if grade is None:
+            continue
         grades.setdefault(name, {})[key] = grade
         of_answer.setdefault(key, []).append(grade)
     asked: dict[tuple[int, str], int] = {}

@@ -50,7 +50,7 @@ def kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
 
 
 def tabs_of(kind: Kind, run: Run, path: str) -> list[Tab]:
-    """Return the pages of the results, in the order in which the kind declares them."""
+    """Return the pages of the results as the kind declares them, then what experts judge."""
     found = []
     for page in kind.pages:
         ids: dict[str, Any] = {"run": run.public_id}
@@ -61,6 +61,10 @@ def tabs_of(kind: Kind, run: Run, path: str) -> list[Tab]:
         else:
             address = reverse("admin:results-page", kwargs={**ids, "slug": page.slug})
         found.append(Tab(page.title, address, path == address))
+    for judging in kind.judging:
+        ids = {"run": run.public_id, "name": judging.name}
+        address = reverse("admin:results-judging", kwargs=ids)
+        found.append(Tab(judging.title, address, path == address))
     return found
 
 

@@ -8,6 +8,7 @@ from evaluation.site.results.alarms import alarm, alarms
 from evaluation.site.results.anchors import anchors
 from evaluation.site.results.comparisons import comparisons
 from evaluation.site.results.heat_map import heat_map
+from evaluation.site.results.judging import judged
 from evaluation.site.results.models import models
 from evaluation.site.results.pair import pair, two
 from evaluation.site.results.planner import planner
@@ -24,6 +25,7 @@ QUESTION = f"{RUN}questions/<uuid:question>/"
 urlpatterns = [
     path(RUN, kind.first, name="results-run"),
     path(f"{RUN}pages/<slug:slug>/", kind.page, name="results-page"),
+    path(f"{RUN}judging/<slug:name>/", judged, name="results-judging"),
     path(f"{RUN}people/", results, name="results-people"),
     path(f"{RUN}models/comparison/", comparisons, name="results-comparison"),
     path(f"{RUN}models/comparison/two/", two, name="results-two"),

@@ -64,7 +64,7 @@ def load(run: Run, parameters: JudgeParameters) -> Loaded:
     grades = [
         (row_of[response], f"expert {expert}", grade)
         for response, expert, grade in given_grades
-        if response in row_of
+        if response in row_of and grade is not None
     ]
     chosen = JudgementRequest.objects.filter(run__isnull=False, response__in=_judged(run)).exists()
     return Loaded(given, to_judge, grades, chosen)

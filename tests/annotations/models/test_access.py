@@ -33,6 +33,9 @@ from annotations.models import (
 from evaluation.flow.asking import prompts
 from evaluation.models import (
     AnswerScore,
+    Exhibit,
+    HumanJudgement,
+    JudgementRequest,
     LanguageModel,
     LLMResponse,
     Prompt,
@@ -74,14 +77,15 @@ def test_only_what_was_asked_is_for_experts(model):
 @pytest.mark.parametrize("model", SCOPED, ids=lambda model: model.__name__)
 def test_no_way_to_a_row_doubles_it(model):
     # A join to many would; `answered_in` and `people` are looked up apart for that reason.
-    for path in (model.access.question_set, model.access.owner):
+    ways = model.access.ways
+    for path in filter(None, (*ways, model.access.owner)):
         at = model
-        for step in filter(None, path.split("__")):
+        for step in path.split("__"):
             field = at._meta.pk if step == "pk" else at._meta.get_field(step)
             assert not field.one_to_many, f"{path} of {model.__name__} leads to many"
             assert not field.many_to_many, f"{path} of {model.__name__} leads to many"
             at = field.related_model or at
-        if path == model.access.question_set and path:
+        if path in ways:
             assert at is QuestionSet
     with pytest.raises(FieldDoesNotExist):
         model._meta.get_field("owner_path")
@@ -109,6 +113,10 @@ def world_of(name, owner):
     run = Run.objects.create(owner=owner, version=version)
     for answer in answers:
         AnswerScore.objects.create(run=run, response=answer, score=0.5)
+    shown = Exhibit.objects.create(run=run, judging="x", place=0, seed=0, key=[name], shown=[])
+    for judged in ({"response": answers[0]}, {"exhibit": shown}):
+        JudgementRequest.objects.create(expert=owner, place=0, **judged)
+        HumanJudgement.objects.create(expert=owner, grade=3, **judged)
     return SimpleNamespace(set=version.question_set, version=version, worker=submission.worker)
 
 
@@ -138,8 +146,9 @@ def world(db):
 def of_rivers(model, world):
     """The rows of Rana's, found without the rule that is tested."""
     access = model.access
-    if access.question_set:
-        return set(model.objects.filter(**{access.question_set: world.rivers.set.pk}))
+    if access.ways:
+        rows = [model.objects.filter(**{way: world.rivers.set.pk}) for way in access.ways]
+        return {row for of_way in rows for row in of_way}
     return set(model.objects.filter(**{access.owner: world.rana.pk}))
 
 

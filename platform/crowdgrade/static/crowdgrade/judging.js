@@ -1,4 +1,4 @@
-// Keys 0 to 5 press the button of that grade; a form that is on its way is not sent twice.
+// The key of a choice presses its button; a form that is on its way is not sent twice.
 "use strict";
 {
   const form = document.querySelector("[data-judging]");
@@ -11,7 +11,8 @@
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
     if (typing || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (!/^[0-5]$/.test(event.key)) return;
-    form?.querySelector(`button[value="${event.key}"]`)?.click();
+    for (const button of form?.querySelectorAll("button[data-key]") ?? []) {
+      if (button.dataset.key === event.key.toLowerCase()) button.click();
+    }
   });
 }

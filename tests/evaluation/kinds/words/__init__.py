@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from annotations.models import Response
+from evaluation.judging import Choice, Exhibit, Judging, Part
 from evaluation.kinds import Kind, Page, RunSummary
 from evaluation.models import Run, RunData
 from evaluation.options import Parameters, Real, Whole, option
@@ -124,3 +125,32 @@ STANDING = replace(
 
 # The same without runs.
 ON_FILES = replace(WORDS, run=None)
+
+# The same, with two things that experts judge: on a scale of grades, and by a label.
+PLENTY = Judging(
+    name="plenty",
+    title="Plenty of words",
+    one="worker",
+    many="workers",
+    words="Say how many words they wrote.",
+    question="Did they write plenty?",
+    choices=tuple(Choice(str(grade), f"{grade} of 5", grade) for grade in range(6)),
+    columns=("worker",),
+    value="score",
+    exhibits=lambda run, _: [
+        Exhibit((worker,), (Part("Words", str(words), quoted=True),))
+        for worker, words in rows_of(run)
+    ],
+    machines=lambda run: {
+        "counter": {(worker,): min(words, 5.0) for worker, words in rows_of(run)}
+    },
+)
+SORT = replace(
+    PLENTY,
+    name="sort",
+    value="",
+    title="Sorts",
+    choices=(Choice("few", "only a few", key="f"), Choice("many", "a great many", key="m")),
+    machines=lambda run: {},
+)
+JUDGED = replace(WORDS, judging=(PLENTY, SORT))

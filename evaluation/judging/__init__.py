@@ -1,0 +1,43 @@
+"""What experts judge blindly: answers of people, and whatever a kind of run puts before them.
+
+`declaration` says what is judged, and on which scale; `sample` draws some of what a run has and
+asks experts to judge it; `tasks` leads an expert from one to the next; `given` reads what they
+said. `ANSWERS` is the declaration for answers of people.
+"""
+
+from evaluation.judging.declaration import ANSWERS, Choice, Exhibit, Judging, Part
+from evaluation.judging.given import Given, given_of
+from evaluation.judging.sample import ask_about, draw, progress_by_expert
+from evaluation.judging.tasks import (
+    NotAskedError,
+    Progress,
+    Queue,
+    Task,
+    ask,
+    judge,
+    progress,
+    queues,
+    task,
+)
+
+__all__ = [
+    "ANSWERS",
+    "Choice",
+    "Exhibit",
+    "Given",
+    "Judging",
+    "NotAskedError",
+    "Part",
+    "Progress",
+    "Queue",
+    "Task",
+    "ask",
+    "ask_about",
+    "draw",
+    "given_of",
+    "judge",
+    "progress",
+    "progress_by_expert",
+    "queues",
+    "task",
+]

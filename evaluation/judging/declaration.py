@@ -1,0 +1,152 @@
+"""What is put before experts, and on which scale they judge it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evaluation.models import Run
+
+Key = tuple[str, ...]
+"""What tells one thing of a run from the others, such as system, item and language."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A judgement that can be given.
+
+    Attributes
+    ----------
+    code : as it is stored, sent and exported; one character of it is its key as well.
+    words : what it means. grade : its number, 0 to 5; None for a label without one.
+    key : on the keyboard; `code` if "".
+    """
+
+    code: str
+    words: str
+    grade: float | None = None
+    key: str = ""
+
+    @property
+    def pressed(self) -> str:
+        """The key that gives it."""
+        return self.key or self.code
+
+
+@dataclass(frozen=True)
+class Part:
+    """A text that an expert reads, under its title.
+
+    Attributes
+    ----------
+    text : "" shows `missing` in its place.
+    quoted : whether it is what is judged. folded : whether it is opened on demand.
+    """
+
+    title: str
+    text: str
+    missing: str = ""
+    quoted: bool = False
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """One thing to judge: its key, and all that may be known about it.
+
+    `parts` must not tell whose it is, nor what anybody else said of it.
+    """
+
+    key: Key
+    parts: tuple[Part, ...]
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the parts as plain values."""
+        return [dict(part.__dict__) for part in self.parts]
+
+
+def parts_of(stored: Sequence[Mapping[str, Any]]) -> tuple[Part, ...]:
+    """Return what `Exhibit.as_json` gave."""
+    return tuple(Part(**part) for part in stored)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """What a kind of run puts before experts, who judge it blindly and in a random order.
+
+    Attributes
+    ----------
+    name : in addresses and with what is stored; unique within the kind.
+    title : what people call it. one, many : what is judged: "answer", "answers".
+    words : what an expert should know before beginning.
+    question : over the choices. choices : all with a grade, or all without.
+    columns : names of the parts of a key, in tables. cluster : the place of the part that
+        intervals are drawn by, as what belongs to one item is alike.
+    value : the column of the judgement in tables; "grade" or "label" if "".
+    exhibits : all that can be judged in a run that is done, always in the same order; empty
+        where there is nothing. What is in random order within one is drawn by the generator.
+    machines : what programs said of the same, by who said it and by key: a grade of the same
+        scale, or a code.
+    """
+
+    name: str
+    title: str
+    one: str
+    many: str
+    words: str
+    question: str
+    choices: tuple[Choice, ...]
+    columns: tuple[str, ...] = ()
+    cluster: int = 0
+    value: str = ""
+    exhibits: Callable[[Run, np.random.Generator], Sequence[Exhibit]] = field(
+        default=lambda _run, _rng: ()
+    )
+    machines: Callable[[Run], Mapping[str, Mapping[Key, float | str]]] = field(default=lambda _: {})
+
+    def __post_init__(self) -> None:
+        """Refuse a scale that is half numbers, half labels."""
+        if len({choice.grade is None for choice in self.choices}) != 1:
+            raise ValueError(f"{self.name}: choices with a grade beside choices without one")
+
+    @property
+    def graded(self) -> bool:
+        """Whether judgements are numbers."""
+        return self.choices[0].grade is not None
+
+    @property
+    def column(self) -> str:
+        """The column of the judgement."""
+        return self.value or ("grade" if self.graded else "label")
+
+    def choice(self, code: str) -> Choice | None:
+        """Return the choice of a code."""
+        return next((one for one in self.choices if one.code == code), None)
+
+    def code_of(self, grade: float | None, label: str) -> str:
+        """Return the code of what is stored; "" for a grade between the choices, or none."""
+        if not self.graded:
+            return label
+        return next((one.code for one in self.choices if one.grade == grade), "")
+
+
+ANSWERS = Judging(
+    name="answers",
+    title="Answers",
+    one="answer",
+    many="answers",
+    words="Grade each answer from 0 (wrong) to 5 (right), by its meaning alone: wording and "
+    "spelling do not count. You are not told who wrote it, so that nothing but the text decides.",
+    question="Your grade",
+    choices=(
+        Choice("0", "wrong, or no answer", 0),
+        Choice("1", "mostly wrong", 1),
+        Choice("2", "more wrong than right", 2),
+        Choice("3", "more right than wrong", 3),
+        Choice("4", "mostly right", 4),
+        Choice("5", "right", 5),
+    ),
+)

@@ -1,0 +1,40 @@
+"""What experts said of what a run showed them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from evaluation.judging.declaration import Judging, Key
+from evaluation.models import HumanJudgement, Run
+
+# As files name people who judge.
+HUMAN = "human"
+
+
+@dataclass(frozen=True)
+class Given:
+    """One expert's judgement of one thing; `value` is a grade, or the code of a label."""
+
+    key: Key
+    expert: str
+    value: float | str
+    updated_at: datetime
+
+    @property
+    def judge(self) -> str:
+        """The expert among judges: "human:rana"."""
+        return f"{HUMAN}:{self.expert}"
+
+
+def given_of(run: Run, judging: Judging) -> list[Given]:
+    """Return the judgements that a run got, by the place of what is judged and expert."""
+    rows = (
+        HumanJudgement.objects.filter(exhibit__run=run, exhibit__judging=judging.name)
+        .order_by("exhibit__place", "expert__username")
+        .values_list("exhibit__key", "expert__username", "grade", "label", "updated_at")
+    )
+    return [
+        Given(tuple(key), expert, label if grade is None else grade, at)
+        for key, expert, grade, label, at in rows
+    ]

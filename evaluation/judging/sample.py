@@ -1,0 +1,101 @@
+"""A random sample of what a run has to judge, and the experts who are asked about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Count, Q
+
+from evaluation import models
+from evaluation.judging.declaration import Judging
+from evaluation.judging.tasks import PLACES
+from evaluation.models import JudgementRequest, Run
+
+
+@dataclass(frozen=True)
+class ExpertProgress:
+    """How far somebody is with what a run has judged."""
+
+    user: int
+    name: str
+    n_asked: int
+    n_done: int
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left."""
+        return 0 < self.n_asked <= self.n_done
+
+
+@transaction.atomic
+def draw(run: Run, judging: Judging, count: int, seed: int) -> list[models.Exhibit]:
+    """Return a random sample of `count` of what a run can show, drawn now or before.
+
+    The order of all is drawn once with a seed, and the sample is its beginning: a larger sample
+    holds the smaller one, and `seed` counts in the first draw only. Where a run shows fewer than
+    `count`, all.
+    """
+    # The run's row makes two who draw at once wait for each other.
+    Run.objects.select_for_update().get(pk=run.pk)
+    drawn = list(models.Exhibit.objects.filter(run=run, judging=judging.name).order_by("place"))
+    if len(drawn) >= count:
+        return drawn[:count]
+    seed = drawn[0].seed if drawn else seed
+    rng = np.random.default_rng(seed)
+    found = judging.exhibits(run, rng)
+    order = rng.permutation(len(found)).tolist()
+    fresh = [
+        models.Exhibit(
+            run=run,
+            judging=judging.name,
+            place=place,
+            seed=seed,
+            key=list(found[order[place]].key),
+            shown=found[order[place]].as_json(),
+        )
+        for place in range(len(drawn), min(count, len(order)))
+    ]
+    models.Exhibit.objects.bulk_create(fresh)
+    return drawn + fresh
+
+
+def ask_about(exhibits: Iterable[models.Exhibit], expert: int) -> None:
+    """Ask an expert to judge exhibits of one run; what was asked before stays as it is.
+
+    In an order of the expert's own, drawn with the seed of the sample.
+    """
+    asked = list(exhibits)
+    if not asked:
+        return
+    rng = np.random.default_rng([asked[0].seed, expert])
+    places = rng.integers(0, PLACES, max(one.place for one in asked) + 1)
+    JudgementRequest.objects.bulk_create(
+        [
+            JudgementRequest(
+                run_id=one.run_id, exhibit=one, expert_id=expert, place=int(places[one.place])
+            )
+            for one in asked
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def progress_by_expert(run: Run, judging: Judging) -> list[ExpertProgress]:
+    """Return who was asked, by name, and how far they are, by two queries."""
+    mine = {"exhibit__run": run, "exhibit__judging": judging.name}
+    done = dict(
+        models.HumanJudgement.objects.filter(**mine)
+        .order_by()
+        .values_list("expert")
+        .annotate(n=Count("pk"))
+    )
+    rows = (
+        JudgementRequest.objects.filter(Q(**mine))
+        .order_by("expert__username")
+        .values_list("expert", "expert__username")
+        .annotate(n=Count("pk"))
+    )
+    return [ExpertProgress(user, name, n, done.get(user, 0)) for user, name, n in rows]

@@ -1,0 +1,139 @@
+"""What experts judge of a run: a random sample is drawn, experts are asked, and agree or not."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from annotations.models import Share, rights
+from annotations.web.scope import RefusedError, user_id
+from evaluation.judging import Judging, ask_about, draw
+from evaluation.kinds import RunSummary
+from evaluation.models import Run
+from evaluation.reports.judging import judging_report
+from evaluation.site.results.page import Context, kind_or_404, results_page
+from evaluation.site.runs import run_or_404
+
+COUNT, MOST = 40, 5_000
+
+
+class AskForm(forms.Form):
+    """How many things are drawn, and who judges them."""
+
+    count = forms.IntegerField(
+        min_value=1,
+        max_value=MOST,
+        initial=COUNT,
+        label="How many",
+        help_text="Drawn at random among all. A larger number later on keeps those that were "
+        "drawn before.",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**31 - 1,
+        initial=0,
+        label="Seed",
+        help_text="The same seed draws the same ones.",
+    )
+    experts = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        label="Who judges",
+        error_messages={"required": "Choose who judges."},
+    )
+
+    def __init__(
+        self, people: list[tuple[int, str]], drawn: tuple[int, int | None], data: Any = None
+    ) -> None:
+        super().__init__(data, label_suffix="")
+        n_drawn, seed = drawn
+        self.fields["experts"].choices = people  # type: ignore[attr-defined]
+        if seed is not None:
+            self.fields["count"].initial = n_drawn
+            self.fields["seed"].initial = seed
+            self.fields["seed"].disabled = True
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def judged(request: HttpRequest, run: UUID, name: str) -> HttpResponseBase:
+    """Show what experts judge, how far they are and what came; what is posted asks them."""
+    if request.method != "POST":
+        return _page(request, run=run, name=name)
+    shown = run_or_404(request, run)
+    judging = _judging(shown, name)
+    if not rights(request.user, shown.version.question_set).edit:
+        raise RefusedError("change")
+    if shown.state != Run.State.DONE:
+        return redirect("admin:results-judging", shown.public_id, name)
+    form = _form(request, shown, judging)
+    if form.is_valid():
+        return _asked(request, shown, judging, form)
+    for field, errors in form.errors.items():
+        messages.error(request, f"{form[field].label}: {' '.join(map(str, errors))}")
+    return redirect("admin:results-judging", shown.public_id, name)
+
+
+@results_page("evaluation/judging.html", RunSummary)
+def _page(request: HttpRequest, run: Run, name: str) -> Context:
+    judging = _judging(run, name)
+    may = rights(request.user, run.version.question_set)
+    me = user_id(request)
+    report = judging_report(run, judging)
+    return {
+        "title": judging.title,
+        "subtitle": f"{run.version.question_set.name}, version {run.version.number}",
+        "report": report,
+        "judging": judging,
+        "groups": [
+            {"title": "People with each other", "pairs": report.between},
+            {"title": "People with programs", "pairs": report.with_machines},
+        ],
+        "form": _form(request, run, judging),
+        "may": may.edit,
+        "sharing": may.manage,
+        "own": next((one for one in report.experts if one.user == me), None),
+    }
+
+
+def _judging(run: Run, name: str) -> Judging:
+    for judging in kind_or_404(run).judging:
+        if judging.name == name:
+            return judging
+    raise Http404("the kind has nothing of that name judged")
+
+
+def _form(request: HttpRequest, run: Run, judging: Judging) -> AskForm:
+    me = user_id(request)
+    shares = Share.objects.filter(
+        question_set=run.version.question_set, role=Share.Role.EXPERT, user__is_active=True
+    )
+    people = [
+        *shares.order_by("user__username").exclude(user=me).values_list("user", "user__username"),
+        (me, f"{request.user.get_username()} (you)"),
+    ]
+    seeds = run.exhibits.filter(judging=judging.name).values_list("seed", flat=True)
+    drawn = (len(seeds), next(iter(seeds), None))
+    return AskForm(people, drawn, request.POST if request.method == "POST" else None)
+
+
+def _asked(request: HttpRequest, run: Run, judging: Judging, form: AskForm) -> HttpResponse:
+    """Draw, give what was drawn to the experts, and say so."""
+    drawn = draw(run, judging, form.cleaned_data["count"], form.cleaned_data["seed"])
+    address = reverse("admin:results-judging", args=[run.public_id, judging.name])
+    if not drawn:
+        messages.error(request, f"This run has no {judging.many} to judge.")
+        return redirect(address)
+    experts = [int(one) for one in form.cleaned_data["experts"]]
+    for expert in experts:
+        ask_about(drawn, expert)
+    if experts == [user_id(request)]:
+        return redirect("admin:judging", run.version.question_set.public_id)
+    said = f"{len(drawn)} {judging.many if len(drawn) > 1 else judging.one}"
+    messages.success(request, f"Asked about {said}; experts find them on the page of the set.")
+    return redirect(address)
