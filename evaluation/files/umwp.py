@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from annotations.exchange import ColumnNames, InputError, OutputFolder
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, read_answers
 from annotations.exchange.reading.decoding import open_text
 from annotations.exchange.reading.reply_labels import read_reply_labels
+from annotations.exchange.reading.systems import read_systems
 from annotations.exchange.reading.word_problems import (
     WordProblemReply,
     read_word_problem_replies,
@@ -25,6 +26,7 @@ from evaluation.files.metrics import (
     write_metrics,
 )
 from evaluation.flow.metrics import Exclusions
+from evaluation.flow.umwp.ablation import AblationRow
 from evaluation.flow.umwp.labels import LabelledReplies, LabelRow, label_replies
 from evaluation.flow.umwp.parameters import UmwpParameters
 from evaluation.flow.umwp.people import (
@@ -34,14 +36,16 @@ from evaluation.flow.umwp.people import (
     people_rows,
     replies_of,
 )
+from evaluation.flow.umwp.sizes import SizeRow, TrendRow, size_rows, trend_rows
 from evaluation.flow.umwp.study import ItemRow, PairRow, UmwpStudy, study_replies
 from evaluation.flow.umwp.templates import own_templates, templates_of
 from evaluation.flow.umwp.tuning import agreement, labelled_replies
 
-PAIRS = "pairs.csv"
+PAIRS, ABLATION = "pairs.csv", "ablation.csv"
 LABELS = "labels.csv"
 PERSONS = "people.csv"
-UMWP_FILES = (*FILES, PAIRS)
+UMWP_FILES = (*FILES, PAIRS, ABLATION)
+SIZES, TRENDS, PICTURE = "sizes.csv", "size_trends.csv", "f1_by_size.svg"
 
 Progress = Callable[[str, int, int], None]
 
@@ -51,7 +55,7 @@ class UmwpRequest:
     """What to evaluate, how, and where to; `templates` None for the project's own.
 
     `labels` are what annotators said of the replies, `people` answers of people to the problems,
-    whose columns are called as `columns` says.
+    whose columns are called as `columns` says. `systems` says how large the systems are.
     """
 
     problems: Path
@@ -62,16 +66,22 @@ class UmwpRequest:
     labels: Path | None = None
     people: Path | None = None
     columns: ColumnNames = DEFAULT_COLUMNS
+    systems: Path | None = None
 
     @property
     def written(self) -> tuple[str, ...]:
         """Return the names of the tables."""
-        more = ((LABELS, self.labels), (PERSONS, self.people))
+        of_sizes = ((name, self.systems) for name in (SIZES, TRENDS, PICTURE))
+        more = ((LABELS, self.labels), (PERSONS, self.people), *of_sizes)
         return (*UMWP_FILES, *(name for name, path in more if path is not None))
 
 
-def evaluate_umwp(request: UmwpRequest, progress: Progress | None = None) -> UmwpStudy:
-    """Classify the replies and write the tables.
+def evaluate_umwp(
+    request: UmwpRequest,
+    progress: Progress | None = None,
+    picture: Callable[[Sequence[SizeRow]], str] | None = None,
+) -> UmwpStudy:
+    """Classify the replies and write the tables; `picture` draws F1 by size, "" for none.
 
     Raises
     ------
@@ -81,7 +91,7 @@ def evaluate_umwp(request: UmwpRequest, progress: Progress | None = None) -> Umw
         The encoder cannot be had.
     """
     inputs = (request.problems, request.replies, request.templates, request.labels, request.people)
-    refuse_to_replace(request.output, request.written, inputs)
+    refuse_to_replace(request.output, request.written, (*inputs, request.systems))
     problems = read_word_problems(request.problems)
     replies = read_word_problem_replies(request.replies)
     hashes = {"problems": problems.sha256, "replies": replies.sha256}
@@ -94,6 +104,9 @@ def evaluate_umwp(request: UmwpRequest, progress: Progress | None = None) -> Umw
         known = {(one.system, one.item, one.form) for one in replies.replies}
         labels = read_reply_labels(request.labels, known)
         hashes["labels"] = labels.sha256
+    systems = None if request.systems is None else read_systems(request.systems)
+    if systems is not None:
+        hashes["systems"] = systems.sha256
     left_out = Exclusions()
     people: list[WordProblemReply] = []
     if request.people is not None:
@@ -130,6 +143,12 @@ def evaluate_umwp(request: UmwpRequest, progress: Progress | None = None) -> Umw
                 "peoples_answers": sum(map(len, study.people.values())),
             }
         write_umwp(folder, study, hashes, counts, labelled=labelled)
+        if systems is not None:
+            rows = size_rows(study.metrics, systems.systems)
+            folder.write_csv(SIZES, SizeRow._fields, rows)
+            folder.write_csv(TRENDS, TrendRow._fields, trend_rows(rows))
+            if picture is not None and (drawn := picture(rows)):
+                folder.write_lines(PICTURE, [drawn])
     return study
 
 
@@ -164,6 +183,7 @@ def write_umwp(
     write_metrics(folder, metrics)
     folder.write_csv(ITEMS, ItemRow._fields, study.items())
     folder.write_csv(PAIRS, PairRow._fields, study.pairs())
+    folder.write_csv(ABLATION, AblationRow._fields, study.ablation())
     folder.write_json(SUMMARY, {**_summary(study, hashes, counts), **(more or {})})
 
 

@@ -31,14 +31,15 @@ DIRECT = "direct"
 class WordProblem:
     """A problem.
 
-    `answers` are the right numbers, none where there is no answer. `category` says why there is
-    none, 1 to 5, None where nobody said. `relevant` are the ids of the problems it was made of.
+    `answers` are the right numbers, none where there is no answer. `answerable` is None where
+    nobody said whether there is one. `category` says why there is none, 1 to 5, None where nobody
+    said. `relevant` are the ids of the problems it was made of.
     """
 
     id: str
     text: str
     answers: tuple[float, ...]
-    answerable: bool
+    answerable: bool | None
     category: int | None
     relevant: tuple[str, ...]
     source: str
@@ -166,11 +167,12 @@ def _problem(problems: Problems, line: int, one: Any) -> WordProblem | None:
 
 def _label(
     one: dict[str, Any], wrong: Callable[[str, str], None]
-) -> tuple[bool, tuple[float, ...], int]:
+) -> tuple[bool | None, tuple[float, ...], int]:
     """Return whether there is an answer, the right numbers, and the category, 0 for none."""
-    answerable = one.get("answerable")
-    if not isinstance(answerable, bool):
-        wrong("answerable", "it is neither true nor false")
+    answerable = one.get("answerable", "")
+    if answerable is not None and not isinstance(answerable, bool):
+        wrong("answerable", "it is neither true nor false (null where nobody knows)")
+        answerable = None
     answers = _numbers(one.get("answer"))
     if answers is None:
         wrong("answer", "the answer is no number and no list of numbers")
@@ -181,7 +183,9 @@ def _label(
         wrong("category", f"the category {str(one.get('category'))[:40]} is unknown: 1 to 5")
     elif category and answerable is True:
         wrong("category", f"it is answerable, but has category {category} of those that are not")
-    return bool(answerable), answers or (), category or 0
+    elif category and one.get("answerable", "") is None:
+        wrong("category", f"nobody says whether it is answerable, but it has category {category}")
+    return answerable, answers or (), category or 0
 
 
 def _listed(value: Any) -> list[Any]:

@@ -14,7 +14,8 @@ import numpy as np
 from annotations.exchange.reading.reply_labels import LABELS, NO, YES, Reply, ReplyLabel
 from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
 from evaluation.flow.umwp.classifying import REFUSED
-from evaluation.flow.umwp.study import Judged, UmwpStudy
+from evaluation.flow.umwp.judged import Judged
+from evaluation.flow.umwp.study import UmwpStudy
 from evaluation.methods.cells import Integers
 from evaluation.methods.umwp.labels import (
     NO_MAJORITY,

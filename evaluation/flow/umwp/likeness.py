@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.backends import EmbedderInfo, Vectors, get_embedder
+from evaluation.backends import Embedder, EmbedderInfo, Vectors, get_embedder
 from evaluation.flow.umwp.pieces import plain
 from evaluation.methods.cells import Floats, Integers
 
@@ -61,46 +61,76 @@ def likeness(
     """
     distinct = list(dict.fromkeys(windows))
     embedder = get_embedder(encoder)
-    compared = [plain(template) for template in templates]
-    embedder.fit([*compared, *distinct])
-    of_templates = _unit(embedder.embed(compared))
     similarity = np.zeros(len(distinct))
     nearest = np.zeros(len(distinct), dtype=np.int64)
-    for start in range(0, len(distinct), BLOCK):
-        block = distinct[start : start + BLOCK]
-        cosines = _unit(embedder.embed(block)) @ of_templates.T
-        nearest[start : start + len(block)] = cosines.argmax(axis=1)
-        # Rounding may bring equal texts above 1.
-        similarity[start : start + len(block)] = np.minimum(cosines.max(axis=1), 1.0)
-        if progress:
-            progress("windows", start + len(block), len(distinct))
-    if embedder.describe().languages == ENGLISH:
-        _compare_unspaced(distinct, compared, similarity, nearest)
+    for start, cosines in _blocks(embedder, distinct, templates, progress):
+        end = start + len(cosines)
+        nearest[start:end] = cosines.argmax(axis=1)
+        similarity[start:end] = cosines.max(axis=1)
     place = {window: number for number, window in enumerate(distinct)}
     return Likeness(place, similarity, nearest, templates, embedder.describe())
 
 
+def similarities(
+    windows: Sequence[str],
+    templates: Sequence[str],
+    encoder: str,
+    progress: Progress | None = None,
+) -> Floats:
+    """Return (windows, templates), how like each template each window is, -1 to 1.
+
+    As `likeness` compares them, all at once; let the windows be distinct.
+    """
+    found = np.zeros((len(windows), len(templates)))
+    for start, cosines in _blocks(get_embedder(encoder), windows, templates, progress):
+        found[start : start + len(cosines)] = cosines
+    return found
+
+
+def _blocks(
+    embedder: Embedder,
+    windows: Sequence[str],
+    templates: Sequence[str],
+    progress: Progress | None,
+) -> Iterator[tuple[int, Floats]]:
+    """Yield where a block of windows begins, and how like all templates they are."""
+    compared = [plain(template) for template in templates]
+    embedder.fit([*compared, *windows])
+    of_templates = _unit(embedder.embed(compared))
+    unspaced = _unspaced_templates(compared)
+    for start in range(0, len(windows), BLOCK):
+        block = windows[start : start + BLOCK]
+        # Rounding may bring equal texts above 1.
+        cosines = np.minimum(_unit(embedder.embed(block)) @ of_templates.T, 1.0)
+        if embedder.describe().languages == ENGLISH:
+            _compare_unspaced(block, unspaced, cosines)
+        yield start, cosines
+        if progress:
+            progress("windows", start + len(block), len(windows))
+
+
+def _unspaced_templates(templates: Sequence[str]) -> list[tuple[int, set[str]]]:
+    return [
+        (number, pairs)
+        for number, template in enumerate(templates)
+        if _UNSPACED.search(template) and (pairs := _pairs(template))
+    ]
+
+
 def _compare_unspaced(
-    windows: Sequence[str], templates: Sequence[str], similarity: Floats, nearest: Integers
+    windows: Sequence[str], templates: Sequence[tuple[int, set[str]]], cosines: Floats
 ) -> None:
     """Compare Chinese, Japanese and Korean windows by letters, which an English model hardly knows.
 
     The similarity is the share of a template's pairs of letters that stand in the window, 0 to 1.
     """
-    known = [
-        (number, pairs)
-        for number, template in enumerate(templates)
-        if _UNSPACED.search(template) and (pairs := _pairs(template))
-    ]
     for place, window in enumerate(windows):
         if not _UNSPACED.search(window):
             continue
         pairs = _pairs(window)
-        similarity[place], nearest[place] = 0.0, 0
-        for number, of_template in known:
-            share = len(of_template & pairs) / len(of_template)
-            if share > similarity[place]:
-                similarity[place], nearest[place] = share, number
+        cosines[place] = 0.0
+        for number, of_template in templates:
+            cosines[place, number] = len(of_template & pairs) / len(of_template)
 
 
 def _pairs(text: str) -> set[str]:

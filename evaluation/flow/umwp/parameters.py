@@ -81,3 +81,37 @@ class UmwpParameters(Parameters):
         ),
     )
     sentences: ClassVar = {"unreadable": "{reason}"}
+
+
+@dataclass(frozen=True)
+class MiningParameters(UmwpParameters):
+    """How new templates are looked for in replies."""
+
+    least: int = option(
+        4,
+        Whole(
+            label="Least replies",
+            help="Replies without an answer that a wording stands in to be a candidate.",
+            lowest=2,
+            highest=1_000_000,
+        ),
+    )
+    precision: float = option(
+        0.9,
+        Real(
+            label="Least precision",
+            help="Share of the replies with a wording that have no answer: with its words, and "
+            "with what is like it.",
+            lowest=0.5,
+            highest=1.0,
+        ),
+    )
+    most: int = option(
+        60,
+        Whole(
+            label="Most candidates",
+            help="Candidates that are tried, those that separate best first.",
+            lowest=1,
+            highest=1000,
+        ),
+    )

@@ -16,14 +16,13 @@ from annotations.exchange.reading.word_problems import CATEGORIES, DIRECT, WordP
 from annotations.exchange.records import AnswerRecord, AnswerStatus
 from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
 from evaluation.flow.umwp.classifying import ANSWERABLE
+from evaluation.flow.umwp.judged import Judged, taken_of
 from evaluation.flow.umwp.study import (
     NO_PARTNER,
     PAIRS,
-    Judged,
     UmwpStudy,
     both_labels,
     same_words,
-    taken_of,
 )
 from evaluation.methods.inference.clustered import Estimate, means
 from evaluation.methods.umwp.noticing import Taken
@@ -39,7 +38,7 @@ class PersonRow(NamedTuple):
 
     worker: str
     item: str
-    answerable: bool
+    answerable: bool | None
     category: int | None
     source: str
     taken_as: str
@@ -89,7 +88,9 @@ def people_metrics(study: UmwpStudy) -> Iterator[MetricRow]:
     Whole problems are drawn for the intervals, with all answers to them. `worker:` groups are of
     one person each.
     """
-    answers = [one for many in study.people.values() for one in many]
+    answers = [
+        one for many in study.people.values() for one in many if one.problem.answerable is not None
+    ]
     if not answers:
         return
     taken = _with_problems(answers)
@@ -116,7 +117,7 @@ def _models_on_the_sample(study: UmwpStudy, sample: set[str]) -> Iterator[Metric
     forms: dict[str, int] = {}
     for system, _ in study.judged:
         forms[system] = forms.get(system, 0) + 1
-    for (system, form), replies in study.judged.items():
+    for (system, form), replies in study.labelled.items():
         behind = "" if forms[system] == 1 else f",{group_name('form', form)}"
         chosen = [one for one in replies if one.problem.id in sample]
         if chosen:
@@ -139,7 +140,7 @@ def _pairs(study: UmwpStudy, group: str) -> MetricRow:
     for many in study.people.values():
         by_id = {one.problem.id: one for one in many}
         for one in many:
-            if one.problem.answerable or same_words(one.problem.text) in both:
+            if one.problem.answerable is not False or same_words(one.problem.text) in both:
                 continue
             for other in one.problem.relevant:
                 partner = by_id.get(other)

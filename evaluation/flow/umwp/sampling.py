@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from annotations.exchange.reading.word_problems import WordProblem
-from evaluation.flow.umwp.study import Judged
+from evaluation.flow.umwp.judged import Judged
 from evaluation.methods.statistics.sampling import stratified
 
 

@@ -17,15 +17,10 @@ import numpy as np
 from annotations.exchange.reading.word_problems import CATEGORIES, WordProblem, WordProblemReply
 from annotations.exchange.records import AnswerStatus
 from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
-from evaluation.flow.umwp.classifying import (
-    ANSWERABLE,
-    REFUSED,
-    UNANSWERABLE,
-    Classified,
-    classify,
-)
+from evaluation.flow.umwp.ablation import AblationRow, ablation
+from evaluation.flow.umwp.classifying import ANSWERABLE
+from evaluation.flow.umwp.judged import Judged, judge, taken_of
 from evaluation.flow.umwp.likeness import Likeness, likeness
-from evaluation.flow.umwp.numbers import is_right
 from evaluation.flow.umwp.parameters import UmwpParameters
 from evaluation.flow.umwp.pieces import windows
 from evaluation.flow.umwp.tuning import RECORDED, Tuned, labelled_replies, tuned, windows_of
@@ -40,6 +35,7 @@ UNKNOWN, ERROR, NO_REPLY = "unknown_item", "error", "no_reply"
 NO_PARTNER = "partner_missing"
 NO_PARTNER_REPLY = "partner_without_reply"
 BOTH_LABELS = "text_with_both_labels"
+NOT_TOLD = "answerable_unknown"
 PAIRS = "pairs"
 # The threshold of the paper, for its encoder and its templates.
 OF_THE_PAPER = 0.75
@@ -57,7 +53,7 @@ class ItemRow(NamedTuple):
     item: str
     system: str
     form: str
-    answerable: bool
+    answerable: bool | None
     category: int | None
     source: str
     taken_as: str | None = None
@@ -82,21 +78,6 @@ class PairRow(NamedTuple):
     answered: bool | None
     right: bool | None
     reason: str | None
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A reply that came, what it was taken for, and whether its number is right."""
-
-    reply: WordProblemReply
-    problem: WordProblem
-    classified: Classified
-    right: bool
-
-    @property
-    def positive(self) -> bool:
-        """Whether it takes the problem for unanswerable."""
-        return self.classified.taken_as == UNANSWERABLE
 
 
 @dataclass
@@ -128,16 +109,17 @@ class UmwpStudy:
 
     def counts(self) -> dict[str, int | dict[str, int]]:
         """Return what there was."""
-        answerable = sum(problem.answerable for problem in self.problems)
+        answerable = sum(problem.answerable is True for problem in self.problems)
+        unanswerable = sum(problem.answerable is False for problem in self.problems)
         categories = Counter(problem.category for problem in self.problems)
         decided = Counter(one.classified.by for replies in self.judged.values() for one in replies)
         return {
             "problems": len(self.problems),
             "answerable": answerable,
-            "unanswerable": len(self.problems) - answerable,
+            "unanswerable": unanswerable,
             "by_category": {str(number): categories[number] for number in CATEGORIES},
             "unanswerable_with_an_answer": sum(
-                bool(problem.answers) and not problem.answerable for problem in self.problems
+                bool(problem.answers) and problem.answerable is False for problem in self.problems
             ),
             "texts_with_both_labels": len(both_labels(self.problems)),
             "replies": sum(map(len, self.judged.values())),
@@ -150,6 +132,18 @@ class UmwpStudy:
     def metrics(self) -> list[MetricRow]:
         """Return the rows of metrics.csv, intervals included."""
         return list(self._metrics())
+
+    @cached_property
+    def labelled(self) -> dict[tuple[str, str], list[Judged]]:
+        """Return the replies to problems of which it is known whether they have an answer."""
+        return {
+            both: [one for one in replies if one.problem.answerable is not None]
+            for both, replies in self.judged.items()
+        }
+
+    def ablation(self) -> Iterator[AblationRow]:
+        """Yield what the templates do alone, and the expressions."""
+        return ablation(self.labelled, self.parameters)
 
     def items(self) -> Iterator[ItemRow]:
         """Yield a row for each problem, system and form."""
@@ -165,11 +159,11 @@ class UmwpStudy:
         for (system, form), replies in self.judged.items():
             by_id = {one.problem.id: one for one in replies}
             for problem in self.problems:
-                if problem.answerable or same_words(problem.text) in both:
+                if problem.answerable is not False or same_words(problem.text) in both:
                     continue
                 for other in problem.relevant:
                     one, partner = by_id.get(problem.id), by_id.get(other)
-                    is_there = other in known and known[other].answerable
+                    is_there = other in known and known[other].answerable is True
                     reason = (
                         NO_PARTNER
                         if not is_there
@@ -205,6 +199,7 @@ class UmwpStudy:
             found.expression,
             found.answer,
             judged.right if problem.answerable else None,
+            NOT_TOLD if problem.answerable is None else None,
         )
 
     def _metrics(self) -> Iterator[MetricRow]:
@@ -218,7 +213,7 @@ class UmwpStudy:
                 for name in (*RATES, *COUNTS, PAIRS):
                     yield MetricRow.of(system, OVERALL, name, nothing)
             for form in of_system:
-                replies = self.judged[system, form]
+                replies = self.labelled[system, form]
                 yield from self._of_groups(system, form, replies, alone)
 
     def _of_groups(
@@ -304,8 +299,9 @@ def study_replies(
 ) -> UmwpStudy:
     """Classify all replies; every distinct window is embedded once.
 
-    Left out and counted: replies to unknown problems, replies that failed. Problems whose text
-    stands in the file with both labels are named, and left out of the pairs only.
+    Left out and counted: replies to unknown problems, replies that failed. Problems of which nobody
+    said whether they have an answer are classified, but in no number. Problems whose text stands
+    in the file with both labels are named, and left out of the pairs only.
 
     Parameters
     ----------
@@ -337,7 +333,7 @@ def study_replies(
 
     def in_order(many: Sequence[WordProblemReply]) -> list[Judged]:
         return [
-            _judged(one, known[one.item], found, threshold, rules)
+            judge(one, known[one.item], found, threshold, rules)
             for one in sorted(many, key=lambda one: order[one.item])
         ]
 
@@ -352,6 +348,9 @@ def study_replies(
         ]
         if missing:
             exclusions.add_all(NO_REPLY, missing)
+    not_told = [problem.id for problem in problems if problem.answerable is None]
+    if not_told:
+        exclusions.add_all(NOT_TOLD, not_told)
     twice = both_labels(problems)
     if twice:
         exclusions.add_all(
@@ -404,22 +403,13 @@ def _of_people(
     return answered
 
 
-def _judged(
-    reply: WordProblemReply, problem: WordProblem, found: Likeness, threshold: float, rules: str
-) -> Judged:
-    classified = classify(reply.text, reply.status, found, threshold, rules)
-    right = classified.taken_as == ANSWERABLE and is_right(reply.text, problem.answers, rules)
-    return Judged(reply, problem, classified, right)
-
-
-def taken_of(replies: Sequence[Judged]) -> Taken:
-    """Return the replies as arrays, in their order."""
-    return Taken(
-        np.array([not one.problem.answerable for one in replies], dtype=np.bool_),
-        np.array([one.positive for one in replies], dtype=np.bool_),
-        np.array([one.classified.taken_as == REFUSED for one in replies], dtype=np.bool_),
-        np.array([one.right for one in replies], dtype=np.bool_),
-    )
+def threshold_of(encoder: str, templates: Sequence[str]) -> float:
+    """Return the threshold of an encoder for the project's templates, recorded or found now."""
+    told = RECORDED.get(encoder)
+    if told is None:
+        labelled = labelled_replies()
+        told = tuned(labelled, likeness(windows_of(labelled), templates, encoder))
+    return told.threshold
 
 
 def same_words(text: str) -> str:
@@ -431,5 +421,6 @@ def both_labels(problems: Sequence[WordProblem]) -> set[str]:
     """Return the texts that stand there as answerable and as unanswerable."""
     labels: dict[str, set[bool]] = {}
     for problem in problems:
-        labels.setdefault(same_words(problem.text), set()).add(problem.answerable)
+        if problem.answerable is not None:
+            labels.setdefault(same_words(problem.text), set()).add(problem.answerable)
     return {text for text, found in labels.items() if len(found) > 1}

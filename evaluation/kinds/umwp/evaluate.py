@@ -11,9 +11,11 @@ from evaluation.files.umwp import UMWP_FILES, UmwpRequest, evaluate_umwp
 from evaluation.flow.metrics import MetricRow
 from evaluation.flow.umwp.parameters import UmwpParameters
 from evaluation.flow.umwp.people import people_metrics
+from evaluation.flow.umwp.sizes import SizeRow
 from evaluation.flow.umwp.study import COUNTS, RATES, UmwpStudy
 from evaluation.kinds.answer_files import WITHOUT_MODELS, add_columns
 from evaluation.kinds.kind import Evaluation, Progress
+from evaluation.kinds.umwp.pictures import size_chart
 from evaluation.words.console import text_table
 from evaluation.words.reasons import in_words
 
@@ -30,9 +32,9 @@ replies: system, id, form, annotator, label (yes: it says that there is no answe
 
 SPEC is an embedder as in evaluate aqer, but no file of vectors; minilm by default.
 
-Written into DIR: metrics.csv, items.csv, pairs.csv, summary.json, and with the options above
-people.csv and labels.csv. platform/docs/data-formats.md
-says what is in them.
+Written into DIR: metrics.csv, items.csv, pairs.csv, ablation.csv, summary.json, and with the
+options above people.csv and labels.csv; with --systems sizes.csv, size_trends.csv and
+f1_by_size.svg. platform/docs/data-formats.md says what is in them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
 
@@ -51,6 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--labels", type=Path, metavar="FILE", help="what annotators said of the replies")
     add("--people", type=Path, metavar="FILE", help="what people answered to the problems")
     add_columns(parser, WITHOUT_MODELS)
+    add(
+        "--systems",
+        type=Path,
+        metavar="FILE",
+        help="system, size (7B), tuning and family, for F1 by the size of the model",
+    )
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
 
 
@@ -65,8 +73,14 @@ def evaluate(parameters: UmwpParameters, arguments: Mapping[str, Any], progress:
         arguments["labels"],
         arguments["people"],
         arguments["columns"],
+        arguments["systems"],
     )
-    return report(evaluate_umwp(request, progress), request.output, request.written)
+    return report(evaluate_umwp(request, progress, _picture), request.output, request.written)
+
+
+def _picture(rows: Sequence[SizeRow]) -> str:
+    chart = size_chart(rows)
+    return chart.standalone() if chart else ""
 
 
 def report(study: UmwpStudy, output: Path, written: Sequence[str] = UMWP_FILES) -> str:

@@ -51,7 +51,7 @@ class Command(BaseCommand):
                 folder.write_lines(output.name, lines)
         categories = Counter(one.category for one in drawn if one.category is not None)
         told = ", ".join(f"{number}: {categories[number]}" for number in sorted(categories))
-        n = sum(one.answerable for one in drawn)
+        n = sum(one.answerable is True for one in drawn)
         tell(
             self.stdout,
             f"{len(drawn):,} of {len(problems):,} problems, {n:,} with an answer"

@@ -122,6 +122,29 @@ def _by_problem(columns: Floats, problem: Integers) -> Floats:
     return sums
 
 
+def f1_lost(whole: Taken, part: Taken, n_draws: int = 400, seed: int = 0) -> Estimate:
+    """Return F1 of the whole classifier minus F1 of a part of it, -1 to 1, over the same replies.
+
+    Draws are of problems, the same for both. Undefined (as F1 in `rates`) where either F1 is.
+    """
+    pairs = []
+    for one in (whole, part):
+        tp, fp, fn = (column.astype(np.float64) for column in one._cases().values())
+        pairs.append((2 * tp, 2 * tp + fp + fn))
+    (above, below), (part_above, part_below) = pairs
+
+    def drawn(weights: Floats) -> Floats:
+        return np.atleast_2d(
+            ratio(above @ weights.T, below @ weights.T)
+            - ratio(part_above @ weights.T, part_below @ weights.T)
+        )
+
+    n = len(above) - int(whole.refused.sum())
+    lost = drawn(np.ones((1, len(above))))[:, 0]
+    found = drawn_intervals(lost, n, drawn, len(above), n_draws, seed)[0]
+    return replace(found, reason=NO_POSITIVE) if found.value is None else found
+
+
 def best_threshold(similarity: Floats, otherwise: Booleans, unanswerable: Booleans) -> float:
     """Return the greatest threshold whose F1 is within .05 of the best one.
 

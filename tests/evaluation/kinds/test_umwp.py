@@ -207,6 +207,70 @@ def test_an_encoder_that_there_is_not_is_refused(tmp_path):
     assert "windows of replies have no made vectors" in ran.err
 
 
+def test_templates_alone_lose_what_only_expressions_notice(tmp_path):
+    replies = [
+        {"id": 1, "reply": "The answer is 460."},
+        {"id": 2, "reply": f"{UNKNOWN}"},
+        {"id": 3, "reply": f"We look. {UNKNOWN}"},
+        {"id": 4, "reply": "The answer is 3n + 2."},
+        {"id": 5, "reply": f"It is 2k + 1. {UNKNOWN}"},
+        {"id": 6, "reply": "The answer is 7."},
+    ]
+    assert evaluate(tmp_path, replies).code == 0
+    found = {
+        (row["part"], row["metric"]): (float(row["value"]), int(row["n"]), row["low"])
+        for row in rows(tmp_path, "ablation.csv")
+    }
+    value = {both: one[0] for both, one in found.items()}
+    # Both notice 3, 4, 5 and are wrong in 2; templates miss 4, expressions 3.
+    assert (
+        value["both", "f1"] == pytest.approx(2 * 3 / (2 * 3 + 1 + 1)) == metrics(tmp_path)["f1"][0]
+    )
+    assert value["templates", "f1"] == pytest.approx(2 * 2 / (2 * 2 + 1 + 2))
+    assert value["templates", "precision"] == pytest.approx(2 / 3)
+    assert value["expressions", "recall"] == pytest.approx(2 / 4)
+    assert value["expressions", "precision"] == 1
+    assert value["templates", "f1_lost"] == pytest.approx(6 / 8 - 4 / 7)
+    assert found["templates", "f1_lost"][1] == 6
+    assert found["templates", "f1_lost"][2] != ""
+    assert ("both", "f1_lost") not in found
+
+
+def test_f1_is_told_by_the_size_of_the_systems(tmp_path):
+    replies = [{"system": name, **reply} for name in ("small", "large") for reply in REPLIES]
+    systems = tmp_path / "systems.csv"
+    systems.write_text("system,size,tuning\nlarge,7B,chat\nsmall,135M,base\n")
+    assert evaluate(tmp_path, replies, PROBLEMS, *QUICK, "--systems", systems).code == 0
+    found = rows(tmp_path, "sizes.csv")
+    assert [(row["system"], float(row["parameters"]), row["f1"]) for row in found] == [
+        ("small", 135e6, "0.8"),
+        ("large", 7e9, "0.8"),
+    ]
+    assert rows(tmp_path, "size_trends.csv")[0]["reason"] == "fewer_than_3_sizes"
+    picture = (tmp_path / "out" / "f1_by_size.svg").read_text()
+    assert picture.startswith("<?xml")
+    assert "direct: F1" in picture
+    systems.write_text("system,size\nlarge,huge\n")
+    ran = evaluate(tmp_path, replies, PROBLEMS, *QUICK, "--systems", systems)
+    assert ran.code == 2
+    assert "the size huge cannot be read" in ran.err
+
+
+def test_a_problem_of_which_nobody_knows_is_classified_and_counts_in_nothing(tmp_path):
+    problems = [*PROBLEMS, problem(7, answerable=None)]
+    replies = [*REPLIES, {"id": 7, "reply": UNKNOWN}]
+    assert evaluate(tmp_path).code == 0
+    before = metrics(tmp_path)
+    assert evaluate(tmp_path, replies, problems).code == 0
+    assert metrics(tmp_path) == before
+    item = rows(tmp_path, "items.csv")[-1]
+    assert (item["answerable"], item["taken_as"]) == ("", "unanswerable")
+    assert item["reason"] == "answerable_unknown"
+    assert excluded(tmp_path)["answerable_unknown"] == 1
+    missing = {name: value for name, value in problem(8).items() if name != "answerable"}
+    assert "it is neither true nor false" in evaluate(tmp_path, REPLIES, [*PROBLEMS, missing]).err
+
+
 @pytest.mark.data
 def test_the_published_problems_have_the_counts_of_the_paper_s_half(tmp_path, data_folder):
     lines = (data_folder / "umwp" / "StandardDataset.odd_ids.jsonl").read_text().splitlines()

@@ -1,0 +1,76 @@
+"""Replies that somebody labelled: whether they say that a problem has no answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annotations.exchange.header import Column
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.tables import open_table
+
+UNANSWERABLE, ANSWERABLE = "unanswerable", "answerable"
+LABELS = (UNANSWERABLE, ANSWERABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledReply:
+    """A reply and its label; `item` is the problem it belongs to, "" where that is not said."""
+
+    line: int
+    text: str
+    unanswerable: bool
+    item: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledReplies:
+    """The replies of a file, in its order; `n_empty` rows had no reply and are left out."""
+
+    name: str
+    sha256: str
+    replies: tuple[LabelledReply, ...]
+    n_empty: int
+    warnings: tuple[str, ...]
+
+
+def read_labelled_replies(path: Readable) -> LabelledReplies:
+    """Read replies in a CSV, TSV, JSON Lines or XLSX file.
+
+    Columns: `reply` and `label` (unanswerable or answerable, in any case); `id` (or `item`), the
+    problem, may be absent.
+
+    Raises
+    ------
+    InputError
+        An unknown label, or no reply of one of the two.
+    """
+    columns = (
+        Column("reply", ("reply",)),
+        Column("label", ("label",)),
+        Column("id", ("id", "item"), required=False),
+    )
+    problems = Problems(source_of(path).name)
+    table = open_table(path, columns, problems)
+    found: list[LabelledReply] = []
+    n_empty = 0
+    for line, cells, _ in table.rows:
+        text, written, item = cells
+        label = cleaned(written).casefold()
+        if label not in LABELS:
+            reason = f"the label {cleaned(written)[:40] or '(none)'} is unknown"
+            problems.add(line, "label", reason, f"Accepted are {' and '.join(LABELS)}.")
+        elif not text.strip():
+            n_empty += 1
+        else:
+            found.append(LabelledReply(line, text, label == UNANSWERABLE, cleaned(item)))
+    if not problems.total and {one.unanswerable for one in found} != {True, False}:
+        problems.add(
+            None,
+            "label",
+            "there are no replies of both labels",
+            "Label replies that say that there is no answer, and others.",
+        )
+    problems.raise_if_any()
+    return LabelledReplies(table.name, table.sha256, tuple(found), n_empty, tuple(table.warnings))

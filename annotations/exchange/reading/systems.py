@@ -1,0 +1,87 @@
+"""What is known of the systems that were asked: how large they are, and how they were tuned."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from annotations.exchange.header import Column
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.tables import open_table
+
+_SIZE = re.compile(
+    r"(?:(?P<experts>\d+)\s*[x×]\s*)?(?P<number>\d+(?:\.\d+)?(?:e\+?\d+)?)\s*"
+    r"(?P<unit>k|m|b|t|thousand|million|billion|trillion)?(?:\s*param(?:eter)?s?)?",
+    re.IGNORECASE,
+)
+_TIMES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+SHAPE = "Write it such as 135M, 7B, 8x7B or 1500000000; leave it empty if nobody told."
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system; `size` as it is written, `parameters` the number it says; None for unknown."""
+
+    name: str
+    size: str
+    parameters: float | None
+    tuning: str
+    family: str
+
+
+@dataclass(frozen=True, slots=True)
+class SystemsFile:
+    """The systems of a file by their names, in its order."""
+
+    name: str
+    sha256: str
+    systems: dict[str, System]
+    warnings: tuple[str, ...]
+
+
+def parameters_of(size: str) -> float | None:
+    """Return how many parameters a size says: 135M, 7 billion, 8x7B; None where it says none."""
+    found = _SIZE.fullmatch(size.replace(",", "").strip())
+    if found is None:
+        return None
+    times = _TIMES[found["unit"][0].lower()] if found["unit"] else 1.0
+    number = float(found["number"]) * times * int(found["experts"] or 1)
+    return number if 0 < number < float("inf") else None
+
+
+def read_systems(path: Readable) -> SystemsFile:
+    """Read systems in a CSV, TSV, JSON Lines or XLSX file.
+
+    Columns: `system` (or `model`); `size`, `tuning` and `family` may be absent or empty.
+
+    Raises
+    ------
+    InputError
+        A system without a name, or twice; a size that says no number.
+    """
+    columns = (
+        Column("system", ("system", "model")),
+        Column("size", ("size",), required=False),
+        Column("tuning", ("tuning",), required=False),
+        Column("family", ("family",), required=False),
+    )
+    problems = Problems(source_of(path).name)
+    table = open_table(path, columns, problems)
+    found: dict[str, System] = {}
+    for line, cells, _ in table.rows:
+        name, size, tuning, family = map(cleaned, cells)
+        parameters = parameters_of(size) if size else None
+        if not name:
+            problems.add(line, "system", "the name is missing", "Write it as in the replies.")
+        elif name in found:
+            problems.add(line, "system", f"{name[:60]} stands there twice", "Keep one row.")
+        elif size and parameters is None:
+            problems.add(line, "size", f"the size {size[:40]} cannot be read", SHAPE)
+        else:
+            found[name] = System(name, size, parameters, tuning, family)
+    if not found and not problems.total:
+        problems.add(None, None, "there is no data row", "Check that the systems were saved.")
+    problems.raise_if_any()
+    return SystemsFile(table.name, table.sha256, found, tuple(table.warnings))

@@ -1,0 +1,75 @@
+"""The door to contradictions of a set: ``manage.py umwp_noise PROBLEMS --output DIR``."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from evaluation.files.umwp_noise import NOISE_FILES, look_for_noise
+from evaluation.words.console import Bars, ended_by_signal, refused_as_bad_input, tell, text_table
+
+SHOWN = 12
+
+
+class Command(BaseCommand):
+    """Look for problems that contradict each other."""
+
+    help = "Find problems of UMWP that are the same, or nearly, with other labels; no database."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the problems, and how alike is alike."""
+        add = parser.add_argument
+        add("problems", type=Path, metavar="PROBLEMS", help="JSON Lines of problems")
+        add(
+            "--similarity",
+            type=_share,
+            default=0.9,
+            metavar="X",
+            help="share of the runs of three letters that two texts have in common, from which "
+            "they are alike, above 0 to 1 (%(default)s)",
+        )
+        add("--output", type=Path, metavar="DIR", required=True, help="folder for the files")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Look, write, and say what was found."""
+        output: Path = options["output"]
+        with refused_as_bad_input(), ended_by_signal(), Bars():
+            found = look_for_noise(options["problems"], options["similarity"], output)
+        noticed = [row for row in found.rows if row.kind != "alike" or not row.partners]
+        parts = [
+            f"{found.problems:,} problems; {len(found.rows):,} pairs are alike and labelled "
+            f"otherwise, {sum(row.partners for row in found.rows):,} of them partners",
+            text_table(("kind", "pairs"), list(found.counts.items())),
+            f"Without a partner: {len(found.without_partner):,}; partner not in the file: "
+            f"{len(found.partners_missing):,}; partner without an answer, too: "
+            f"{len(found.partners_unanswerable):,}; a number though there is no answer: "
+            f"{len(found.gold_of_unanswerable):,}",
+        ]
+        if noticed:
+            header = ("kind", "one", "label", "other", "label", "text")
+            parts.append(
+                text_table(
+                    header,
+                    [
+                        (row.kind, row.one, row.one_label, row.other, row.other_label, row.one_text)
+                        for row in noticed[:SHOWN]
+                    ],
+                )
+            )
+        parts.append(f"Written into {output}: {', '.join(NOISE_FILES)}")
+        tell(self.stdout, "\n\n".join(parts))
+
+
+def _share(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0, up to 1")
+    return number

@@ -1,0 +1,111 @@
+"""The door to new templates: ``manage.py umwp_templates [REPLIES] --output DIR``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from annotations.exchange import InputError
+from evaluation.files.umwp_templates import MINING_FILES, MiningRequest, mine_files
+from evaluation.flow.umwp.mining import Mined
+from evaluation.flow.umwp.parameters import MiningParameters
+from evaluation.management.option_arguments import add_option_arguments, chosen
+from evaluation.words.console import Bars, ended_by_signal, refused_as_bad_input, tell, text_table
+from evaluation.words.reasons import in_words
+
+SHOWN = 20
+# Mining reads replies by the fixed rules, and draws nothing but the halves.
+UNUSED = ("rules", "bootstrap")
+
+
+class Command(BaseCommand):
+    """Look for wordings that only replies without an answer have."""
+
+    help = "Mine templates of UMWP out of labelled replies; half of them measure what was found."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the replies, whose labels, and how."""
+        add = parser.add_argument
+        add(
+            "replies",
+            type=Path,
+            nargs="?",
+            metavar="REPLIES",
+            help="CSV, TSV, JSON Lines or XLSX with reply, label (unanswerable or answerable) and, "
+            "if you like, id; without it the labelled replies of the project",
+        )
+        add(
+            "--problems",
+            type=Path,
+            metavar="PROBLEMS",
+            help="REPLIES are those of evaluate umwp to these problems, whose labels they get: a "
+            "reply to a problem without an answer counts as one that says so",
+        )
+        add(
+            "--templates",
+            type=Path,
+            metavar="FILE",
+            help="sentences that are templates already, one a line, in place of the project's",
+        )
+        add("--output", type=Path, metavar="DIR", required=True, help="folder for the files")
+        add_option_arguments(parser, MiningParameters, files=True, without=UNUSED)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Mine, and say what came out and where it is."""
+        with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
+            if options["problems"] is not None and options["replies"] is None:
+                raise InputError.single(
+                    str(options["problems"]),
+                    "problems are given without replies to them",
+                    "Name the file of replies first.",
+                )
+            request = MiningRequest(
+                options["replies"],
+                options["problems"],
+                options["templates"],
+                chosen(MiningParameters, options),
+                options["output"],
+            )
+            mined = mine_files(request, bars.show)
+        tell(self.stdout, _told(mined, request.output))
+
+
+def _told(mined: Mined, output: Path) -> str:
+    header = ("candidate", "mined", "wrong", "adds", "kept", "wrong", "precision", "new", "reason")
+    rows = [
+        (
+            *(row.template, row.found, row.wrong, row.gain),
+            *(row.kept_found, row.kept_wrong, row.kept_precision, row.kept_new),
+            in_words(row.reason),
+        )
+        for row in mined.candidates[:SHOWN]
+    ]
+    (good, other), (kept, kept_other) = mined.mined, mined.kept
+    lines = [
+        f"{good:,} replies without an answer and {other:,} others mined: {mined.patterns:,} "
+        f"wordings tested, {len(mined.candidates):,} candidates, {len(mined.chosen):,} chosen.",
+    ]
+    if rows:
+        lines.append(text_table(header, rows))
+    if len(mined.candidates) > SHOWN:
+        lines.append(f"And {len(mined.candidates) - SHOWN:,} more.")
+    before, after = mined.before, mined.after
+    lines += [
+        f"Kept aside: {kept:,} replies without an answer and {kept_other:,} others.",
+        text_table(
+            ("templates", "precision", "recall", "f1"),
+            [
+                (f"the {len(mined.templates)} there are", *_three(before)),
+                (f"with {len(mined.chosen)} more", *_three(after)),
+            ],
+        ),
+        f"Written into {output}: {', '.join(MINING_FILES)}",
+    ]
+    return "\n\n".join(lines)
+
+
+def _three(rates: Any) -> tuple[float | None, ...]:
+    return rates.precision, rates.recall, rates.f1
