@@ -21,6 +21,7 @@ from evaluation.api.done import (
     PageSerializer,
     alarm_in,
 )
+from evaluation.api.run_kinds import REPORT
 from evaluation.exports.consensus import zip_chunks
 from evaluation.kinds import RunSummary
 from evaluation.reports import (
@@ -31,7 +32,6 @@ from evaluation.reports import (
     QuestionAnswer,
     QuestionReport,
     QuestionRow,
-    RunReport,
     WorkerAnswer,
     WorkerReport,
     WorkerRow,
@@ -74,7 +74,6 @@ class QuestionReportSerializer(AboutQuestion):  # type: ignore[misc, valid-type]
     answers = QuestionAnswersSerializer()
 
 
-RunReportSerializer = serializer_of(RunReport)
 WorkerRowSerializer = serializer_of(WorkerRow)
 QuestionRowSerializer = serializer_of(QuestionRow)
 ModelRowSerializer = serializer_of(ModelRow, "why")
@@ -88,9 +87,8 @@ class ResultViewSet(DoneRunViewSet):
     @extend_schema(
         operation_id="results_run",
         summary="Read what a run found, and how",
-        description="What is described here is the report of an AQER run; another kind of run has "
-        "a report of its own.",
-        responses=RunReportSerializer,
+        description="Each kind of run has a report of its own.",
+        responses=REPORT,
     )
     def retrieve(self, request: Request, run_id: Any) -> Response:
         """Return the report without its rows; that of its kind for a run of another kind."""

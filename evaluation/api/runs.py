@@ -22,21 +22,19 @@ from rest_framework.response import Response
 from annotations.models import QuestionSet
 from annotations.web.paging import NEWEST
 from annotations.web.query import choice, public_id
-from annotations.web.rest.base import ApiViewSet, StrictSerializer
+from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.examples import SET
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.paging import page_body, page_of
 from annotations.web.rest.problems import ApiProblem, Fault, bad_field
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import editable, maker, user_id, visible, visible_or_404
-from evaluation.api.option_serializer import serializer_for
+from evaluation.api.run_kinds import NEW_RUN, described_runs, new_run_in
 from evaluation.api.said import SaidField
 from evaluation.background import runs as lifecycle
 from evaluation.background.progress import progress_of
-from evaluation.flow.parameters import AqerParameters
-from evaluation.kinds import Kind, UnknownKindError, kind_named, kind_of, run_kinds
+from evaluation.kinds import Kind, UnknownKindError, kind_named, kind_of
 from evaluation.models import Run
-from evaluation.models.runs import GRADING
 from evaluation.options import API, OptionError
 from evaluation.reports.lists import in_short
 
@@ -48,12 +46,6 @@ WATCH = {
     }
 }
 LOCATION = {"Location": {"schema": {"type": "string", "format": "uri"}}}
-
-ParametersSerializer = serializer_for(
-    AqerParameters,
-    "ParametersSerializer",
-    "How answers become vectors and how workers are graded; what is left out has its default.",
-)
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
@@ -110,7 +102,6 @@ class RunSerializer(RunRowSerializer):
         )
         read_only_fields = fields
 
-    @extend_schema_field(ParametersSerializer)
     def get_parameters(self, run: Run) -> dict[str, Any]:
         """All parameters, also those that were left to their defaults."""
         try:
@@ -131,36 +122,7 @@ class RunSerializer(RunRowSerializer):
         return str(self.context["request"].build_absolute_uri(address))
 
 
-class NewRunSerializer(StrictSerializer):
-    """What a run is of, and how it is done."""
-
-    question_set = serializers.UUIDField()
-    kind = serializers.CharField(default=GRADING, help_text="What is computed.")
-    version = serializers.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=2**31 - 1,
-        help_text="Number of the version; the latest with answers, if it is left out.",
-    )
-    parameters = ParametersSerializer(
-        required=False, help_text="Those of the kind; described here are those of AQER."
-    )
-
-    def get_fields(self) -> dict[str, Any]:
-        """Return the fields, with the parameters of the kind that is asked for."""
-        found = super().get_fields()
-        asked = getattr(self, "initial_data", None)
-        kind = run_kinds().get(asked.get("kind", GRADING)) if isinstance(asked, dict) else None
-        if kind is not None and kind.options is not AqerParameters:
-            name = f"{kind.options.__name__}Serializer"
-            found["parameters"] = serializer_for(kind.options, name, kind.words)(required=False)
-        return found
-
-    def validate_kind(self, name: str) -> str:
-        """Refuse a kind that there is not."""
-        if name not in run_kinds():
-            raise serializers.ValidationError(f"There are {', '.join(run_kinds())}.")
-        return name
+RUN = described_runs(RunSerializer)
 
 
 @extend_schema_view(
@@ -174,11 +136,12 @@ class NewRunSerializer(StrictSerializer):
     ),
     create=extend_schema(
         summary="Start a run",
-        description="Grades the workers of a version and scores the models on it, in the "
-        "background. Send an Idempotency-Key if you may have to send it again.",
+        description="Computes over a version in the background; `kind` says what, and grades "
+        "workers and scores models where it is left out. Send an Idempotency-Key if you may have "
+        "to send it again.",
         parameters=[IDEMPOTENCY_KEY],
-        request=NewRunSerializer,
-        responses={202: OpenApiResponse(RunSerializer, "It waits for a worker; see Location.")},
+        request=NEW_RUN,
+        responses={202: OpenApiResponse(RUN, "It waits for a worker; see Location.")},
         examples=[
             OpenApiExample(
                 "With intervals",
@@ -193,31 +156,32 @@ class NewRunSerializer(StrictSerializer):
     retrieve=extend_schema(
         summary="Watch a run",
         description="Until it has ended, Retry-After says when to look again.",
+        responses=RUN,
     ),
     cancel=extend_schema(
         summary="Cancel a run",
         description="Again changes nothing. 409 for a run that is done or failed.",
         request=None,
-        responses=RunSerializer,
+        responses=RUN,
     ),
     pause=extend_schema(
         summary="Pause a run",
         description="What it has committed stays; nobody works on it until it is resumed. Again "
         "changes nothing. 409 for a run that has ended.",
         request=None,
-        responses=RunSerializer,
+        responses=RUN,
     ),
     resume=extend_schema(
         summary="Resume a paused run",
         description="It waits for a worker again. 409 for a run that has ended.",
         request=None,
-        responses=RunSerializer,
+        responses=RUN,
     ),
     again=extend_schema(
         summary="Start a run like this one, beside it",
         request=None,
         parameters=[IDEMPOTENCY_KEY],
-        responses={202: OpenApiResponse(RunSerializer, "It waits for a worker; see Location.")},
+        responses={202: OpenApiResponse(RUN, "It waits for a worker; see Location.")},
     ),
 )
 @extend_schema(tags=["runs"])
@@ -243,7 +207,7 @@ class RunViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Start a run."""
         asks = maker(request)
-        values = self.checked(NewRunSerializer).validated_data
+        values = self.checked(new_run_in(request.data)).validated_data
         sets = visible(request, QuestionSet.objects.all())
         if not sets.filter(public_id=values["question_set"]).exists():
             raise bad_field("question_set", "there is no such question set, or none you may see")

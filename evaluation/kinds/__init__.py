@@ -8,7 +8,16 @@ elsewhere. platform/docs/kinds.md tells how one is added.
 """
 
 from evaluation.flow.stored import RunSummary
-from evaluation.kinds.kind import Evaluation, Kind, Page, Studied, Study
+from evaluation.kinds.kind import (
+    Beforehand,
+    Evaluation,
+    Kind,
+    Page,
+    Start,
+    StartFile,
+    Studied,
+    Study,
+)
 from evaluation.kinds.registry import (
     UnknownKindError,
     all_kinds,
@@ -19,10 +28,13 @@ from evaluation.kinds.registry import (
 )
 
 __all__ = [
+    "Beforehand",
     "Evaluation",
     "Kind",
     "Page",
     "RunSummary",
+    "Start",
+    "StartFile",
     "Studied",
     "Study",
     "UnknownKindError",

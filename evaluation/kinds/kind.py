@@ -15,7 +15,8 @@ from evaluation.options import Parameters, Problem
 from evaluation.reports.judging import judgements_table
 
 if TYPE_CHECKING:
-    from annotations.models import QuestionSetVersion
+    from annotations.exchange.reading.source import Source
+    from annotations.models import QuestionSet, QuestionSetVersion
     from evaluation.charts import Chart
     from evaluation.files.asking import Asking
     from evaluation.models import Run
@@ -42,6 +43,56 @@ class Page:
     title: str
     template: str = ""
     context: Callable[[Run], Mapping[str, Any]] = field(default=lambda _: {})
+    address: str = ""
+
+
+@dataclass(frozen=True)
+class Beforehand:
+    """What a question set holds for a kind of run, in a sentence, and whether it is enough."""
+
+    words: str
+    ready: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartFile:
+    """A file that a question set may lack before a run of a kind makes sense.
+
+    Attributes
+    ----------
+    name : of the field. title, words : what the file holds, for people.
+    accept : endings and media types that the page offers.
+    switches : boxes to tick beside it, by name, with what they say.
+    take : reads it into a question set, told which switches are on; returns lines of what was
+        read. Raises `annotations.exchange.InputError`.
+    """
+
+    name: str
+    title: str
+    words: str
+    take: Callable[[QuestionSet, Source, Mapping[str, bool]], Sequence[str]]
+    accept: str = ".csv,.tsv,.json,.jsonl,.xlsx"
+    switches: Mapping[str, str] = field(default_factory=dict)
+    most_bytes: int = 20_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """The page that starts a run of a kind: the form of its options, and what stands beside it.
+
+    Attributes
+    ----------
+    words : a further sentence about what the run is good for.
+    before : of the version that would be run over, None while there is none.
+    files : what may be uploaded on the page first.
+    address : name of an address of the site whose page starts it instead, where the form of the
+        options does not do, such as a preview that has to be seen; it takes the public id of a
+        question set, and `version`. Nothing else counts then.
+    """
+
+    words: str = ""
+    before: Callable[[QuestionSetVersion | None], Beforehand] | None = None
+    files: tuple[StartFile, ...] = ()
     address: str = ""
 
 
@@ -100,9 +151,9 @@ class Study(Command):
     run: Callable[[Any, Mapping[str, Any], Asking, Progress], Studied]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of run.
+    """A kind of run; one is equal to itself only.
 
     Attributes
     ----------
@@ -128,8 +179,7 @@ class Kind:
         can tell to be wrong with them. Asked wherever a run is started from.
     evaluate, study : its commands on files.
     action : what the button says that starts it; the title, if it is "".
-    start : name of the address of the site's page that starts it, where the form of its options
-        does not do; the page takes the public id of a question set, and `version`.
+    start : the page that starts it.
     views : numbers of models and questions in its tables, and in the files of `evaluate`, that
         stand beside those of other kinds where a model is looked at from all sides.
     """
@@ -153,7 +203,7 @@ class Kind:
     evaluate: Evaluation | None = None
     study: Study | None = None
     action: str = ""
-    start: str = ""
+    start: Start = field(default_factory=Start)
     views: tuple[Viewed, ...] = ()
 
     def __post_init__(self) -> None:

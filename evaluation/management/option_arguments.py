@@ -128,4 +128,5 @@ def _(option: Choice, read: Callable[[str], Any], _files: bool) -> dict[str, Any
 
 @arguments_of.register
 def _(option: Ids, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
-    return {"type": Path, "metavar": option.metavar, "help": option.file or option.help}
+    found = {"type": Path, "metavar": option.metavar}
+    return {**found, "help": option.file} if option.file else found

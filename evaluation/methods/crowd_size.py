@@ -79,7 +79,7 @@ class SizePoint:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SizeVerdict:
     """From which size on more hardly helps, by one measure.
 
     Attributes
@@ -130,7 +130,7 @@ class CrowdSize:
     """
 
     points_: list[SizePoint]
-    verdicts_: list[Verdict]
+    verdicts_: list[SizeVerdict]
     measure_: str
     n_judged_: int
     n_judged_workers_: int
@@ -373,14 +373,14 @@ def _point(
 
 def _verdict(
     by: str, measure: str, size: int, full: Estimated, points: Sequence[SizePoint]
-) -> Verdict:
+) -> SizeVerdict:
     """Return from which size on more hardly helps."""
     mine = [point for point in points if point.by == by and point.measure == measure]
     if full.value is None:
-        return Verdict(by, measure, size, full, None, None, NO_CORRELATION)
+        return SizeVerdict(by, measure, size, full, None, None, NO_CORRELATION)
     if full.value <= 0 or (full.low is not None and full.low <= 0):
-        return Verdict(by, measure, size, full, None, None, NO_AGREEMENT)
-    return Verdict(
+        return SizeVerdict(by, measure, size, full, None, None, NO_AGREEMENT)
+    return SizeVerdict(
         by,
         measure,
         size,

@@ -281,6 +281,30 @@ class Ids(Option):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RegisteredModel(Text):
+    """A registered language model that can be asked, by its public id; a form shows the names.
+
+    Attributes
+    ----------
+    needed : code of the sentence of the class that says that one must be chosen; "" where it need
+        not. The form says it beforehand, the `check` of the kind wherever else a run is started.
+    """
+
+    places: tuple[str, ...] = (DATABASE,)
+    max_length: int = 100
+    needed: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegisteredModels(Ids):
+    """Several such models; `needed` as there."""
+
+    places: tuple[str, ...] = (DATABASE,)
+    uuids: bool = True
+    needed: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class File(Option):
     """A file, for the command line only: no form and no request may make the server open one."""
 

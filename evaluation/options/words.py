@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.options.declaration import Option, Switch
+from evaluation.options.declaration import Option, RegisteredModel, RegisteredModels, Switch
 from evaluation.options.parameters import Parameters
 from evaluation.options.problems import Problem
 
@@ -39,6 +39,12 @@ SENTENCES = {
     "another machine.",
 }
 
+# How a request and a command name what a form shows by its name.
+BY_ID: Mapping[type[Option], str] = {
+    RegisteredModel: "A registered language model, by its public id. ",
+    RegisteredModels: "Registered language models, by their public ids. ",
+}
+
 
 @dataclass(frozen=True)
 class Words:
@@ -63,7 +69,9 @@ class Words:
 
     def described(self, of: type[Parameters], name: str) -> str:
         """Return the label and the help of an option, where no label stands beside it."""
-        return f"{of.options()[name].label}. {self.help(of, name)}"
+        option = of.options()[name]
+        by = BY_ID.get(type(option), "")
+        return f"{option.label}. {by}{self.help(of, name)}"
 
     def sentence(self, of: type[Parameters], problem: Problem) -> str:
         """Return what is wrong; about a value by itself without the option's name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.flow.crowd_size.conclusion import CrowdSizeSummary, verdict_message
-from evaluation.methods.crowd_size import SizePoint, Verdict
+from evaluation.methods.crowd_size import SizePoint, SizeVerdict
 from evaluation.models import Run
 from evaluation.reports.spreadsheet import Table
 from evaluation.words.site import said
@@ -33,7 +33,7 @@ class CrowdSizeReport:
     judged_workers: int
     repetitions: int
     seed: int
-    verdicts: list[Verdict]
+    verdicts: list[SizeVerdict]
     points: list[SizePoint]
 
     def other_sentences(self) -> list[str]:

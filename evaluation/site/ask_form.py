@@ -40,17 +40,9 @@ class AskForm(form_for(AskOptions)):  # type: ignore[misc]
 
     def __init__(self, user: Anybody, *args: Any, **kwargs: Any) -> None:
         super().__init__(user, *args, **kwargs)
-        rows = LanguageModel.objects.editable_by(user).exclude(spec="").order_by("name")
-        self.askable = list(rows)
         few = self.askable if len(self.askable) <= MOST_CHOSEN else []
         begun = [str(one) for one in self.initial.get("models") or ()]
         self.initial["models"] = begun or [str(row.public_id) for row in few]
-        self.fields["models"] = forms.MultipleChoiceField(
-            label="Models",
-            choices=[(str(row.public_id), row.name) for row in self.askable],
-            widget=forms.CheckboxSelectMultiple,
-            error_messages={"required": "Choose the models to ask."},
-        )
         self.fields["prompt"] = forms.ChoiceField(
             label="Prompt",
             required=False,

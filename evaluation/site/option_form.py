@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, ClassVar
 
 from django import forms
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 
+from annotations.models.access import Anybody
+from evaluation.models import LanguageModel
 from evaluation.options import (
     FORM,
     Choice,
@@ -22,9 +24,12 @@ from evaluation.options import (
     Parameters,
     Problem,
     Real,
+    RegisteredModel,
+    RegisteredModels,
     Switch,
     Text,
     Whole,
+    problem,
 )
 from evaluation.options.declaration import BASIC, DATABASE
 
@@ -48,7 +53,7 @@ class OptionForm(forms.Form):
 
     def __init__(
         self,
-        user: AbstractBaseUser | AnonymousUser,
+        user: Anybody,
         *args: Any,
         like: Parameters | None = None,
         preset: Mapping[str, str] | None = None,
@@ -62,6 +67,10 @@ class OptionForm(forms.Form):
         kwargs["initial"] = {**self._initial(like or self.options_of()), **self.preset}
         super().__init__(*args, **kwargs)
         self._operator = bool(getattr(user, "is_superuser", False))
+        choosers = [field for field in self.fields.values() if isinstance(field, ModelChooser)]
+        self.askable = list(askable_models(user)) if choosers else []
+        for chooser in choosers:
+            chooser.offer(self.askable)
 
     def clean(self) -> dict[str, Any]:
         """Refuse values out of bounds, what is for operators, and what contradicts itself."""
@@ -105,6 +114,14 @@ class OptionForm(forms.Form):
             seen = any(field.errors or field.name in self.preset for field in fields)
             found.append(FieldGroup(title, fields, bool(self.non_field_errors()) or seen))
         return found
+
+    @property
+    def lacks_models(self) -> bool:
+        """Whether a model has to be chosen, and none is registered that could be asked."""
+        needs = (
+            field.required for field in self.fields.values() if isinstance(field, ModelChooser)
+        )
+        return any(needs) and not self.askable
 
     def preset_labels(self) -> list[str]:
         """Return the labels of what an address set beforehand."""
@@ -163,7 +180,10 @@ def _made_form(of: type[Parameters]) -> type[OptionForm]:
         field = fields[name] = field_of(option)
         field.label, field.initial = option.label, option.default
         field.help_text = FORM.help(of, name)
-        if isinstance(option, Ids):
+        if code := getattr(option, "needed", ""):
+            said = _capital(FORM.sentence(of, problem(code, name)))
+            field.error_messages |= {"required": f"{said}."}
+        if isinstance(field, ReadField) and isinstance(option, Ids):
             field.help_text += " One on each line."
         if isinstance(option, Text) and option.suggestions:
             fields[f"{OTHER}_{name}"] = forms.CharField(
@@ -199,6 +219,30 @@ class ReadField(forms.CharField):
         return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
 
 
+def askable_models(user: Anybody) -> QuerySet[LanguageModel]:
+    """Return the registered models that a user may have asked, by name."""
+    return LanguageModel.objects.editable_by(user).exclude(spec="").order_by("name")
+
+
+class ModelChooser(forms.ChoiceField):
+    """One of the models that somebody registered, by its name."""
+
+    def offer(self, models: Sequence[LanguageModel]) -> None:
+        """Say which there are, for the person who fills in the form."""
+        names = [(str(model.public_id), str(model)) for model in models]
+        self.choices = names if self.required else [("", "none"), *names]
+
+
+class ModelsChooser(ModelChooser, forms.MultipleChoiceField):
+    """Any number of them, with a box to tick for each."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def offer(self, models: Sequence[LanguageModel]) -> None:
+        """Say which there are."""
+        self.choices = [(str(model.public_id), str(model)) for model in models]
+
+
 @singledispatch
 def field_of(option: Option) -> forms.Field:
     """Return the field of an option, which reads a value; its bounds are checked by the form."""
@@ -213,6 +257,16 @@ def _(option: Text) -> forms.Field:
         required=not option.optional,
         widget=forms.TextInput(attrs={"maxlength": option.max_length}),
     )
+
+
+@field_of.register
+def _(option: RegisteredModel) -> forms.Field:
+    return ModelChooser(required=bool(option.needed))
+
+
+@field_of.register
+def _(option: RegisteredModels) -> forms.Field:
+    return ModelsChooser(required=bool(option.needed))
 
 
 @field_of.register

@@ -6,13 +6,11 @@ from evaluation.site import (
     asking,
     comparing,
     exporting,
-    judge,
     judging,
     models,
     prompts,
     question_set,
     runs,
-    same_meaning,
     starting,
 )
 
@@ -26,8 +24,6 @@ urlpatterns = [
     path(f"{SET}grade/", starting.start, name="grade"),
     path(f"{SET}ask/", asking.ask_models, name="ask-models"),
     path(f"{SET}run/<slug:name>/", starting.start, name="start"),
-    path(f"{SET}let-a-model-judge/", judge.start_judge, name="start-judge"),
-    path(f"{SET}same-meaning/", same_meaning.start, name="start-same-meaning"),
     path(f"{SET}compare/", comparing.compare_models, name="compare-models"),
     path(f"{SET}judging/", judging.judging, name="judging"),
     path(f"{SET}judging/<uuid:task_id>/", judging.judge, name="judge"),

@@ -55,7 +55,7 @@ def test_prompts_are_uploaded_put_to_a_model_and_shown(
     question_set = QuestionSet.objects.create(owner=model.owner, name="wordings")
     path = tmp_path / "prompts.json"
     path.write_text(prompts_text().replace("},\n", "}\n", 1))
-    start = reverse("admin:start-same-meaning", args=[question_set.public_id])
+    start = reverse("admin:start", args=[question_set.public_id, "eloquent"])
     with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
         page = window.page
         window.look("empty", start)

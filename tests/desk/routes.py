@@ -182,8 +182,6 @@ ROUTES: dict[str, Route] = {
     # Runs and results
     "admin:grade": form(EDITS_QUESTIONS),
     "admin:ask-models": form(EDITS_QUESTIONS),
-    "admin:start-judge": form(EDITS_QUESTIONS),
-    "admin:start-same-meaning": form(EDITS_QUESTIONS),
     "admin:start": form(EDITS_QUESTIONS, name=["aqer"]),
     "admin:export": get(QUESTIONS),
     "admin:export-answers": get(ANSWERS, what=["answers", "model-answers", "consensus"]),

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from evaluation.backends.server import Patience
 from evaluation.flow.asking.asker import Settings
-from evaluation.options import Ids, Parameters, Real, Switch, Text, Whole, option
+from evaluation.options import Parameters, Real, RegisteredModels, Switch, Text, Whole, option
 from evaluation.options.declaration import BASIC, DATABASE
 
 TEMPERATURE, MAX_TOKENS = 0.0, 256
@@ -49,13 +49,12 @@ class AskOptions(Parameters):
 
     models: tuple[str, ...] = option(
         (),
-        Ids(
+        RegisteredModels(
             label="Models",
-            help="The public ids of registered models.",
+            help="Each is asked every question.",
             group=BASIC,
-            places=(DATABASE,),
-            uuids=True,
             most=50,
+            needed="no_models",
         ),
     )
     prompt: str | None = option(

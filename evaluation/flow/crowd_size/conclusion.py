@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evaluation.flow.crowd_size.trial import Trial
 from evaluation.flow.stored import RunSummary
-from evaluation.methods.crowd_size import OF_CROWD, SizePoint, Verdict
+from evaluation.methods.crowd_size import OF_CROWD, SizePoint, SizeVerdict
 from evaluation.words.message import Message
 
 VERSION = 1
@@ -33,7 +33,7 @@ class CrowdSizeSummary(RunSummary):
     seed: int = 0
     measure: str = OF_CROWD
     points: tuple[SizePoint, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[SizeVerdict, ...] = ()
 
     @classmethod
     def of_trial(cls, trial: Trial) -> CrowdSizeSummary:
@@ -68,13 +68,13 @@ class CrowdSizeSummary(RunSummary):
         return [*_answers(self.verdicts, self.measure), _basis(self)]
 
 
-def _answers(verdicts: Sequence[Verdict], measure: str) -> Iterator[Message]:
+def _answers(verdicts: Sequence[SizeVerdict], measure: str) -> Iterator[Message]:
     for verdict in verdicts:
         if verdict.measure == measure:
             yield verdict_message(verdict)
 
 
-def verdict_message(verdict: Verdict) -> Message:
+def verdict_message(verdict: SizeVerdict) -> Message:
     """Return a verdict as a message."""
     values = {
         "by": verdict.by,

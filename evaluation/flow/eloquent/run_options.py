@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from evaluation.flow.asking.options import MODEL_SENTENCES
 from evaluation.flow.eloquent.parameters import EloquentParameters
-from evaluation.options import Ids, Real, Whole, option
+from evaluation.options import Real, RegisteredModels, Whole, option
 from evaluation.options.declaration import BASIC, DATABASE
 
 
@@ -25,24 +25,21 @@ class EloquentRunOptions(EloquentParameters):
 
     models: tuple[str, ...] = option(
         (),
-        Ids(
+        RegisteredModels(
             label="Models",
-            help="The public ids of the registered models whose replies are compared.",
+            help="Each question is put to them in all its wordings.",
             group=BASIC,
-            places=(DATABASE,),
-            uuids=True,
             most=20,
+            needed="no_models",
         ),
     )
     judges: tuple[str, ...] = option(
         (),
-        Ids(
+        RegisteredModels(
             label="Judges",
-            help="The public ids of the registered models that say how alike replies are. "
-            "Without one replies are only compared as vectors.",
+            help="They say how alike the replies are. Without one, replies are only compared as "
+            "vectors.",
             group=BASIC,
-            places=(DATABASE,),
-            uuids=True,
             most=5,
         ),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evaluation.flow.parameters import AqerParameters
-from evaluation.options import Parameters, Real, Text, Whole, option
+from evaluation.options import Parameters, Real, RegisteredModel, Whole, option
 from evaluation.options.declaration import ADVANCED, BASIC, DATABASE, NOT_SIGNED
 
 _OF_GRADING = AqerParameters.options()
@@ -19,13 +19,12 @@ class JudgeParameters(Parameters):
 
     judge: str | None = option(
         None,
-        Text(
+        RegisteredModel(
             label="Judge",
-            help="A registered language model, by its public id.",
+            help="It is asked about every answer.",
             group=BASIC,
-            places=(DATABASE,),
             optional=True,
-            max_length=100,
+            needed="no_judge",
         ),
     )
     repeats: int = option(

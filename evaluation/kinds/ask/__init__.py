@@ -9,7 +9,7 @@ from evaluation.flow.asking.summary import AskSummary
 from evaluation.kinds.ask.pages import RESULTS, STANDING, named
 from evaluation.kinds.ask.tables import answers_table, errors_table, models_table
 from evaluation.kinds.ask.terminal import report_of_run
-from evaluation.kinds.kind import Kind
+from evaluation.kinds.kind import Kind, Start
 from evaluation.steps.asking.askings import problems_at_start
 from evaluation.steps.asking.collecting import collect
 
@@ -28,5 +28,5 @@ ASK = Kind(
     named=named,
     standing=STANDING,
     action="Ask models",
-    start="ask-models",
+    start=Start(address="ask-models"),
 )

@@ -4,6 +4,7 @@ from evaluation.flow.eloquent.run_options import EloquentRunOptions
 from evaluation.flow.eloquent.summary import EloquentSummary
 from evaluation.kinds.eloquent.evaluate import EVALUATE
 from evaluation.kinds.eloquent.pages import CHARTS, PAGES
+from evaluation.kinds.eloquent.start import START
 from evaluation.kinds.eloquent.study import STUDY
 from evaluation.kinds.eloquent.terminal import report_of_run
 from evaluation.kinds.eloquent.views import VIEWS
@@ -35,6 +36,6 @@ ELOQUENT = Kind(
     evaluate=EVALUATE,
     study=STUDY,
     action="Same meaning, same answer?",
-    start="start-same-meaning",
+    start=START,
     views=VIEWS,
 )

@@ -35,6 +35,5 @@ JUDGE = Kind(
     pages=(JUDGE_PAGE,),
     study=STUDY,
     action="Let a model judge",
-    start="start-judge",
     check=problems_at_start,
 )

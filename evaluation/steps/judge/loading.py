@@ -76,7 +76,7 @@ def problems_at_start(
     """Return what only the database knows to be wrong: with the judge, and its prices."""
     if not parameters.judge:
         return [problem("no_judge", "judge")]
-    model = _registered(parameters.judge, user.pk)
+    model = _registered(parameters.judge, user)
     if model is None:
         return [problem("unknown_judge", "judge")]
     if parameters.budget is not None and not model.has_prices:
@@ -90,7 +90,7 @@ def problems_at_start(
 
 def judge_of(run: Run, parameters: JudgeParameters) -> LanguageModel:
     """Return the model that judges. Raises `RunInputError` where it may not be asked any more."""
-    found = _registered(parameters.judge or "", run.owner_id)
+    found = _registered(parameters.judge or "", run.owner)
     if found is None:
         raise RunInputError("The judge is no registered model of yours.")
     if parameters.budget is not None and not found.has_prices:
@@ -100,12 +100,12 @@ def judge_of(run: Run, parameters: JudgeParameters) -> LanguageModel:
     return found
 
 
-def _registered(public_id: str, owner_id: int | None) -> LanguageModel | None:
+def _registered(public_id: str, user: Anybody) -> LanguageModel | None:
     try:
         asked = UUID(public_id)
     except ValueError:
         return None
-    return LanguageModel.objects.filter(public_id=asked, owner=owner_id).first()
+    return LanguageModel.objects.editable_by(user).filter(public_id=asked).first()
 
 
 def _judged(run: Run) -> Any:

@@ -28,7 +28,8 @@ BY_NAME: dict[str, Any] = {
     "ResultWorkerRow.name": "ada",
     "ResultModelRow.name": "small-1",
     "ResultModelAnswer.name": "small-1",
-    "Run.results": f"{ROOT}runs/{RUN}/results/",
+    "AskParameters.prompt": "closed",
+    "JudgeParameters.judge": MODEL,
     "Progress.stage": "embedding",
     "Alarm.case": "copies",
     "Alarm.kind": "copies",
@@ -117,6 +118,7 @@ BY_NAME: dict[str, Any] = {
     "rank": 1,
     "rate": 120.0,
     "reason": "",
+    "results": f"{ROOT}runs/{RUN}/results/",
     "run": RUN,
     "score": 0.74,
     "second_name": "small-2",
@@ -157,16 +159,18 @@ OF_TYPE: dict[str, Any] = {
 
 
 def add_examples(result: dict[str, Any], generator: Any, request: Any, public: bool) -> Any:
-    """Give every schema of an object an example (a hook of drf-spectacular)."""
+    """Give every schema of an object, or of one of several, an example (a hook)."""
     schemas = result["components"]["schemas"]
     for name, schema in schemas.items():
-        if "properties" in schema:
+        if "properties" in schema or "oneOf" in schema:
             schema["examples"] = [example_of(name, schemas)]
     return result
 
 
 def example_of(name: str, schemas: dict[str, Schema]) -> dict[str, Any]:
-    """Return an example of the component of that name."""
+    """Return an example of the component of that name; of several the first."""
+    if one_of := schemas[name].get("oneOf"):
+        return example_of(_referred(one_of[0]), schemas)
     plain = name.removeprefix("Patched").removesuffix("Request")
     return {
         field: value_of(plain, field, schema, schemas)
@@ -178,7 +182,7 @@ def value_of(component: str, field: str, schema: Schema, schemas: dict[str, Sche
     """Return an example of a field."""
     for choice in (schema, *schema.get("allOf", ()), *schema.get("oneOf", ())):
         if "$ref" in choice:
-            return example_of(choice["$ref"].rpartition("/")[2], schemas)
+            return example_of(_referred(choice), schemas)
     types = schema.get("type", "object")
     kinds = types if isinstance(types, list) else [types]
     if schema.get("format") == "uuid" and field in IDS:
@@ -195,7 +199,13 @@ def value_of(component: str, field: str, schema: Schema, schemas: dict[str, Sche
             return BY_NAME[name]
     if "format" in schema and schema["format"] in OF_FORMAT:
         return OF_FORMAT[schema["format"]]
-    return OF_TYPE[next(kind for kind in kinds if kind != "null")]
+    found = OF_TYPE[next(kind for kind in kinds if kind != "null")]
+    return max(found, schema["minimum"]) if "minimum" in schema else found
+
+
+def _referred(schema: Schema) -> str:
+    """Return the name of the component that a schema refers to."""
+    return str(schema["$ref"].rpartition("/")[2])
 
 
 def fits(value: Any, kinds: list[str]) -> bool:

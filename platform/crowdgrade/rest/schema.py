@@ -53,7 +53,7 @@ def add_problems(result: dict[str, Any], generator: Any, request: Any, public: b
         "items": {"$ref": "#/components/schemas/Fault"},
     }
     for name, schema in components["schemas"].items():
-        if name.endswith("Request"):
+        if name.endswith("Request") and "properties" in schema:
             # A misspelt key is refused, not left out.
             schema["additionalProperties"] = False
     for path, operations in result["paths"].items():

@@ -3,9 +3,15 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
+import yaml
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
@@ -17,6 +23,8 @@ from evaluation.kinds import UnknownKindError, all_kinds
 from evaluation.models import Run
 from evaluation.models.runs import known_kinds
 from tests.evaluation.kinds.words import WordOptions
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -95,6 +103,30 @@ def test_its_start_form_begins_with_the_parameters_of_a_run(site, rivers):
     # Of another kind: the defaults.
     graded = reverse("admin:grade", args=[rivers.public_id])
     assert site.get(f"{graded}?like={run.public_id}").status_code == 200
+
+
+def upload(site, address, content, **more):
+    file = SimpleUploadedFile("more.csv", content)
+    return site.post(address, {"file": "more", "more": file, **more}, follow=True).content.decode()
+
+
+def test_its_start_page_takes_the_files_that_it_declares(site, rivers, settings):
+    settings.RUN_KINDS = ["tests.evaluation.kinds.words.STARTED"]
+    address = reverse("admin:start", args=[rivers.public_id, "words"])
+    said = site.get(address).content.decode()
+    assert "Counts the words of each worker&#x27;s answers. Nobody needs it." in said
+    assert "<strong>2 questions.</strong>" in said  # too few to start anything
+    assert "Start the run" not in said
+    assert "More questions" in said
+    more = b"question,text\nq3,Who owns it?\n"
+    assert "Line 3, column text: nobody is sure. Tick." in upload(site, address, more)
+    assert rivers.latest_version().questions.count() == 2
+    assert "larger than 1000" in upload(site, address, b"x" * 1001, sure="1")
+    assert "Choose a file." in site.post(address, {"file": "more"}, follow=True).content.decode()
+    taken = upload(site, address, more, sure="1")
+    assert "1 questions in the file = 1 new" in taken
+    assert '<p class="cg-field">3 questions.</p>' in taken
+    assert "Start the run" in taken
 
 
 def test_its_results_have_its_own_tabs_and_settings(site, finished):
@@ -193,6 +225,30 @@ def test_it_is_started_watched_and_read_over_the_api(api, rivers):
     assert b"".join(api.get(f"{table['url']}?format=csv")).startswith(b"\xef\xbb\xbfworker,words")
     assert api.get(f"{table['url']}?format=pdf").status_code == 400
     assert api.get(f"{done['results']}tables/models/").status_code == 404
+
+
+def test_the_schema_describes_requests_runs_and_the_report_of_each_kind(tmp_path):
+    """Of the kinds that the settings of a process name: the one of the tests is among them."""
+    made = tmp_path / "openapi.yaml"
+    subprocess.run(
+        [sys.executable, "manage.py", "spectacular", "--fail-on-warn", "--file", made],
+        cwd=ROOT,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "tests.evaluation.kinds.settings"},
+        check=True,
+        timeout=120,
+    )
+    schemas = yaml.safe_load(made.read_text())["components"]["schemas"]
+    asked = schemas["NewRunRequest"]
+    assert asked["discriminator"]["mapping"]["words"] == "#/components/schemas/NewWordsRunRequest"
+    of_words = schemas["NewWordsRunRequest"]
+    assert of_words["properties"]["kind"]["enum"] == ["words"]
+    assert set(of_words["required"]) == {"question_set", "kind"}
+    parameters = schemas["WordsParametersRequest"]
+    assert set(parameters["properties"]) == {"longest", "seconds"}
+    assert parameters["additionalProperties"] is False
+    assert "kind" not in schemas["NewAqerRunRequest"]["required"]  # it is the one that is meant
+    assert {"$ref": "#/components/schemas/WordsRun"} in schemas["Run"]["oneOf"]
+    assert {"$ref": "#/components/schemas/ResultWordReport"} in schemas["Report"]["oneOf"]
 
 
 @pytest.mark.parametrize(

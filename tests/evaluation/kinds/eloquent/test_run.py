@@ -244,7 +244,7 @@ def test_without_a_judge_the_page_says_so_and_compares_vectors(
 
 
 def start_page(question_set):
-    return reverse("admin:start-same-meaning", args=[question_set.public_id])
+    return reverse("admin:start", args=[question_set.public_id, "eloquent"])
 
 
 def test_the_page_that_starts_it_takes_ticked_models(client, question_set, small, world, rita):

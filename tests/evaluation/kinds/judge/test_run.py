@@ -204,7 +204,7 @@ def test_answers_that_a_run_suggested_are_no_random_ones_and_it_says_so(rivers, 
 def test_it_is_started_from_a_form_that_offers_ones_models(client, rivers, model):
     LanguageModel.objects.create(owner=rivers.owner, name="imported only")
     client.force_login(rivers.owner)
-    address = reverse("admin:start-judge", args=[rivers.public_id])
+    address = reverse("admin:start", args=[rivers.public_id, "judge"])
     shown = client.get(address).content.decode()
     assert "kind one" in shown
     assert "imported only" not in shown
@@ -223,8 +223,8 @@ def test_it_is_started_from_a_form_that_offers_ones_models(client, rivers, model
 
 def test_without_a_model_the_form_says_where_to_register_one(client, rivers):
     client.force_login(rivers.owner)
-    shown = client.get(reverse("admin:start-judge", args=[rivers.public_id])).content.decode()
-    assert "you have none with an address" in shown
+    shown = client.get(reverse("admin:start", args=[rivers.public_id, "judge"])).content.decode()
+    assert "No model is registered that could be asked" in shown
     assert reverse("admin:models") in shown
 
 

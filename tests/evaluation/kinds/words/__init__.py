@@ -4,9 +4,11 @@ import time
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from annotations.exchange import InputError, Problem
+from annotations.exchange.importing import import_questions
 from annotations.models import Response
 from evaluation.judging import Choice, Exhibit, Judging, Part
-from evaluation.kinds import Kind, Page, RunSummary
+from evaluation.kinds import Beforehand, Kind, Page, RunSummary, Start, StartFile
 from evaluation.models import Run, RunData
 from evaluation.options import Parameters, Real, Whole, option
 from evaluation.reports.spreadsheet import Table
@@ -154,3 +156,37 @@ SORT = replace(
     machines=lambda run: {},
 )
 JUDGED = replace(WORDS, judging=(PLENTY, SORT))
+
+
+# The same with a page that takes a file of questions before it starts anything.
+def before(version):
+    count = version.questions.count() if version else 0
+    return Beforehand(f"{count} questions.", ready=count > 2)
+
+
+def take_questions(question_set, source, switches):
+    if not switches["sure"]:
+        raise InputError(
+            [Problem("more.csv", 3, "text", "nobody is sure", "Tick.", "Give --sure.")]
+        )
+    return import_questions(question_set, source).lines()
+
+
+STARTED = replace(
+    WORDS,
+    needs_answers=False,
+    start=Start(
+        words="Nobody needs it.",
+        before=before,
+        files=(
+            StartFile(
+                name="more",
+                title="More questions",
+                words="They have no answers.",
+                take=take_questions,
+                switches={"sure": "I am sure"},
+                most_bytes=1000,
+            ),
+        ),
+    ),
+)
