@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotations', '0006_uploads'),
-        ('evaluation', '0010_asking_models'),
+        ('evaluation', '0011_replies_by_key'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
