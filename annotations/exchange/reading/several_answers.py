@@ -356,6 +356,8 @@ def _numbers(value: Any) -> tuple[float, ...] | None:
         value = list(value.values())
     if not isinstance(value, list):
         return None
+    if {*map(type, value)} == {float}:  # nearly always, and there are millions
+        return tuple(value)
     plain = (one.get("logprob") if isinstance(one, dict) else one for one in value)
     return tuple(map(_number, plain))
 

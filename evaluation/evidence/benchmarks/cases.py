@@ -20,6 +20,7 @@ from evaluation.evidence.benchmarks import (
     machine,
     pages,
     robustness,
+    studies,
 )
 from evaluation.evidence.benchmarks.report import Report
 from evaluation.evidence.benchmarks.results import CaseResult, FailedError, Findings, SkippedError
@@ -55,6 +56,7 @@ CASES: dict[str, Case] = {
     "asking": lambda _: asking.against_bare_loop(),
     "alarms": lambda options: alarms.cost_of_alarms(options.data),
     "robustness": lambda _: robustness.whole_volume(),
+    "studies": lambda _: studies.of_answers(),
     "embedding": lambda options: embedding.against_bare_encode(options.data),
 }
 

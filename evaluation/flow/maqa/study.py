@@ -28,7 +28,7 @@ from evaluation.flow.maqa.columns import (
     mean_score,
     semantic_entropies,
 )
-from evaluation.flow.maqa.judging import JudgedReply, RightAnswers, judge
+from evaluation.flow.maqa.judging import JudgedAnswer, JudgedReply, RightAnswers, judge
 from evaluation.flow.maqa.meaning import Clusters, cluster_replies
 from evaluation.flow.maqa.parameters import MaqaParameters
 from evaluation.flow.maqa.rows import (
@@ -133,21 +133,21 @@ class MaqaStudy:
     def positions(self) -> Iterator[PositionRow]:
         """Yield how right and how sure answers are by where they stand."""
         for system, replies in self.judged.items():
-            by_place: dict[int, list[AnswerRow]] = {}
-            for item, judged in replies.items():
+            by_place: dict[int, list[JudgedAnswer]] = {}
+            for judged in replies.values():
                 for reply in judged:
-                    for row in answer_rows(system, item, reply, ()):
-                        by_place.setdefault(row.position, []).append(row)
+                    for place, answer in enumerate(reply.answers, 1):
+                        by_place.setdefault(place, []).append(answer)
             for place in sorted(by_place):
-                rows = by_place[place]
-                sure = [row for row in rows if row.max_softmax is not None]
+                answers = by_place[place]
+                sure = [answer.token for answer in answers if answer.token]
                 yield PositionRow(
                     system,
                     place,
-                    len(rows),
-                    float(np.mean([row.right for row in rows])),
+                    len(answers),
+                    float(np.mean([answer.right for answer in answers])),
                     len(sure),
-                    *(mean_of(getattr(row, name) for row in sure) for name in TOKENS),
+                    *(mean_of(getattr(token, name) for token in sure) for name in TOKENS),
                 )
 
     def gold_counts(self) -> Iterator[GoldCountRow]:
@@ -261,6 +261,8 @@ def study_replies(
         n_divided += found.divided
         n_empty += reply.status is AnswerStatus.EMPTY
         n_refused += reply.status in REFUSED
+    if progress:
+        progress("judging", len(replies), len(replies))
     judged = _in_order(judged, replies, right)
     for system, of_system in judged.items():
         missing = [item for item in right if item not in of_system and not errors[system, item]]

@@ -97,22 +97,26 @@ def of_top_logprobs(logprobs: Sequence[float], vocabulary: int | None) -> FirstT
     # Plain numbers: they are few, and arrays of five are slower than a loop.
     if not len(logprobs):
         raise DistributionError(NO_NUMBERS)
-    if any(x != x or x == inf for x in logprobs):
+    logs = sorted(logprobs, reverse=True)
+    if (added := sum(logs)) != added or logs[0] == inf:
         raise DistributionError(NOT_FINITE)
-    p = [exp(min(x, 1.0)) for x in logprobs]
+    if logs[0] > 1:
+        raise DistributionError(ABOVE_1)
+    p = list(map(exp, logs))
     total = sum(p)
-    if max(p) > 1 + ROUNDING or total > 1 + ROUNDING:
+    if p[0] > 1 + ROUNDING or total > 1 + ROUNDING:
         raise DistributionError(ABOVE_1)
     if not total:
         raise DistributionError(NOT_FINITE)
-    p = sorted((min(one, 1.0) for one in p), reverse=True)
+    if p[0] > 1:
+        p = [min(one, 1.0) for one in p]
     missing = max(0.0, 1.0 - total)
     others = None if vocabulary is None else vocabulary - len(p)
     if others is not None and (others < 0 or (others == 0 and missing > ROUNDING)):
         raise DistributionError(VOCABULARY_TOO_SMALL)
     if others == 0:
         missing = 0.0
-    low = max(0.0, -sum(one * log(one) for one in p if one))
+    low = max(0.0, -sum([one * log(one) for one in p if one]))
     high: float | None = low
     if missing:
         low -= missing * log(missing)

@@ -23,6 +23,8 @@ ALL_RIGHT = "all_right"
 
 # Groups and draws that are counted at once: arrays of a megabyte, which stay in the cache.
 _GROUPS, _DRAWS = 2048, 64
+# Rows that are summed one after the other, beside those of the other strips.
+_STRIP = 32
 
 
 def telling_apart(
@@ -101,9 +103,7 @@ class _Draws:
         found, false, above, precise = np.zeros((4, drawn.shape[1]))
         for of_right, of_wrong in self._parts:
             right, wrong = of_right @ drawn, of_wrong @ drawn
-            found_here, false_here = np.cumsum(right, axis=0), np.cumsum(wrong, axis=0)
-            found_here += found
-            false_here += false
+            found_here, false_here = _running(right, found), _running(wrong, false)
             found, false = found_here[-1].copy(), false_here[-1].copy()
             # For each right case: the wrong ones above it, and half of those at its number.
             wrong *= -0.5
@@ -115,3 +115,21 @@ class _Draws:
         area = 1 - ratio(above, n_right * n_wrong)
         average = ratio(precise, n_right)
         return np.vstack([area, np.where(n_wrong > 0, average, np.nan)])
+
+
+def _running(counts: Floats, before: Floats) -> Floats:
+    """Return `before` and the sums down to each row: (G, D) and (D,), a cumsum of whole numbers.
+
+    Row by row each sum waits for the last one. Here strips of rows are summed side by side, and
+    each strip then gets what is above it; whole numbers add up alike in any order.
+    """
+    rows, draws = counts.shape
+    strips = -(-rows // _STRIP)
+    out = np.zeros((strips, _STRIP, draws))
+    out.reshape(-1, draws)[:rows] = counts
+    for row in range(1, _STRIP):
+        out[:, row] += out[:, row - 1]
+    above = np.cumsum(out[:, -1], axis=0)
+    out[0] += before
+    out[1:] += (above[:-1] + before)[:, None, :]
+    return out.reshape(-1, draws)[:rows]

@@ -16,10 +16,19 @@ def test_by_hand_with_a_tie():
     assert average.value == pytest.approx(5 / 6)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 7, 12])
+def test_sums_by_strips_are_those_of_row_after_row(rows, monkeypatch):
+    monkeypatch.setattr(sureness, "_STRIP", 3)
+    rng = np.random.default_rng(rows)
+    counts, before = rng.integers(0, 9, (rows, 4)), rng.integers(0, 9, 4)
+    assert (sureness._running(counts, before) == before + np.cumsum(counts, axis=0)).all()
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_values_and_every_draw_are_those_of_scikit_learn(seed, monkeypatch):
     # In parts, as many cases are.
     monkeypatch.setattr(sureness, "_GROUPS", 5)
+    monkeypatch.setattr(sureness, "_STRIP", 2)
     monkeypatch.setattr(sureness, "_DRAWS", 7)
     rng = np.random.default_rng(seed)
     n, items = 120, 30
