@@ -26,6 +26,7 @@ from evaluation.backends import parse_spec
 from evaluation.files.graded import FileGrading
 from evaluation.files.metrics import refuse_to_replace
 from evaluation.files.remedies import anchors_of, excluded_workers, refuse_to_replace_grades
+from evaluation.files.summary import refuse_to_replace_results
 from evaluation.files.tables import ANCHORS, files_of, write_tables
 from evaluation.files.vectors import read_vectors
 from evaluation.flow.embed import Embedded, Progress
@@ -48,9 +49,10 @@ class GradingRequest:
     columns: ColumnNames
     parameters: AqerParameters
     output: Path
-    exclude_workers: Path | None = None
+    exclude_workers: str | None = None
     anchors: Path | None = None
     duplicates: Duplicates = Duplicates.REFUSE
+    overwrite: bool = False
 
 
 def grade_file(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
@@ -75,7 +77,8 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
 def _refuse_to_replace_inputs(request: GradingRequest) -> None:
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
-    inputs = (request.answers, request.models, vectors, request.exclude_workers, request.anchors)
+    listed = None if request.exclude_workers is None else Path(request.exclude_workers)
+    inputs = (request.answers, request.models, vectors, listed, request.anchors)
     refuse_to_replace(request.output, files_of(request.parameters), inputs)
 
 
@@ -92,7 +95,7 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     if models is not None:
         hashes["models"] = models.sha256
     if request.exclude_workers is not None:
-        listed = excluded_workers(request.exclude_workers, request.columns, answers.name, given)
+        listed = excluded_workers(request.exclude_workers, request.columns, answers, given)
         excluded = tuple(listed.lines)
         parameters = replace(given.parameters, exclude_workers=excluded)
         given = replace(given, parameters=parameters, excluded=excluded)
@@ -103,6 +106,8 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
         hashes["anchors"] = anchors.sha256
     embed_texts, of_vectors = vectors_from(given, answers, models)
     hashes |= of_vectors
+    if not request.overwrite:
+        refuse_to_replace_results(request.output, hashes)
     try:
         grading = grade_answers(given, embed_texts, progress)
     except RemedyError as error:

@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
-from annotations.exchange import AnchorFile, ColumnNames, InputError, WorkerList, read_workers
+from annotations.exchange import AnchorFile, AnswerFile, ColumnNames, InputError, WorkerList
 from annotations.exchange.problems import Problems
+from annotations.exchange.reading.outside_information import given_workers
 from evaluation.flow.inputs import GradingInput
+from evaluation.texts.near import perhaps
 
 LOOK = "Check the id; ids are case-sensitive."
 
 
 def excluded_workers(
-    path: Path, columns: ColumnNames, answers: str, given: GradingInput
+    text: str, columns: ColumnNames, answers: AnswerFile, given: GradingInput
 ) -> WorkerList:
-    """Return whom to exclude. Raises `InputError` for every id that is in no answer.
+    """Return whom to exclude of those who are graded, by a file or ids in the text itself.
 
-    `answers` is the name of the file of answers.
+    Raises `InputError` for every id that is in no answer, with ids like it.
     """
-    listed = read_workers(path, columns)
-    known = set(given.workers)
+    listed = given_workers(text, columns)
+    voting = set(given.workers)
+    known = dict.fromkeys(record.worker for record in answers.records)
     problems = Problems(listed.name)
     for worker, line in listed.lines.items():
         if worker not in known:
-            problems.add(line, "worker", f"there is no worker {worker[:60]} in {answers}", LOOK)
+            reason = f"there is no worker {perhaps(worker, known)} in {answers.name}"
+            look = LOOK if line else f"{LOOK} There is no file of that name either."
+            problems.add(line or None, "worker" if line else None, reason, look)
     problems.raise_if_any()
-    if len(known) == len(listed.lines):
+    # Whose answers were all rejected has no vote already.
+    lines = {worker: line for worker, line in listed.lines.items() if worker in voting}
+    listed = replace(listed, lines=lines)
+    if len(voting) == len(lines):
         problems.add(None, None, "all workers are in it", "Leave somebody to grade by.")
     problems.raise_if_any()
     return listed

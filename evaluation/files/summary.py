@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from annotations.exchange import AnswerFile, InputError
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.files.graded import FileGrading
 from evaluation.flow.alarms import Alarm
@@ -11,6 +15,8 @@ from evaluation.flow.grading import Grading
 from evaluation.flow.results import Undefined
 from evaluation.methods import ModelScores
 from evaluation.words.terminal import said
+
+SUMMARY = "summary.json"
 
 
 def summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
@@ -22,7 +28,7 @@ def summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
         "signature": grading.signature(graded.input_hash),
         "parameters": {
             **parameters.as_dict(),
-            **_reading(graded),
+            **_reading(graded.answers),
             "precision": info.precision,
             "precision_requested": parameters.precision,
         },
@@ -49,9 +55,35 @@ def alarm_cells(alarm: Alarm) -> dict[str, Any]:
     return {**alarm.as_dict(), "message": said(alarm.message)}
 
 
-def _reading(graded: FileGrading) -> dict[str, str]:
+def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:
+    """Raise `InputError` if a folder holds results of other inputs.
+
+    Others are files of which one was read then for what another one is read now. With other
+    settings, or files besides, the same answers may be graded again in the same place.
+    """
+    path = output / SUMMARY
+    try:
+        inputs = dict(json.loads(path.read_text("utf-8"))["input_hashes"])
+        inputs["answers"]  # whatever was graded, these were read
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, KeyError, TypeError):
+        what = "is no summary of a grading, or a damaged one"
+    else:
+        other = [name for name, was in inputs.items() if hashes.get(name, was) != was]
+        if not other:
+            return
+        what = f"holds the results of other inputs ({', '.join(other)})"
+    raise InputError.single(
+        str(path),
+        f"it {what}, which would be replaced",
+        "Choose another folder with --output, or add --overwrite.",
+    )
+
+
+def _reading(answers: AnswerFile) -> dict[str, str]:
     """Return which of two answers of a worker counts, where the file could have been refused."""
-    duplicates = graded.answers.duplicates
+    duplicates = answers.duplicates
     return {} if duplicates in (None, Duplicates.REFUSE) else {"duplicates": str(duplicates)}
 
 
@@ -66,7 +98,7 @@ def _counts(graded: FileGrading) -> dict[str, int]:
         "questions": len(aqer.questions_),
         "single_answer_questions": int((aqer.n_workers_of_question_ == 1).sum()),
     }
-    if _reading(graded):
+    if _reading(graded.answers):
         counts["superseded_rows"] = graded.answers.n_superseded
     if graded.models is not None:
         models = graded.models

@@ -57,8 +57,8 @@ class AqerParameters(Parameters):
 
     `bootstrap` is the number of draws; fields with the name of a parameter of `AQER` are that
     parameter. Those of the group "remedies" are off by default; a run with one is compared with
-    the plain one. `exclude_workers` are ids: in a file those of the file, in the database public
-    ids.
+    the plain one. `exclude_workers` are the workers' own ids; in the database public ids will do as
+    well.
     """
 
     embedder: str = option(
@@ -239,12 +239,12 @@ class AqerParameters(Parameters):
         (),
         Ids(
             label="Exclude workers",
-            help="To see how it is without them: ids of the platform, as in the address of a "
-            "worker's page. They get no vote, no grade and no rank; nobody is rejected.",
+            help="To see how it is without them: their own ids, as in the lists of workers. They "
+            "get no vote, no grade and no rank; nobody is rejected.",
             group=REMEDIES,
-            file="workers who do not vote and get no grade: an id (over the database: a public id) "
-            "on each line, or a table with the column worker",
-            uuids=True,
+            file="workers who do not vote and get no grade: their ids, parted by commas, or a file "
+            "with an id on each line or a table with the column worker",
+            metavar="FILE|ID,...",
             signed_as=REMEDIES,
             gathered=True,
         ),
@@ -361,6 +361,10 @@ class AqerParameters(Parameters):
     }
     sentences: ClassVar = {
         "unreadable": "{reason}",
+        "unknown_workers": "{exclude_workers}: nobody of the name answered here: {reason}",
+        "several_workers": "{exclude_workers}: workers of several panels have the id: {reason}; "
+        "take the id in the address of the worker's page",
+        "nobody_left": "{exclude_workers} names everybody who answered: leave somebody to grade by",
         "precision_of_file": "{precision} is for models that run here: precomputed vectors keep "
         "their own",
         "nli_needed": "{init:entailment} needs an entailment model, and none comes with the "

@@ -128,5 +128,5 @@ def _(option: Choice, read: Callable[[str], Any], _files: bool) -> dict[str, Any
 
 @arguments_of.register
 def _(option: Ids, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
-    found = {"type": Path, "metavar": option.metavar}
+    found = {"type": str, "metavar": option.metavar}
     return {**found, "help": option.file} if option.file else found

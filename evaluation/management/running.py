@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotations.exchange import read_workers
+from annotations.exchange.reading.outside_information import given_workers
 from annotations.exchange.writing.formats import write_table
 from annotations.management.importing import SetCommand
 from annotations.models import QuestionSetVersion
@@ -102,7 +102,9 @@ def with_ids(parameters: Parameters, options: dict[str, Any]) -> Parameters:
     for name, option in parameters.options().items():
         if isinstance(option, Ids) and options[name] is not None:
             with refused_as_bad_input():
-                parameters = replace(parameters, **{name: tuple(read_workers(options[name]).lines)})
+                parameters = replace(
+                    parameters, **{name: tuple(given_workers(options[name]).lines)}
+                )
     return parameters
 
 

@@ -256,10 +256,11 @@ class Ids(Option):
         return None
 
     def _read(self, text: str) -> tuple[str, ...]:
-        """Return the ids that stand between white space."""
-        ids = tuple(dict.fromkeys(text.split()))
+        """Return the ids: one on each line, or where they are public ids between white space."""
         if not self.uuids:
-            return ids
+            lines = (line.strip() for line in text.splitlines())
+            return tuple(dict.fromkeys(line for line in lines if line))
+        ids = tuple(dict.fromkeys(text.split()))
         for one in ids:
             try:
                 UUID(one)

@@ -31,7 +31,7 @@ def load(run_id: int) -> GradingInput:
     models = LanguageModel.objects.in_bulk(set(found.models.models) if found.models else ())
     return replace(
         found,
-        excluded=excluded_ids(parameters.exclude_workers, found.workers),
+        excluded=excluded_ids(run.version, parameters.exclude_workers, found.workers),
         anchors=[
             (row, grades[key]) for row, key in enumerate(found.answered.keys) if key in grades
         ],

@@ -6,45 +6,108 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from uuid import UUID
+from dataclasses import dataclass, field
 
 from django.db.models import Avg, QuerySet
 
+from annotations.exchange.reading.answers import cleaned
 from annotations.models import QuestionSet, QuestionSetVersion, Response, Worker
+from annotations.models.access import Anybody
 from evaluation.flow.aqer_summary import summary_of
+from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.aqer.electorate import RemedyError
 from evaluation.models import HumanJudgement, Run
+from evaluation.options import Problem
+from evaluation.options.problems import problem
 from evaluation.steps.checkpoints import RunInputError
+from evaluation.texts.near import perhaps
 from evaluation.words.message import Message
 
 # Ids that an error spells out.
 NAMED = 20
 
 
-def excluded_ids(public_ids: Sequence[str], workers: Sequence[int]) -> list[int]:
-    """Return the primary keys of workers to exclude, by their public ids.
+@dataclass
+class _Named:
+    """What ids stand for: keys of workers, and ids that stand for nobody or for several."""
 
-    `workers` are the keys of those who answered. Raises `RunInputError` for an id that is none of
-    theirs.
+    keys: list[int] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    several: list[str] = field(default_factory=list)
+
+
+def excluded_ids(
+    version: QuestionSetVersion, ids: Sequence[str], voting: Sequence[int]
+) -> list[int]:
+    """Return the primary keys of workers to exclude, by their own ids or their public ids.
+
+    `voting` are the keys of those who are graded; of the others, whose answers were rejected, none
+    is returned. Raises `RunInputError` for an id that is of nobody, or of several: what `queue`
+    lets pass has none.
     """
-    if not public_ids:
+    if not ids:
         return []
-    valid, wrong = [], []
-    for text in public_ids:
-        try:
-            valid.append(UUID(text))
-        except ValueError:
-            wrong.append(text)
-    found = dict(Worker.objects.filter(public_id__in=valid).values_list("public_id", "pk"))
-    answering = set(workers)
-    wrong += [str(public) for public in valid if found.get(public) not in answering]
-    if wrong:
+    found = _named(version, ids)
+    if wrong := [*found.unknown, *found.several]:
         more = f" and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
         raise RunInputError(
-            f"Workers to exclude that gave no answer here: {', '.join(wrong[:NAMED])}{more}. Give "
-            "the platform's own ids (public ids) of workers who answered."
+            f"Workers to exclude that are not one worker who answered here: "
+            f"{', '.join(wrong[:NAMED])}{more}."
         )
-    return [found[public] for public in valid]
+    graded = set(voting)
+    return [key for key in dict.fromkeys(found.keys) if key in graded]
+
+
+def problems_of_exclusion(
+    version: QuestionSetVersion, user: Anybody, parameters: AqerParameters
+) -> list[Problem]:
+    """Return what is wrong with the workers to exclude, before a run is started."""
+    ids, option = parameters.exclude_workers, "exclude_workers"
+    if not ids:
+        return []
+    found = _named(version, ids)
+    if found.unknown:
+        known = sorted(answering(version).values_list("external_id", flat=True))
+        names = [perhaps(one, known) for one in found.unknown[:NAMED]]
+        return [problem("unknown_workers", option, reason=_listed(names, len(found.unknown)))]
+    if found.several:
+        names = found.several[:NAMED]
+        return [problem("several_workers", option, reason=_listed(names, len(found.several)))]
+    voting = answering(version, rejected=parameters.include_rejected)
+    if not voting.exclude(pk__in=found.keys).exists():
+        return [problem("nobody_left", option)]
+    return []
+
+
+def answering(version: QuestionSetVersion, *, rejected: bool = True) -> QuerySet[Worker]:
+    """Return the workers who submitted an answer to a version; `rejected` ones count as well."""
+    answers = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
+    if not rejected:
+        answers = answers.filter(rejected=False)
+    return Worker.objects.filter(pk__in=answers.values("submission__worker"))
+
+
+def _named(version: QuestionSetVersion, ids: Sequence[str]) -> _Named:
+    by_id: dict[str, list[int]] = {}
+    public: dict[str, int] = {}
+    for key, public_id, name in answering(version).values_list("pk", "public_id", "external_id"):
+        public[str(public_id)] = key
+        by_id.setdefault(name, []).append(key)
+    found = _Named()
+    for text in ids:
+        keys = by_id.get(cleaned(text), [])
+        if (of_platform := public.get(text.strip().lower())) is not None:
+            keys = [of_platform]
+        if len(keys) == 1:
+            found.keys += keys
+        else:
+            (found.several if keys else found.unknown).append(text)
+    return found
+
+
+def _listed(names: Sequence[str], total: int) -> str:
+    more = f" and {total - len(names)} more" if total > len(names) else ""
+    return ", ".join(names) + more
 
 
 def judgements_of(question_set: QuestionSet | QuestionSetVersion) -> QuerySet[HumanJudgement]:

@@ -85,7 +85,7 @@ def test_a_run_is_paused_and_resumed_and_one_that_ended_is_neither(api, world):
         ({"bootstraps": 1}, "bootstraps"),
         ({"group_vote": 0.5}, "group_vote"),
         ({"camps": True, "anchors": True}, "camps"),
-        ({"exclude_workers": ["ada"]}, "exclude_workers/0"),
+        ({"exclude_workers": ["nobody"]}, "exclude_workers"),
     ],
 )
 def test_parameters_that_will_not_do_are_named(api, world, parameters, at):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import math
 import os
 import re
@@ -9,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotations.exchange.header import Column, ColumnNames, clean_name
-from annotations.exchange.problems import Problems
+from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, cleaned
 from annotations.exchange.reading.decoding import open_text
 from annotations.exchange.reading.tables import ACCEPTED, open_table
@@ -19,7 +21,7 @@ _DELIMITERS = re.compile("[,;\t]")
 
 @dataclass(frozen=True, slots=True)
 class WorkerList:
-    """Ids of workers, each with the line where it stands; repeated ones once."""
+    """Ids of workers, each with the line where it stands (0 without a file); repeated ones once."""
 
     name: str
     sha256: str
@@ -77,6 +79,28 @@ def read_workers(
         problems.add(None, None, "there is no worker in it", "Write one id on each line.")
     problems.raise_if_any()
     return WorkerList(path.name, sha256, lines)
+
+
+def given_workers(given: str, columns: ColumnNames = DEFAULT_COLUMNS) -> WorkerList:
+    """The workers in a file as in `read_workers`, or those whose ids stand in the text itself.
+
+    The text is the path of a file if there is one; else ids parted by commas, where one that holds
+    a comma is quoted as in CSV. They have line 0. Raises `InputError` as `read_workers`, and for a
+    text without an id.
+    """
+    if Path(given).is_file():
+        return read_workers(given, columns)
+    try:
+        rows = list(csv.reader([given], strict=True, skipinitialspace=True))
+    except csv.Error as error:
+        raise InputError.single(
+            given[:60], "the ids are not quoted as in CSV", 'Write "one, id",another.'
+        ) from error
+    ids = [worker for row in rows for cell in row if (worker := cleaned(cell))]
+    if not ids:
+        raise InputError.single(given[:60], "there is no worker in it", "Write ID,ID or a file.")
+    digest = hashlib.sha256("\n".join(ids).encode()).hexdigest()
+    return WorkerList(given[:60], digest, dict.fromkeys(ids, 0))
 
 
 def _is_plain(path: Path, column: str) -> bool:

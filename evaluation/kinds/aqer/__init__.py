@@ -13,6 +13,7 @@ from evaluation.models.runs import GRADING
 from evaluation.reports import run_report, tables
 from evaluation.reports.comparing.tables import groups_table, leaderboard_table
 from evaluation.steps.grading import grade_run
+from evaluation.steps.outside import problems_of_exclusion
 
 PAGES = (
     Page("", "People and questions", address="results-people"),
@@ -51,5 +52,6 @@ AQER = Kind(
     pages=PAGES,
     evaluate=EVALUATE,
     action="Grade",
+    check=problems_of_exclusion,
     views=VIEWS,
 )

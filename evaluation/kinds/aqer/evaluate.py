@@ -36,6 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_answers(parser)
     add_models(parser)
     add_output(parser, "tables")
+    parser.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="replace results of other inputs that are in the folder",
+    )
     add_columns(parser)
 
 
@@ -44,6 +49,7 @@ def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Pr
     request = GradingRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
+        overwrite=arguments["overwrite"],
         models=arguments["models"],
         columns=arguments["columns"],
         parameters=parameters,

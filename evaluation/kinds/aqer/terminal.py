@@ -20,6 +20,8 @@ from evaluation.words.terminal import said
 
 # Workers shown, and workers or questions named for an alarm; files and pages have all of them.
 SHOWN = 40
+# Of them, when there are more: the last ranks, among whom those are whom nobody should trust.
+WORST = 10
 # Characters of a line, and of an id in the middle of one.
 WIDE = 100
 LONGEST_ID = 40
@@ -87,17 +89,29 @@ def text_of(told: Told) -> str:
 
 
 def _workers(told: Told) -> str:
-    """Return the workers by rank, best first, at most 40."""
+    """Return the workers by rank; of more than 40 ranks the best 30 and the worst 10."""
     rows = sorted(
         told.workers, key=lambda row: (row.rank is None, row.rank or 0, -(row.grade or 0.0))
     )
     header = ("rank", "worker", "grade", "low", "high", "raw", "answers", "support")
-    shown = [
+    cells = [
         (r.rank, r.worker, r.grade, r.grade_low, r.grade_high, r.raw, r.n_answers, r.support)
-        for r in rows[:SHOWN]
+        for r in rows
     ]
-    table, more = text_table(header, shown), len(rows) - SHOWN
-    return table if more <= 0 else f"{table}\n... and {more} more workers {told.rest('workers')}"
+    if len(rows) <= SHOWN:
+        return text_table(header, cells)
+    ranked = sum(row.rank is not None for row in rows)
+    best, worst = (SHOWN - WORST, WORST) if ranked > SHOWN else (ranked, 0)
+    # One table, so that its columns stand below each other; the gaps are told between its rows.
+    shown = [*cells[:best], *cells[ranked - worst : ranked]]
+    lines = text_table(header, shown).splitlines()
+    head, tail = lines[: len(lines) - worst], lines[len(lines) - worst :]
+    where = told.rest("workers")
+    if between := ranked - best - worst:
+        head.append(f"... and {between} more workers between them {where}")
+    if without := len(rows) - ranked:
+        tail.append(f"... and {without} without a rank {where}")
+    return "\n".join([*head, *tail])
 
 
 def _models(models: Iterable[ModelRow]) -> str:

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from tests.evaluation.commands.crowd import header_of, summary_of, table
+from tests.evaluation.commands.crowd import header_of, summary_of, table, write_csv
 from tests.evaluation.commands.running import evaluate
 
 
@@ -115,3 +115,62 @@ def test_the_report_shows_both_tables_every_warning_and_the_folder(crowd, output
     assert warned == summary_of(output)["warnings"]
     assert "Empty answers, which count as unanswered: 1" in warned
     assert lines[-1] == f"Tables: {output}"
+
+
+def test_results_of_the_same_inputs_may_be_made_again_with_other_settings_too(crowd, output):
+    arguments = [crowd.answers, "--embedder=bow", "--bootstrap=4", "--output", output]
+    assert evaluate(*arguments).code == 0
+    assert evaluate(*arguments).code == 0
+    assert evaluate(*arguments, "--models", crowd.models, "--exclude-workers=Eli").code == 0
+    assert evaluate(*arguments, "--weight-cap=0.5").code == 0
+
+
+@pytest.mark.parametrize("what", ["answers", "models"])
+def test_results_of_other_inputs_are_replaced_only_when_it_is_said(crowd, output, what):
+    arguments = [crowd.answers, "--embedder=bow", "--bootstrap=4", "--output", output]
+    arguments += ["--models", crowd.models]
+    assert evaluate(*arguments).code == 0
+    before = contents(output)
+    changed = getattr(crowd, what)
+    changed.write_text(changed.read_text("utf-8").replace("moon", "sun"), "utf-8")
+    refused = evaluate(*arguments)
+    assert refused.code == 2
+    assert f"holds the results of other inputs ({what})" in refused.err
+    assert "add --overwrite" in refused.err
+    assert contents(output) == before
+    assert evaluate(*arguments, "--overwrite").code == 0
+    assert contents(output) != before
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"input_hashes": {}}'])
+def test_a_summary_of_something_else_is_not_replaced(crowd, output, text):
+    output.mkdir()
+    (output / "summary.json").write_text(text)
+    refused = evaluate(crowd.answers, "--embedder=bow", "--output", output)
+    assert refused.code == 2
+    assert "no summary of a grading" in refused.err
+
+
+def test_the_best_and_the_worst_ranks_are_told_of_a_large_crowd(tmp_path, output):
+    # 44 workers answer 6 questions and have ranks; two more answer one question and have none.
+    rows = [
+        (f"w{i:02}", f"q{j}", " ".join(f"word{(j + k * (i % 5)) % 9}" for k in range(4)) + f" {i}")
+        for i in range(46)
+        for j in range(6 if i < 44 else 1)
+    ]
+    write_csv(tmp_path / "many.csv", ("worker", "question", "answer"), rows)
+    ran = evaluate(tmp_path / "many.csv", "--embedder=bow", "--bootstrap=0", "--output", output)
+    assert ran.code == 0, ran.err
+    lines = ran.out.splitlines()
+    gap = next(at for at, line in enumerate(lines) if "more workers between them" in line)
+    assert lines[gap] == "... and 4 more workers between them in workers.csv"
+    ranked = [row for row in table(output / "workers.csv") if row["rank"]]
+    ranked.sort(key=lambda row: (int(row["rank"]), -float(row["grade"])))
+    assert len(ranked) == 44
+    assert [line.split()[1] for line in lines[gap - 30 : gap]] == [
+        row["worker"] for row in ranked[:30]
+    ]
+    assert [line.split()[1] for line in lines[gap + 1 : gap + 11]] == [
+        row["worker"] for row in ranked[-10:]
+    ]
+    assert lines[gap + 11] == "... and 2 without a rank in workers.csv"

@@ -75,6 +75,24 @@ def test_excluded_workers_have_a_raw_score_and_nothing_else(crowd, output, tmp_p
     assert "Excluded workers, who have no vote" in ran.out
 
 
+def test_workers_are_excluded_by_ids_as_by_a_file_of_them(crowd, output, tmp_path):
+    assert run(crowd, output, "--exclude-workers", 'Eli, "Cem"').code == 0
+    found = summary_of(output)
+    assert found["parameters"]["exclude_workers"] == ["Eli", "Cem"]
+    listed = file_with(tmp_path / "out.txt", "Eli", "Cem")
+    assert run(crowd, tmp_path / "by file", "--exclude-workers", listed).code == 0
+    assert table(output / "workers.csv") == table(tmp_path / "by file" / "workers.csv")
+
+
+def test_an_unknown_id_is_told_with_those_like_it(crowd, output):
+    ran = run(crowd, output, "--exclude-workers", "eli,Nobody")
+    assert ran.code == 2
+    assert "there is no worker eli (perhaps Eli) in crowd.csv" in ran.err
+    assert "there is no worker Nobody in crowd.csv" in ran.err
+    assert "There is no file of that name either." in ran.err
+    assert not output.exists()
+
+
 def test_the_others_are_graded_as_in_a_file_without_the_excluded(crowd, output, tmp_path):
     run(crowd, output, "--exclude-workers", file_with(tmp_path / "out.txt", "Eli"))
     with crowd.answers.open(encoding="utf-8", newline="") as file:
@@ -238,7 +256,7 @@ def test_spelling_is_corrected_for_the_vectors_only(output, tmp_path):
     rows[0] = ("a", "q0", "people recieve a pakage from the office")
     rows[1:6] = [("a", f"q{q}", "people receive a package from the office") for q in range(1, 6)]
     answers = write_csv(tmp_path / "typed.csv", HEADER, rows)
-    ran = evaluate(answers, *fixed, output, "--spelling")
+    ran = evaluate(answers, *fixed, output, "--spelling", "--overwrite")
     assert (ran.code, ran.err) == (0, "")
     found = summary_of(output)["remedies"]["spelling"]
     assert (found["language"], found["words"], found["texts"]) == ("en", 2, 1)

@@ -6,10 +6,12 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
+from evaluation.background.runs import queue
 from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.simulation import correlated_weak, simulate
 from evaluation.models import HumanJudgement, Run, WorkerGrade
+from evaluation.options import FORM, OptionError
 from evaluation.steps import grading as run_grading
 from evaluation.steps.outside import judgements_of, suggested_anchors
 from evaluation.words.site import said
@@ -124,10 +126,57 @@ def test_a_worker_excluded_by_public_id_has_no_grade(version):
     assert run.parameters["exclude_workers"] == [str(worker.public_id)]
 
 
-def test_an_unknown_worker_to_exclude_ends_the_run_with_the_id(version):
-    run = graded(version, exclude_workers=("w3",))
+def test_a_worker_excluded_by_their_own_id_has_no_grade_either(version):
+    run = graded(version, exclude_workers=("w3", " w3 ", "w4"))
+    out = {grade.worker.external_id for grade in WorkerGrade.objects.filter(run=run, grade=None)}
+    assert (run.state, out) == ("done", {"w3", "w4"})
+
+
+def test_a_worker_whose_answers_were_all_rejected_is_excluded_already(version):
+    answers = version.question_set.owner.workers.get(external_id="w3").submissions.get().responses
+    answers.update(rejected=True)
+    assert graded(version, exclude_workers=("w3", "w4")).state == "done"
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        (("W3", "w4"), "nobody of the name answered here: W3 (perhaps w3"),
+        (("zebra",), "nobody of the name answered here: zebra"),
+        (tuple(f"x{i}" for i in range(30)), "x19 and 10 more"),
+        (tuple(f"w{i}" for i in range(12)), "names everybody who answered"),
+    ],
+)
+def test_ids_that_will_not_do_are_told_before_a_run_is_started(version, ids, said):
+    options = AqerParameters(embedder="tfidf-word", exclude_workers=ids)
+    with pytest.raises(OptionError) as caught:
+        queue(version, version.question_set.owner_id, options)
+    assert said in " ".join(FORM.told(AqerParameters, one) for one in caught.value.problems)
+    assert not Run.objects.exists()
+
+
+def test_an_id_of_two_panels_is_nobody_in_particular(version):
+    owner = version.question_set.owner
+    twin = Worker.objects.create(owner=owner, external_id="w3", panel="Prolific")
+    way = Submission.objects.create(
+        version=version, worker=twin, state="submitted", source="imported"
+    )
+    Response.objects.create(
+        submission=way, question=version.questions.first(), text="x", state="submitted",
+        status="text",
+    )  # fmt: skip
+    options = AqerParameters(embedder="tfidf-word", exclude_workers=("w3",))
+    with pytest.raises(OptionError) as caught:
+        queue(version, owner.pk, options)
+    assert [one.code for one in caught.value.problems] == ["several_workers"]
+    by_platform = AqerParameters(embedder="tfidf-word", exclude_workers=(str(twin.public_id),))
+    assert queue(version, owner.pk, by_platform).pk
+
+
+def test_a_run_of_before_with_an_id_of_nobody_ends_with_it(version):
+    run = graded(version, exclude_workers=("zebra",))
     assert run.state == "failed"
-    assert "w3" in run.error
+    assert "zebra" in run.error
 
 
 def test_a_remedy_without_meaning_ends_the_run_with_the_reason(version):
