@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from functools import partial
-from typing import Literal, cast
 
 import numpy as np
 
 from annotations.exchange.reading.prompts import PromptItem
 from annotations.exchange.records import AnswerStatus
-from evaluation.backends import EmbedderInfo, get_embedder
 from evaluation.flow.eloquent.found import Findings, ItemRow, Key, SetRow
 from evaluation.flow.eloquent.judging import Judgement
 from evaluation.flow.eloquent.matching import REPEATED, UNKNOWN_ITEM, UNKNOWN_LANGUAGE, Reply
+from evaluation.flow.eloquent.nearness import Nearness, nearness
 from evaluation.flow.eloquent.numbers import FEWER_THAN_2_VARIANTS, NO_REPLY, NO_SCORE, metric_rows
 from evaluation.flow.eloquent.parameters import EloquentParameters
-from evaluation.flow.embed import Progress, truncation_warning
+from evaluation.flow.embed import Progress
 from evaluation.flow.metrics import Exclusions
 from evaluation.methods.cells import Floats
 from evaluation.methods.eloquent.judged import SetScores, set_scores
 from evaluation.methods.eloquent.judges import judge_agreements
-from evaluation.methods.eloquent.similarity import set_similarity, similarity_across
-from evaluation.methods.grams import Vectors
 from evaluation.methods.inference.comparison import Comparison, compare_models
 from evaluation.methods.undefined import or_none
-from evaluation.texts.languages import language_warning
-from evaluation.words.message import Message
 
 FEWER_THAN_2_REPLIES = "fewer_than_2_replies"
 FEWER_THAN_2_ANSWERS = "fewer_than_2_answers"
@@ -64,6 +58,22 @@ def evaluate(
 
     Raises `BackendError`: the replies cannot be embedded.
     """
+    near = nearness(replies, parameters, progress)
+    return evaluate_judgements(items, replies, judgements, near, parameters, exclusions)
+
+
+def evaluate_judgements(
+    items: Sequence[PromptItem],
+    replies: Sequence[Reply],
+    judgements: Sequence[Judgement],
+    near: Nearness,
+    parameters: EloquentParameters,
+    exclusions: Exclusions,
+) -> Findings:
+    """Evaluate judgements of replies that were compared as vectors before; as `evaluate`.
+
+    People judge after a run is done: what they say is put to what the run has.
+    """
     by_id = {item.id: item for item in items}
     _note_skipped(items, exclusions)
     kept = _judgements(by_id, judgements, exclusions)
@@ -75,8 +85,6 @@ def evaluate(
     found = _grouped(replies)
     people, models = _scores(sets, kept, human=True), _scores(sets, kept, human=False)
     scored = models if any(not one.by_human for one in kept) else people
-    vectors, info, warnings = _embedded(replies, parameters, progress)
-    similarities = _similarities(sets, replies, vectors)
     answered = Counter((one.system, one.item, one.language) for one in replies if one.answered)
     judged = Counter((one.system, one.item, one.language) for one in kept)
     has_replies = {one.system for one in replies}
@@ -89,7 +97,7 @@ def evaluate(
         skipped = FEWER_THAN_2_VARIANTS if len(variants) < 2 else None
         few = FEWER_THAN_2_REPLIES if system in has_replies and n_replies < 2 else None
         reason = skipped or (NO_SCORE if judged[key] else few or NOT_JUDGED)
-        alike, alike_answered = similarities[at]
+        alike, alike_answered = near.of_sets.get(key, (None, None))
         why = FEWER_THAN_2_ANSWERS if alike is not None and alike_answered is None else None
         rows.append(
             SetRow(
@@ -112,8 +120,11 @@ def evaluate(
                 why if alike is not None else skipped or few or NO_REPLY,
             )
         )
-    across = _across(items, systems, replies, vectors)
-    item_rows = tuple(_item_row(item, system, rows, across) for item in items for system in systems)
+    item_rows = tuple(
+        _item_row(item, system, rows, near.across.get((system, item.id)))
+        for item in items
+        for system in systems
+    )
     judges = tuple(dict.fromkeys(one.judge for one in kept))
     return Findings(
         systems,
@@ -125,8 +136,8 @@ def evaluate(
         tuple(judge_agreements(_by_judge(judges, kept))),
         tuple(_comparisons(systems, rows, parameters)),
         tuple(replies),
-        info,
-        warnings,
+        near.info,
+        near.warnings,
     )
 
 
@@ -246,62 +257,11 @@ def _scores(sets: Sequence[Key], judgements: Sequence[Judgement], *, human: bool
     )
 
 
-def _embedded(
-    replies: Sequence[Reply], parameters: EloquentParameters, progress: Progress | None
-) -> tuple[Vectors, EmbedderInfo | None, list[Message]]:
-    """Return the vectors of the answers, how they were made, and what to know of them."""
-    texts = [one.text for one in replies if one.answered]
-    if not texts:
-        return np.zeros((0, 1), dtype=np.float32), None, []
-    precision = cast(Literal["float32", "bfloat16", "auto"], parameters.precision)
-    embedder = get_embedder(parameters.embedder, precision)
-    embedder.fit(texts)
-    told = partial(progress, "embedding") if progress else None
-    vectors = embedder.embed(texts, told)
-    info = embedder.describe()
-    warnings = [truncation_warning(embedder.n_truncated_, info), language_warning(texts, info)]
-    return vectors, info, [one for one in warnings if one is not None]
-
-
-def _similarities(
-    sets: Sequence[Key], replies: Sequence[Reply], vectors: Vectors
-) -> list[tuple[float | None, float | None]]:
-    """Return the similarity of each set, of all its replies and of the answers among them."""
-    place = {key: at for at, key in enumerate(sets)}
-    among = [one for one in replies if one.status is not AnswerStatus.ERROR]
-    of_set = [place.get((one.system, one.item, one.language), len(sets)) for one in among]
-    found = set_similarity(vectors, of_set, [one.answered for one in among], len(sets) + 1)
-    whole = list(zip(found.all.tolist(), found.answered.tolist(), strict=True))
-    return [(or_none(one), or_none(other)) for one, other in whole[: len(sets)]]
-
-
-def _across(
-    items: Sequence[PromptItem],
-    systems: Sequence[str],
-    replies: Sequence[Reply],
-    vectors: Vectors,
-) -> dict[tuple[str, str], float | None]:
-    """Return the similarity of replies in different languages, by system and item."""
-    answers = [one for one in replies if one.answered]
-    keys = [(system, item.id) for system in systems for item in items]
-    if not answers:
-        return dict.fromkeys(keys)
-    place = {key: at for at, key in enumerate(keys)}
-    languages = {name: at for at, name in enumerate(dict.fromkeys(one.language for one in answers))}
-    found, _ = similarity_across(
-        vectors,
-        [place[one.system, one.item] for one in answers],
-        [languages[one.language] for one in answers],
-        len(keys),
-    )
-    return {key: or_none(found[at]) for key, at in place.items()}
-
-
 def _item_row(
     item: PromptItem,
     system: str,
     rows: Sequence[SetRow],
-    across: dict[tuple[str, str], float | None],
+    across: float | None,
 ) -> ItemRow:
     of_item = [row for row in rows if row.system == system and row.item == item.id]
     parts = [row for row in of_item if row.language]
@@ -323,7 +283,7 @@ def _item_row(
         _mean([row.human_score for row in of_item]),
         _mean([row.similarity for row in parts]),
         _mean([row.similarity_answered for row in parts]),
-        across[system, item.id],
+        across,
         max(by_language) - min(by_language) if len(by_language) > 1 else None,
         None if scores else (judged[0].reason if judged else FEWER_THAN_2_VARIANTS),
     )

@@ -31,6 +31,7 @@ ELOQUENT = Kind(
     report=reports.eloquent_report,
     text=report_of_run,
     pages=PAGES,
+    judging=(reports.SAME_MEANING,),
     needs_answers=False,
     check=problems_at_start,
     evaluate=EVALUATE,

@@ -10,12 +10,11 @@ from evaluation.charts.reply_scores import ItemScores, scores_chart
 from evaluation.flow.eloquent.found import Findings
 from evaluation.kinds.kind import Page
 from evaluation.models import Run
-from evaluation.reports.eloquent import eloquent_report, texts_page
-from evaluation.steps.eloquent.tables import findings_of
+from evaluation.reports.eloquent import eloquent_report, findings_with_people, texts_page
 
 CHART = "reply-scores"
 # Of the kind's tables, in the order of its declaration.
-TABLES = ("metrics", "items", "reply-sets", "replies", "judgements", "agreement")
+TABLES = ("metrics", "items", "reply-sets", "replies", "judgements", "agreement", "same-meaning")
 
 
 def figure(findings: Findings) -> Chart | None:
@@ -35,12 +34,18 @@ def figure(findings: Findings) -> Chart | None:
 
 def chart_of(run: Run) -> Chart | None:
     """Return the picture of a run."""
-    return figure(findings_of(run))
+    return figure(findings_with_people(run))
 
 
 def scores(run: Run) -> Mapping[str, Any]:
     """Return the report and the picture."""
-    return {"report": eloquent_report(run), "chart": chart_of(run), "table_names": TABLES}
+    report = eloquent_report(run)
+    return {
+        "report": report,
+        "by_people": any(one.human_n for one in report.systems),
+        "chart": chart_of(run),
+        "table_names": TABLES,
+    }
 
 
 def texts(run: Run) -> Mapping[str, Any]:

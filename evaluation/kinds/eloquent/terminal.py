@@ -10,7 +10,7 @@ from evaluation.files.eloquent import Evaluated, by_system
 from evaluation.flow.eloquent.found import Findings
 from evaluation.flow.eloquent.summary import EloquentSummary
 from evaluation.models import Run
-from evaluation.steps.eloquent.tables import findings_of
+from evaluation.reports.eloquent import findings_with_people
 from evaluation.words.console import printable, text_table
 from evaluation.words.reasons import in_words
 
@@ -35,7 +35,7 @@ def report_of_files(evaluated: Evaluated, output: Path) -> str:
 
 def report_of_run(run: Run) -> str:
     """Return the text that ``run eloquent`` prints at the end."""
-    findings, summary = findings_of(run), EloquentSummary.of(run.summary)
+    findings, summary = findings_with_people(run), EloquentSummary.of(run.summary)
     head = (
         f"{summary.items} items, {summary.prompts} prompts, {summary.languages} languages; "
         f"{summary.requests} requests, {summary.reused} replies of earlier runs"

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evaluation.flow.eloquent.found import Findings, ItemRow, Key, SetRow
-from evaluation.flow.eloquent.judging import Judgement
-from evaluation.flow.eloquent.matching import Reply
+from evaluation.flow.eloquent.found import Findings, SetRow
+from evaluation.flow.eloquent.judging import is_human
 from evaluation.flow.eloquent.summary import EloquentSummary
-from evaluation.flow.metrics import MetricRow
 from evaluation.methods.eloquent.judges import JudgeAgreement
 from evaluation.models import Run
-from evaluation.reports.spreadsheet import Table
-from evaluation.steps.eloquent.tables import findings_of
+from evaluation.reports.eloquent.people import findings_with_people
 from evaluation.words.reasons import in_words
 
-# Sets whose texts a page shows.
-SETS_SHOWN = 30
+# Sets that people and programs judged differently, as a page shows them.
+MOST_APART = 10
 
 
 @dataclass(frozen=True)
 class SystemScores:
     """A model: its sum over `n` sets of replies, mean with interval, rank, similarity.
 
-    None where undefined; `rank_reason` says why there is no rank.
+    None where undefined; `rank_reason` says why there is no rank. The `human_` numbers are those of
+    people, over the `human_n` sets that they judged, beside `judged_mean`, what judges gave these.
     """
 
     system: str
@@ -39,6 +37,22 @@ class SystemScores:
     similarity: float | None
     similarity_answered: float | None
     no_answer_rate: float | None
+    human_mean: float | None
+    human_low: float | None
+    human_high: float | None
+    human_n: int
+    judged_mean: float | None
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A set of replies that people and programs judged: what each side says, 0 to 5."""
+
+    system: str
+    item: str
+    language: str
+    score: float
+    human_score: float
 
 
 @dataclass(frozen=True)
@@ -81,6 +95,7 @@ class EloquentReport:
     agreements: list[JudgeAgreement]
     left_out: list[LeftOut]
     summary: EloquentSummary
+    apart: list[Apart]
 
     @property
     def names(self) -> list[str]:
@@ -90,7 +105,7 @@ class EloquentReport:
 
 def eloquent_report(run: Run) -> EloquentReport:
     """Return what a run that is done found."""
-    findings, summary = findings_of(run), EloquentSummary.of(run.summary)
+    findings, summary = findings_with_people(run), EloquentSummary.of(run.summary)
     return EloquentReport(
         [_system(findings, system) for system in findings.systems],
         list(findings.judges),
@@ -103,12 +118,30 @@ def eloquent_report(run: Run) -> EloquentReport:
             for one in summary.exclusions
         ],
         summary,
+        _apart(findings),
     )
+
+
+def _apart(findings: Findings) -> list[Apart]:
+    """Return the sets on which people and programs differ most, if both judged."""
+    both = [
+        Apart(row.system, row.item, row.language, row.score, row.human_score)
+        for row in findings.sets
+        if row.score is not None and row.human_score is not None
+    ]
+    if all(is_human(judge) for judge in findings.judges):
+        return []
+    return sorted(both, key=lambda one: -abs(one.score - one.human_score))[:MOST_APART]
 
 
 def _system(findings: Findings, system: str) -> SystemScores:
     found = {row.metric: row for row in findings.metrics if row.system == system and not row.group}
-    rank, mean = found["rank"], found["mean"]
+    rank, mean, human = found["rank"], found["mean"], found.get("human_mean")
+    judged = [
+        row.score
+        for row in findings.sets
+        if row.system == system and row.human_score is not None and _by_models(findings, row)
+    ]
 
     def value(name: str) -> float | None:
         return found[name].value if name in found else None
@@ -125,7 +158,17 @@ def _system(findings: Findings, system: str) -> SystemScores:
         value("similarity"),
         value("similarity_answered"),
         value("no_answer_rate"),
+        human.value if human else None,
+        human.low if human else None,
+        human.high if human else None,
+        human.n if human else 0,
+        _mean(judged),
     )
+
+
+def _by_models(findings: Findings, row: SetRow) -> bool:
+    """Return whether the score of a set is that of programs."""
+    return row.score is not None and not all(is_human(judge) for judge in findings.judges)
 
 
 def item_scores(findings: Findings) -> list[ItemScores]:
@@ -154,97 +197,3 @@ def _groups(findings: Findings, prefix: str) -> list[GroupScores]:
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
-
-
-@dataclass(frozen=True)
-class SetTexts:
-    """The replies of a model to an item in a language beside each other, and what judges said."""
-
-    row: SetRow
-    replies: list[Reply]
-    judgements: list[Judgement]
-    why: str
-
-
-@dataclass(frozen=True)
-class TextsPage:
-    """The sets with the most unlike replies; `more` are not shown."""
-
-    sets: list[SetTexts]
-    more: int
-
-
-def texts_page(run: Run, most: int = SETS_SHOWN) -> TextsPage:
-    """Return the texts of the sets with the lowest score, or similarity where nobody judged."""
-    findings = findings_of(run)
-    replies: dict[Key, list[Reply]] = defaultdict(list)
-    for reply in findings.replies:
-        replies[reply.system, reply.item, reply.language].append(reply)
-    judgements: dict[Key, list[Judgement]] = defaultdict(list)
-    for one in findings.judgements:
-        judgements[one.system, one.item, one.language].append(one)
-    compared = [row for row in findings.sets if row.n_replies > 1]
-    ordered = sorted(compared, key=_alike)
-    shown = [
-        SetTexts(row, replies[row.key], judgements[row.key], in_words(row.reason))
-        for row in ordered[:most]
-    ]
-    return TextsPage(shown, max(0, len(ordered) - most))
-
-
-def _alike(row: SetRow) -> tuple[bool, float, float]:
-    similarity = -1.0 if row.similarity is None else row.similarity
-    return row.score is None, row.score or 0.0, similarity
-
-
-def metrics_table(run: Run) -> Table:
-    """Return the numbers of metrics.csv."""
-    return Table(MetricRow._fields, findings_of(run).metrics)
-
-
-def items_table(run: Run) -> Table:
-    """Return the rows of items.csv."""
-    return Table(ItemRow._fields, findings_of(run).items)
-
-
-def sets_table(run: Run) -> Table:
-    """Return the rows of reply_sets.csv."""
-    return Table(SetRow._fields, findings_of(run).sets)
-
-
-def replies_table(run: Run) -> Table:
-    """Return the replies, each with its prompt."""
-    header = ("system", "item", "language", "variant", "prompt", "reply", "status")
-    return Table(
-        header,
-        (
-            (one.system, one.item, one.language, one.place + 1, one.prompt, one.text, one.status)
-            for one in findings_of(run).replies
-        ),
-    )
-
-
-def judgements_table(run: Run) -> Table:
-    """Return what judges said, as evaluations of files read it."""
-    header = ("item", "system", "language", "judge", "repeat", "score", "reason", "judge_reply")
-    rows: Sequence[Judgement] = findings_of(run).judgements
-    return Table(
-        header,
-        (
-            (
-                *(one.item, one.system, one.language, one.judge, one.repeat),
-                *(one.score, one.reason, one.reply),
-            )
-            for one in rows
-        ),
-    )
-
-
-def agreement_table(run: Run) -> Table:
-    """Return every two judges compared."""
-    header = (
-        *("judge", "other", "n", "difference", "absolute_difference"),
-        *("kappa", "pearson", "spearman", "reason"),
-    )
-    rows = findings_of(run).agreements
-    return Table(header, ([getattr(one, name) for name in header] for one in rows))
