@@ -14,6 +14,9 @@ from evaluation.judging.declaration import Judging
 from evaluation.judging.tasks import PLACES
 from evaluation.models import JudgementRequest, Run
 
+# What one run may show, and the largest seed that the database keeps.
+MOST_DRAWN, MOST_SEED = 5_000, 2**31 - 1
+
 
 @dataclass(frozen=True)
 class ExpertProgress:

@@ -14,6 +14,7 @@ from evaluation.api.alarms import AlarmViewSet
 from evaluation.api.comparing import ComparingViewSet
 from evaluation.api.comparisons import ComparisonViewSet
 from evaluation.api.exports import ExportViewSet
+from evaluation.api.judging import JudgingViewSet, RunJudgingViewSet
 from evaluation.api.language_models import LanguageModelViewSet
 from evaluation.api.model_answers import ModelAnswerViewSet
 from evaluation.api.prompts import PromptViewSet
@@ -90,6 +91,17 @@ version_1 = [
         f"{OF_SET}/leaderboard/",
         ComparingViewSet.as_view({"get": "of_set"}),
         name="question-set-leaderboard",
+    ),
+    path(
+        "runs/<uuid:run_id>/results/judging/<slug:name>/",
+        RunJudgingViewSet.as_view({"get": "judging", "post": "ask"}),
+        name="results-judging",
+    ),
+    path(f"{OF_SET}/judging/", JudgingViewSet.as_view({"get": "queues"}), name="judging"),
+    path(
+        f"{OF_SET}/judging/<uuid:task_id>/",
+        JudgingViewSet.as_view({"get": "task", "patch": "judge"}),
+        name="judge",
     ),
     *router.urls,
 ]

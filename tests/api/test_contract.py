@@ -55,6 +55,7 @@ def ids(world):
         "second": VALUES["second"](mine),
         "other_id": VALUES["other_id"](mine),
         "name": "workers",
+        "task_id": VALUES["task_id"](mine),
     }
 
 

@@ -277,6 +277,10 @@ ROUTES: dict[str, Route] = {
     "api:results-groups": get(ANSWERS),
     "api:question-set-leaderboard": get(ANSWERS),
     "api:results-against": get(ANSWERS),
+    # tests/api/test_judging.py has a run whose kind has something judged
+    "api:results-judging": get(ABSENT, name=["words"]) | post(ABSENT),
+    "api:judging": get(QUESTIONS),
+    "api:judge": get(JUDGES) | patch(JUDGES),
     "api:results-trust": get(ANSWERS),
     "api:results-planner": get(ANSWERS),
     "api:results-tables": get(ANSWERS),

@@ -15,13 +15,14 @@ from django.views.decorators.http import require_http_methods
 from annotations.models import Share, rights
 from annotations.web.scope import RefusedError, user_id
 from evaluation.judging import Judging, ask_about, draw
+from evaluation.judging.sample import MOST_DRAWN, MOST_SEED
 from evaluation.kinds import RunSummary
 from evaluation.models import Run
 from evaluation.reports.judging import judging_report
 from evaluation.site.results.page import Context, kind_or_404, results_page
 from evaluation.site.runs import run_or_404
 
-COUNT, MOST = 40, 5_000
+COUNT = 40
 
 
 class AskForm(forms.Form):
@@ -29,7 +30,7 @@ class AskForm(forms.Form):
 
     count = forms.IntegerField(
         min_value=1,
-        max_value=MOST,
+        max_value=MOST_DRAWN,
         initial=COUNT,
         label="How many",
         help_text="Drawn at random among all. A larger number later on keeps those that were "
@@ -37,7 +38,7 @@ class AskForm(forms.Form):
     )
     seed = forms.IntegerField(
         min_value=0,
-        max_value=2**31 - 1,
+        max_value=MOST_SEED,
         initial=0,
         label="Seed",
         help_text="The same seed draws the same ones.",

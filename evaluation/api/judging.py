@@ -1,0 +1,238 @@
+"""What experts judge blindly: requesters ask them about a run, experts read and judge."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.models import QuestionSet, Share, rights
+from annotations.web.rest.base import ApiViewSet, StrictSerializer
+from annotations.web.rest.problems import ApiProblem, bad_field
+from annotations.web.rest.serializers import serializer_of
+from annotations.web.scope import RefusedError, user_id, visible_or_404
+from evaluation import judging as door
+from evaluation.api.done import DoneRunViewSet
+from evaluation.judging import Choice, Judging, Part
+from evaluation.judging.sample import MOST_DRAWN, MOST_SEED, ExpertProgress
+from evaluation.kinds import RunSummary, UnknownKindError, judging_of
+from evaluation.models import Run
+from evaluation.reports.judging import JudgingReport, judging_report
+
+AboutJudging = serializer_of(JudgingReport, without=("judging", "experts", "others"))
+NAME = OpenApiParameter(
+    "name", str, OpenApiParameter.PATH, description="What is judged, such as same-meaning."
+)
+
+
+class ScaleSerializer(serializers.Serializer[Any]):
+    """How something is judged."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    words = serializers.CharField(help_text="What an expert should know before beginning.")
+    question = serializers.CharField()
+    choices = serializer_of(Choice)(many=True)
+
+
+class JudgingReportSerializer(AboutJudging):  # type: ignore[misc, valid-type]
+    """What was drawn, who judges it, and what came."""
+
+    scale = ScaleSerializer(source="judging")
+    experts = serializer_of(ExpertProgress, "is_done", without=("user",))(many=True)
+
+
+class AskExpertsSerializer(StrictSerializer):
+    """How many things are drawn, and who judges them."""
+
+    count = serializers.IntegerField(
+        min_value=1,
+        max_value=MOST_DRAWN,
+        help_text="How many of all are drawn at random; a larger number keeps those drawn before.",
+    )
+    seed = serializers.IntegerField(
+        min_value=0,
+        max_value=MOST_SEED,
+        default=0,
+        help_text="Of the draw; it counts the first time only.",
+    )
+    experts = serializers.ListField(
+        child=serializers.CharField(),
+        allow_empty=False,
+        max_length=100,
+        help_text="Names of experts with whom the set is shared, or your own.",
+    )
+
+
+class ToJudgeSerializer(serializers.Serializer[Any]):
+    """What you are asked to judge on one scale."""
+
+    scale = ScaleSerializer(source="judging")
+    total = serializers.IntegerField(source="progress.total")
+    done = serializers.IntegerField(source="progress.done")
+    next = serializers.UUIDField(
+        source="progress.next", allow_null=True, help_text="The first one that is not judged yet."
+    )
+
+
+class ToJudgeListSerializer(serializers.Serializer[Any]):
+    """What you are asked to judge in a set."""
+
+    results = ToJudgeSerializer(many=True)
+
+
+class TaskSerializer(serializers.Serializer[Any]):
+    """One thing to judge, and all that may be known about it."""
+
+    scale = ScaleSerializer()
+    number = serializers.IntegerField(source="task.number")
+    total = serializers.IntegerField(source="task.total")
+    done = serializers.IntegerField(source="task.done")
+    parts = serializer_of(Part)(many=True, source="task.parts")
+    choice = serializers.CharField(allow_null=True, help_text="What you chose; null for nothing.")
+
+
+class JudgementSerializer(StrictSerializer):
+    """A judgement: the code of a choice of the scale."""
+
+    choice = serializers.CharField(max_length=40)
+
+
+class JudgedSerializer(serializers.Serializer[Any]):
+    """What was saved."""
+
+    choice = serializers.CharField()
+    next = serializers.UUIDField(allow_null=True, help_text="Null where everything is judged.")
+
+
+@extend_schema(tags=["results"], parameters=[NAME])
+class RunJudgingViewSet(DoneRunViewSet):
+    """What experts judge of a run."""
+
+    @extend_schema(
+        operation_id="results_judging",
+        summary="Read what experts said of a run, and how far they agree",
+        description="Agreement with each other and with programs: kappa and rank correlation with "
+        "95% intervals. The judgements themselves are the table of the same name.",
+        responses=JudgingReportSerializer,
+    )
+    def judging(self, request: Request, run_id: Any, name: str) -> Response:
+        """Return the report."""
+        run, judging = self._of(request, run_id, name)
+        return Response(JudgingReportSerializer(judging_report(run, judging)).data)
+
+    @extend_schema(
+        operation_id="results_judging_ask",
+        summary="Ask experts to judge a random sample of a run",
+        description="They judge blindly, each in an order of their own. What was asked before "
+        "stays as it is, so that the same request twice changes nothing.",
+        request=AskExpertsSerializer,
+        responses=JudgingReportSerializer,
+    )
+    def ask(self, request: Request, run_id: Any, name: str) -> Response:
+        """Draw, ask, and return the report."""
+        run, judging = self._of(request, run_id, name)
+        if not rights(request.user, run.version.question_set).edit:
+            raise RefusedError("change")
+        asked = self.checked(AskExpertsSerializer).validated_data
+        experts = _experts(request, run, asked["experts"])
+        drawn = door.draw(run, judging, asked["count"], asked["seed"])
+        if not drawn:
+            raise ApiProblem("conflict", f"This run has no {judging.many} to judge.")
+        for expert in experts:
+            door.ask_about(drawn, expert)
+        return Response(JudgingReportSerializer(judging_report(run, judging)).data)
+
+    def _of(self, request: Request, run_id: Any, name: str) -> tuple[Run, Judging]:
+        run = self.done(request, run_id, summary=RunSummary)
+        for judging in self.kind_of(run).judging:
+            if judging.name == name:
+                return run, judging
+        raise Http404("the kind has nothing of that name judged")
+
+
+def _experts(request: Request, run: Run, names: list[str]) -> list[int]:
+    """Return the keys of those who may judge. Raises `ApiProblem` at a name that may not."""
+    shares = Share.objects.filter(
+        question_set=run.version.question_set, role=Share.Role.EXPERT, user__is_active=True
+    )
+    known = dict(shares.filter(user__username__in=names).values_list("user__username", "user"))
+    known[request.user.get_username()] = user_id(request)
+    for at, name in enumerate(names):
+        if name not in known:
+            raise bad_field(f"experts/{at}", "The set is not shared with an expert of this name.")
+    return [known[name] for name in names]
+
+
+@extend_schema(tags=["answers"])
+class JudgingViewSet(ApiViewSet):
+    """What you are asked to judge."""
+
+    queryset = QuestionSet.objects.all()
+    lookup_url_kwarg = "set_id"
+
+    @extend_schema(
+        operation_id="judging_list",
+        summary="List what you are asked to judge",
+        responses=ToJudgeListSerializer,
+    )
+    def queues(self, request: Request, set_id: Any) -> Response:
+        """Return what you are asked to judge, by scale."""
+        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+        found = []
+        for queue in door.queues(question_set, user_id(request)):
+            try:
+                found.append({"judging": judging_of(queue.declared), "progress": queue.progress})
+            except UnknownKindError:
+                continue
+        return Response(ToJudgeListSerializer({"results": found}).data)
+
+    @extend_schema(
+        operation_id="judging_read",
+        summary="Read one thing that you are asked to judge",
+        description="Its texts, and nothing that tells whose they are.",
+        responses=TaskSerializer,
+    )
+    def task(self, request: Request, set_id: Any, task_id: UUID) -> Response:
+        """Return it."""
+        _, judging, task = self._task(request, set_id, task_id)
+        code = judging.code_of(task.grade, task.label)
+        return Response(
+            TaskSerializer({"task": task, "scale": judging, "choice": code or None}).data
+        )
+
+    @extend_schema(
+        operation_id="judging_judge",
+        summary="Judge it, or correct what you said",
+        request=JudgementSerializer,
+        responses=JudgedSerializer,
+    )
+    def judge(self, request: Request, set_id: Any, task_id: UUID) -> Response:
+        """Save a judgement; the same one again changes nothing."""
+        question_set, judging, _ = self._task(request, set_id, task_id)
+        choice = judging.choice(self.checked(JudgementSerializer).validated_data["choice"])
+        if choice is None:
+            codes = ", ".join(one.code for one in judging.choices)
+            raise bad_field("choice", f"Choose one of: {codes}.")
+        try:
+            following = door.judge(question_set, user_id(request), task_id, choice)
+        except door.NotAskedError:
+            raise Http404 from None
+        return Response(JudgedSerializer({"choice": choice.code, "next": following}).data)
+
+    def _task(
+        self, request: Request, set_id: Any, task_id: UUID
+    ) -> tuple[QuestionSet, Judging, door.Task]:
+        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+        task = door.task(question_set, user_id(request), task_id)
+        if task is None:
+            raise Http404
+        try:
+            return question_set, judging_of(task.declared), task
+        except UnknownKindError as error:
+            raise Http404(str(error)) from error
