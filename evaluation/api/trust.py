@@ -1,15 +1,19 @@
-"""How far a run can be trusted, and how many answers would make it better."""
+"""What to decide, how far a run can be trusted, and how many answers would make it better."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations.web.rest.serializers import serializer_of
 from evaluation.api.done import DoneRunViewSet
+from evaluation.api.results import ModelRowSerializer
+from evaluation.reports.alarms import Mark
+from evaluation.reports.decision import Decision, Person, Step, decision
 from evaluation.reports.planner import PlannerReport, planner_report
 from evaluation.reports.trust import Fact, TrustReport, trust_report
 
@@ -29,9 +33,44 @@ class TrustReportSerializer(AboutTrust):  # type: ignore[misc, valid-type]
     facts = FactSerializer(many=True)
 
 
+AboutPerson = serializer_of(Person, without=("marks",))
+
+
+class PersonSerializer(AboutPerson):  # type: ignore[misc, valid-type]
+    """A worker, and what alarms say of this one."""
+
+    marks = serializer_of(Mark, "word", "words")(many=True)
+
+
+AboutDecision = serializer_of(Decision, without=("trust", "best", "look_at", "models", "step"))
+
+
+class DecisionSerializer(AboutDecision):  # type: ignore[misc, valid-type]
+    """Whether to believe a run, whom to keep, whom to look at, which model is best, what next."""
+
+    trust = serializer_of(TrustReport, without=("about", "facts"))()
+    concerns = FactSerializer(many=True)
+    best = PersonSerializer(many=True)
+    look_at = PersonSerializer(many=True)
+    models = ModelRowSerializer(many=True)
+    step = serializers.ChoiceField(choices=list(Step))
+
+
 @extend_schema(tags=["results"])
 class TrustViewSet(DoneRunViewSet):
     """What to make of the numbers."""
+
+    @extend_schema(
+        operation_id="results_decision",
+        summary="Read what to decide: people, models, the next step",
+        description="The best people without those whom an alarm names, people to look at with "
+        "the reasons, the best model or that models cannot be told apart, what speaks against the "
+        "grades, and what to do next.",
+        responses=DecisionSerializer,
+    )
+    def decision(self, request: Request, run_id: Any) -> Response:
+        """Return the decision."""
+        return Response(DecisionSerializer(decision(self.done(request, run_id))).data)
 
     @extend_schema(
         operation_id="results_trust",

@@ -37,6 +37,9 @@ class Page:
     context : what the template shows of a run. A door calls it, so it knows no request.
     address : name of an address of the site, for a page that needs more than the run: what the
         address asks for, pictures, a yes. Its view makes the page; template and context are unused.
+    group : pages of one group stand under one tab, which leads to the first of them; "" for a
+        page with a tab of its own.
+    offered : whether a run has what the page shows; another run's tabs leave it out.
     """
 
     slug: str
@@ -44,6 +47,8 @@ class Page:
     template: str = ""
     context: Callable[[Run], Mapping[str, Any]] = field(default=lambda _: {})
     address: str = ""
+    group: str = ""
+    offered: Callable[[Run], bool] = field(default=lambda _: True)
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def worker_rows(
         rows = rows.filter(worker__alarms=alarm)
     if search:
         rows = rows.filter(worker__external_id__icontains=search)
-    return ORDER.take(rows, after, size, _row)
+    return ORDER.take(rows, after, size, row_of)
 
 
 def all_worker_rows(run: Run) -> Iterator[WorkerRow]:
@@ -97,14 +97,15 @@ def all_worker_rows(run: Run) -> Iterator[WorkerRow]:
 def worker_row(run: Run, worker: UUID) -> WorkerRow | None:
     """Return one worker; None if the run has no such worker."""
     row = _values(run).filter(worker__public_id=worker).first()
-    return None if row is None else _row(row)
+    return None if row is None else row_of(row)
 
 
 def _values(run: Run) -> QuerySet[WorkerGrade, Any]:
     return WorkerGrade.objects.filter(run=run).order_by().values(*COLUMNS)
 
 
-def _row(row: dict[str, Any]) -> WorkerRow:
+def row_of(row: dict[str, Any]) -> WorkerRow:
+    """Return a worker of a query for `COLUMNS`."""
     return WorkerRow(
         worker=row["worker__public_id"],
         name=row["worker__external_id"],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django import template
 
@@ -15,3 +17,9 @@ register = template.Library()
 def said(message: Any) -> str:
     """Return the sentence of a message, or of what is stored of one."""
     return site.said(message)
+
+
+@register.filter
+def of_worker(marks: Mapping[UUID, Any], worker: UUID) -> Any:
+    """Return what is marked beside a worker's name; nothing for one whom no alarm names."""
+    return marks.get(worker, ())

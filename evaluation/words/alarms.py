@@ -119,6 +119,15 @@ TITLES: Mapping[str, str] = {
     "too_few": "Too few answers to compare",
     "agreement_of_starts": "Where the grading starts decides who wins",
 }
+BRIEFLY: Mapping[str, str] = {
+    "copies": "answers copied or nearly copied",
+    IN_PART: "shares some answers word for word",
+    "clique": "in a camp of very similar answers",
+    "leverage": "the whole ranking hangs on this person",
+    "dont_know": "often answers “I don't know”",
+    "model_like": "answers near to a language model's",
+}
+"""Of alarms about single people: what a mark beside a name says."""
 SEVERITIES: Mapping[str, str] = {"alarm": "Alarm", "notice": "Notice", "info": "Information"}
 MEASURED: Mapping[str, Callable[[float, float], str]] = {
     "copies": lambda s, t: (
@@ -170,6 +179,11 @@ def case_of(kind: str, severity: str, has_workers: bool) -> str:
 def title_of(case: str) -> str:
     """Return the title of a kind or case; the name itself of one that is not known here."""
     return TITLES.get(case, case.replace("_", " ").capitalize())
+
+
+def brief(case: str) -> str:
+    """Return what a mark says of a person; the title of a case that has no shorter words."""
+    return BRIEFLY.get(case) or title_of(case)
 
 
 def measured(case: str, statistic: float | None, threshold: float | None) -> str:

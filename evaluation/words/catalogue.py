@@ -10,6 +10,7 @@ from typing import Any
 from evaluation.words.alarms import ALARMS
 from evaluation.words.comparing import COMPARING
 from evaluation.words.crowd_size import CROWD_SIZE
+from evaluation.words.decision import DECISION
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import SENTENCE, Message
 from evaluation.words.panels import PANELS
@@ -26,6 +27,7 @@ COMMON: Mapping[str, Sentence] = {
     **FAILED,
     **CROWD_SIZE,
     **COMPARING,
+    **DECISION,
     **JUDGE,
     **PANELS,
 }

@@ -9,6 +9,7 @@ from evaluation.words.api import said
 from evaluation.words.blanks import Blanks
 from evaluation.words.comparing import COMPARING
 from evaluation.words.crowd_size import CROWD_SIZE
+from evaluation.words.decision import DECISION
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import Message
 from evaluation.words.panels import PANELS
@@ -29,6 +30,7 @@ SAID = {
     "Alarms, by kind and case": ALARMS,
     "Remedies that have no meaning for a crowd": REMEDIES,
     "Can I trust this?": TRUST,
+    "Whom to keep and whom to look at": DECISION,
     "Models compared": COMPARING,
     "Panels of people and of models": PANELS,
     "How many workers are enough": CROWD_SIZE,

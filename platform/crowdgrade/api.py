@@ -58,6 +58,7 @@ RESULTS = (
     ("leaderboard/", ComparingViewSet, "leaderboard", "leaderboard"),
     ("groups/", ComparingViewSet, "groups", "groups"),
     ("against/<uuid:other_id>/", ComparisonViewSet, "against", "against"),
+    ("decision/", TrustViewSet, "decision", "decision"),
     ("trust/", TrustViewSet, "trust", "trust"),
     ("planner/", TrustViewSet, "planner", "planner"),
     ("tables/", TableViewSet, "tables", "tables"),

@@ -3,28 +3,58 @@
 Its pages need what their addresses ask for, so `evaluation.site.results` has their views.
 """
 
-from evaluation.flow.aqer_summary import AqerSummary
+from evaluation.flow.aqer_summary import AqerSummary, summary_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.kinds.aqer.evaluate import EVALUATE
 from evaluation.kinds.aqer.run_report import report_of_run
 from evaluation.kinds.aqer.views import VIEWS
 from evaluation.kinds.kind import Kind, Page
+from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.reports import run_report, tables
 from evaluation.reports.comparing.tables import groups_table, leaderboard_table
 from evaluation.steps.grading import grade_run
 from evaluation.steps.outside import problems_of_exclusion
 
+PEOPLE, MODELS, TRUST, MORE = "People", "Models", "Trust", "More"
+
+
+def has_models(run: Run) -> bool:
+    """Return whether a run scored a language model."""
+    return bool(summary_of(run).shown_counts().get("models"))
+
+
+def has_company(run: Run) -> bool:
+    """Return whether the set has another run to compare this one with."""
+    others = Run.objects.filter(
+        version__question_set=run.version.question_set_id, kind=GRADING, state=Run.State.DONE
+    )
+    return others.exclude(pk=run.pk).exists()
+
+
 PAGES = (
-    Page("", "People and questions", address="results-people"),
-    Page("models", "Language models", address="results-models"),
-    Page("alarms", "Alarms", address="results-alarms"),
-    Page("trust", "Can I trust this?", address="results-trust"),
-    Page("comparison", "Models compared", address="results-comparison"),
-    Page("heat-map", "Heat map", address="results-heat-map"),
-    Page("planner", "Planner", address="results-planner"),
-    Page("against", "Against another run", address="results-against"),
-    Page("summary", "To print", address="results-summary"),
+    Page("", "Decide", address="results-decision"),
+    Page("people", "People and questions", address="results-people", group=PEOPLE),
+    Page("alarms", "Alarms", address="results-alarms", group=PEOPLE),
+    Page("heat-map", "Heat map", address="results-heat-map", group=PEOPLE),
+    Page("models", "Language models", address="results-models", group=MODELS, offered=has_models),
+    Page(
+        "comparison",
+        "Models compared",
+        address="results-comparison",
+        group=MODELS,
+        offered=has_models,
+    ),
+    Page("trust", "Can I trust this?", address="results-trust", group=TRUST),
+    Page("planner", "How many more answers?", address="results-planner", group=TRUST),
+    Page(
+        "against",
+        "Against another run",
+        address="results-against",
+        group=MORE,
+        offered=has_company,
+    ),
+    Page("summary", "To print", address="results-summary", group=MORE),
 )
 
 AQER = Kind(

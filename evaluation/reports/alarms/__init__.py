@@ -2,9 +2,11 @@
 
 - `report`: alarms worst first, of a run, of one worker or of one question in it.
 - `evidence`: one alarm with texts side by side.
+- `marks`: alarms as marks beside the names of people.
 """
 
 from evaluation.reports.alarms.evidence import AlarmEvidence, Exhibit, Shown, alarm_evidence
+from evaluation.reports.alarms.marks import Mark, Marks, all_marks, marks_of
 from evaluation.reports.alarms.report import (
     AlarmEntry,
     AlarmsReport,
@@ -20,9 +22,13 @@ __all__ = [
     "AlarmsReport",
     "Check",
     "Exhibit",
+    "Mark",
+    "Marks",
     "Shown",
     "alarm_counts",
     "alarm_evidence",
     "alarms_report",
     "all_alarms",
+    "all_marks",
+    "marks_of",
 ]

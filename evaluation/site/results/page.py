@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from annotations.web.pages import Breadcrumbs
 from evaluation.flow.aqer_summary import AqerSummary
-from evaluation.kinds import Kind, RunSummary, UnknownKindError, kind_of
+from evaluation.kinds import Kind, Page, RunSummary, UnknownKindError, kind_of
 from evaluation.models import Run
 from evaluation.reports import about
 from evaluation.site.results.links import question_set_link, results_link, status_link
@@ -35,6 +35,29 @@ class Tab:
     is_here: bool
 
 
+@dataclass(frozen=True)
+class TabGroup:
+    """Pages that stand under one tab; the tab leads to the first of them.
+
+    Attributes
+    ----------
+    title : of the group, or of its only page.
+    """
+
+    title: str
+    pages: tuple[Tab, ...]
+
+    @property
+    def address(self) -> str:
+        """Where the tab leads."""
+        return self.pages[0].address
+
+    @property
+    def is_here(self) -> bool:
+        """Whether one of its pages is shown."""
+        return any(page.is_here for page in self.pages)
+
+
 def kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
     """Return the kind of a run.
 
@@ -49,23 +72,29 @@ def kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
     return kind
 
 
-def tabs_of(kind: Kind, run: Run, path: str) -> list[Tab]:
+def tabs_of(kind: Kind, run: Run, path: str) -> list[TabGroup]:
     """Return the pages of the results as the kind declares them, then what experts judge."""
-    found = []
+    found: dict[str, list[Tab]] = {}
     for page in kind.pages:
-        ids: dict[str, Any] = {"run": run.public_id}
-        if not page.slug:
-            address = reverse("admin:results-run", kwargs=ids)
-        elif page.address:
-            address = reverse(f"admin:{page.address}", kwargs=ids)
-        else:
-            address = reverse("admin:results-page", kwargs={**ids, "slug": page.slug})
-        found.append(Tab(page.title, address, path == address))
+        if page.offered(run):
+            group = found.setdefault(page.group or page.title, [])
+            group.append(_tab(page, run, path))
     for judging in kind.judging:
         ids = {"run": run.public_id, "name": judging.name}
         address = reverse("admin:results-judging", kwargs=ids)
-        found.append(Tab(judging.title, address, path == address))
-    return found
+        found[judging.title] = [Tab(judging.title, address, path == address)]
+    return [TabGroup(title, tuple(pages)) for title, pages in found.items()]
+
+
+def _tab(page: Page, run: Run, path: str) -> Tab:
+    ids: dict[str, Any] = {"run": run.public_id}
+    if not page.slug:
+        address = reverse("admin:results-run", kwargs=ids)
+    elif page.address:
+        address = reverse(f"admin:{page.address}", kwargs=ids)
+    else:
+        address = reverse("admin:results-page", kwargs={**ids, "slug": page.slug})
+    return Tab(page.title, address, path == address)
 
 
 def results_page(

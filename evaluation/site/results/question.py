@@ -15,7 +15,7 @@ from evaluation.charts.answer_map import captions
 from evaluation.charts.answers import MOST
 from evaluation.models import Run
 from evaluation.reports import AnswerMap, QuestionReport, answer_map, question_report
-from evaluation.reports.alarms import alarms_report
+from evaluation.reports.alarms import alarms_report, marks_of
 from evaluation.reports.answer_map import Axes
 from evaluation.reports.question import answer_rows
 from evaluation.site.results.links import worker_link
@@ -36,6 +36,7 @@ def question(request: HttpRequest, run: Run, question: UUID) -> Context:
         "title": f"Question {report.name}",
         "report": report,
         "alarms": alarms_report(run, question=report.question),
+        "marks": marks_of(run, [answer.worker for answer in report.answers.rows]),
         "chart": answers(run, question, report),
         "map": MapCard.of(run, places) if places else None,
         "axes": axes,

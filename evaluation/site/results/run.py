@@ -15,11 +15,11 @@ from evaluation.charts.questions import MOST as MOST_QUESTIONS
 from evaluation.charts.scales import three_digits
 from evaluation.models import Run
 from evaluation.reports import inputs_are_the_same, question_rows, run_report, worker_rows
-from evaluation.reports.alarms import alarms_report
+from evaluation.reports.alarms import alarms_report, marks_of
 from evaluation.reports.questions import ORDERS
 from evaluation.reports.remedies import remedies_report
 from evaluation.site.results.links import question_link, worker_link
-from evaluation.site.results.page import Context, results_page, way_here
+from evaluation.site.results.page import Context, results_page
 from evaluation.steps.checkpoints import RunInputError
 
 LONGEST_SEARCH = 255
@@ -40,14 +40,15 @@ def results(request: HttpRequest, run: Run) -> Context:
     by: Any = choice(asked, "by", ORDERS, "position")
     best = worker_rows(run, size=WORKERS_DRAWN).rows if report.n_graded else []
     link = _of_worker(run)
+    workers = worker_rows(run, asked.get("workers", ""), search)
     return {
-        "title": f"Results of {report.about.name}",
-        "breadcrumbs": way_here(run)[:1],
+        "title": f"People and questions of {report.about.name}",
         "report": report,
         "alarms": alarms_report(run),
         "remedies": remedies_report(run),
         "search": search,
-        "workers": worker_rows(run, asked.get("workers", ""), search),
+        "workers": workers,
+        "marks": marks_of(run, [row.worker for row in workers.rows]),
         "by": by,
         "questions": question_rows(run, asked.get("questions", ""), by),
         "trace": [

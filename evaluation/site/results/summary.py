@@ -15,7 +15,7 @@ from evaluation.charts import (
 from evaluation.charts.heat_map import block_chart, overview_chart
 from evaluation.charts.planner import planner_chart
 from evaluation.models import Run
-from evaluation.reports.alarms import alarms_report
+from evaluation.reports.alarms import alarms_report, marks_of
 from evaluation.reports.heat_map import heat_block, heat_overview
 from evaluation.reports.summary import summary_report
 from evaluation.site.results.page import Context, results_page
@@ -37,6 +37,7 @@ def summary(request: HttpRequest, run: Run) -> Context:
         "title": f"Summary of {report.run.about.name}",
         "report": report,
         "alarms": alarms_report(run),
+        "marks": marks_of(run, [worker.worker for worker in report.workers]),
         "charts": {
             "grades": grades_chart(workers, report.run.n_graded) if workers else None,
             "ranks": ranks_chart(workers, report.run.n_graded),

@@ -7,6 +7,7 @@ from evaluation.site.results.against import against
 from evaluation.site.results.alarms import alarm, alarms
 from evaluation.site.results.anchors import anchors
 from evaluation.site.results.comparisons import comparisons
+from evaluation.site.results.decision import decide
 from evaluation.site.results.heat_map import heat_map
 from evaluation.site.results.judging import judged
 from evaluation.site.results.models import models
@@ -26,6 +27,7 @@ urlpatterns = [
     path(RUN, kind.first, name="results-run"),
     path(f"{RUN}pages/<slug:slug>/", kind.page, name="results-page"),
     path(f"{RUN}judging/<slug:name>/", judged, name="results-judging"),
+    path(f"{RUN}decision/", decide, name="results-decision"),
     path(f"{RUN}people/", results, name="results-people"),
     path(f"{RUN}models/comparison/", comparisons, name="results-comparison"),
     path(f"{RUN}models/comparison/two/", two, name="results-two"),

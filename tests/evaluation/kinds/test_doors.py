@@ -193,7 +193,13 @@ def test_a_page_that_it_declares_has_an_address(site, finished, settings):
 
 
 def test_pages_and_files_of_aqer_know_no_run_of_another_kind(site, api, finished):
-    for name in ("results-models", "results-alarms", "results-trust", "results-summary"):
+    for name in (
+        "results-models",
+        "results-alarms",
+        "results-trust",
+        "results-summary",
+        "results-decision",
+    ):
         assert page(site, name, finished).status_code == 404, name
     assert page(site, "results-chart", finished, "grades").status_code == 404
     for end in ("workers/", "alarms/", "trust/", "comparisons/", "consensus/"):

@@ -42,14 +42,14 @@ def run(rana):
 
 def test_a_run_without_alarms_says_what_that_does_not_mean(site, run):
     looked(run)
-    for name in ("results-run", "results-models", "results-alarms"):
+    for name in ("results-people", "results-models", "results-alarms"):
         said = get(site, name, run)
         assert "No alarm rang." in said
         assert "does not prove" in said
 
 
 def test_a_run_that_never_looked_is_not_called_silent(site, run):
-    said = get(site, "results-run", run)
+    said = get(site, "results-people", run)
     assert "No alarm rang" not in said
     assert "computed before Crowdgrade looked for alarms" in said
 
@@ -58,7 +58,7 @@ def test_an_alarm_stands_where_those_it_names_are_shown(site, run):
     alarm(run, workers=["w001", "w002"])
     alarm(run, kind="two_camps", questions=["r3"], statistic=0.25, threshold=0.15)
     alarm(run, kind="dont_know", severity="notice", workers=["w003"], threshold=0.2)
-    on_run = get(site, "results-run", run)
+    on_run = get(site, "results-people", run)
     titles = ["Copied or nearly copied answers", "Two camps on single questions", "I don&#x27;t"]
     places = [on_run.index(title) for title in titles]
     assert places == sorted(places)
@@ -247,10 +247,10 @@ def test_a_run_with_remedies_is_compared_with_the_plain_one(site, run):
         }
     }
     later.save()
-    said = get(site, "results-run", later)
+    said = get(site, "results-people", later)
     assert "Graded with: copies collapsed" in said
     assert "agrees by 0.50 with the plain run" in said
     assert "<bdi>w003</bdi></a> from 1 to 9" in said
     assert "1 was left alone, because it is a camp" in said
     assert f"against/?with={run.public_id.hex}" in said
-    assert "Graded with" not in get(site, "results-run", run)
+    assert "Graded with" not in get(site, "results-people", run)

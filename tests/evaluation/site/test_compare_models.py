@@ -197,7 +197,7 @@ def test_the_pages_take_a_constant_number_of_queries(site, rana, django_assert_m
     run = compared(rana)
     with django_assert_max_num_queries(26):
         site.get(board(run))
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         site.get(pair_page(run, "Ox 2", "Ox 1"))
 
 

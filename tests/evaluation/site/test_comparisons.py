@@ -117,5 +117,5 @@ def test_the_page_takes_a_constant_number_of_queries(
     site, rana, n_models, django_assert_max_num_queries
 ):
     run = world.finished(n_models=n_models, owner=rana)
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         assert site.get(page("results-comparison", run)).status_code == 200

@@ -1,0 +1,62 @@
+"""The first page of a run: what to do with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from annotations.models import rights
+from evaluation.kinds import kind_named
+from evaluation.models import Run
+from evaluation.reports.decision import Step, decision
+from evaluation.site.results.page import Context, results_page, way_here
+from evaluation.site.starting import start_link
+
+ASK = "ask"
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A button, and why it is the next."""
+
+    label: str
+    why: str
+    link: str
+
+
+@results_page("evaluation/decision.html")
+def decide(request: HttpRequest, run: Run) -> Context:
+    """Show whether to believe the run, whom to keep, whom to look at, and which model is best."""
+    found = decision(run)
+    may = rights(request.user, run.version.question_set).edit
+    return {
+        "title": f"Results of {found.about.name}",
+        "breadcrumbs": way_here(run)[:1],
+        "report": found,
+        "next": _next_step(run, found.step, may),
+    }
+
+
+def _next_step(run: Run, step: Step, may: bool) -> NextStep:
+    """Return the next step's button; one who may only read gets one for reading."""
+    ids = {"run": run.public_id}
+    question_set = run.version.question_set
+    if step is Step.READ_ALARMS:
+        why = "An alarm rings. Read the answers it is about before you pay or publish."
+        return NextStep("Read the evidence", why, reverse("admin:results-alarms", kwargs=ids))
+    if step is Step.ASK_PEOPLE:
+        why = "There are too few answers to decide about people. See how many more it takes."
+        return NextStep("Plan more answers", why, reverse("admin:results-planner", kwargs=ids))
+    if may and step is Step.GRADE_AGAIN:
+        again = reverse("admin:grade", kwargs={"set_id": question_set.public_id})
+        why = "Answers were added, changed or withdrawn since this run."
+        return NextStep("Grade again", why, f"{again}?like={run.public_id}")
+    if may and step is Step.ASK_MODELS:
+        why = "No language model is in this run. Ask some the same questions, and see where they "
+        why += "stand among your people."
+        return NextStep("Ask models", why, start_link(kind_named(ASK), question_set))
+    why = "Nothing has to be settled first. Take the grades with you, and pay or invite by them."
+    table = reverse("admin:results-table", kwargs={**ids, "name": "workers"})
+    return NextStep("Download the grades", why, table)

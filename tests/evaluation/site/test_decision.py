@@ -1,0 +1,218 @@
+"""The first page of a run: whom to keep, whom to look at, which model is best, what next."""
+
+import pytest
+from django.urls import reverse
+
+from annotations.models import Response
+from evaluation.kinds import kind_named
+from evaluation.models import LLMComparison, LLMScore, Run, WorkerGrade
+from evaluation.reports.decision import Step, decision
+from evaluation.site.results.page import tabs_of
+from evaluation.words.site import said
+from tests.evaluation.reports import world
+from tests.evaluation.reports.alarm_world import alarm, looked
+
+pytestmark = pytest.mark.django_db
+
+
+def at(name, run, **ids):
+    return reverse(f"admin:{name}", kwargs={"run": run.public_id, **ids})
+
+
+def shown(site, run, name="results-run"):
+    response = site.get(at(name, run))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def names(people):
+    return [person.row.name for person in people]
+
+
+@pytest.fixture
+def run(rana):
+    """20 workers, w001 the best; w020 has no rank, so 19 are ranked; ranks may be one off."""
+    return looked(world.finished(owner=rana, n_workers=20, n_questions=12))
+
+
+def test_the_best_are_those_of_the_highest_ranks(run):
+    assert names(decision(run).best) == ["w001", "w002", "w003", "w004", "w005"]
+
+
+def test_somebody_at_rank_one_whom_an_alarm_names_is_to_be_looked_at_and_not_best(run):
+    alarm(run, workers=["w001", "w003"])
+    found = decision(run)
+    assert names(found.best) == ["w002", "w004", "w005", "w006", "w007"]
+    assert names(found.look_at)[:2] == ["w001", "w003"]
+    assert [mark.words for mark in found.look_at[0].marks] == ["answers copied or nearly copied"]
+
+
+def test_a_notice_marks_the_best_but_does_not_take_them_from_the_list(run):
+    alarm(run, kind="dont_know", severity="notice", workers=["w002"])
+    found = decision(run)
+    assert names(found.best)[1] == "w002"
+    assert [mark.words for mark in found.best[1].marks] == ["often answers “I don't know”"]
+    assert names(found.look_at)[0] == "w002"
+
+
+def test_an_alarm_about_the_whole_crowd_marks_nobody(run):
+    alarm(run, kind="two_camps", workers=[f"w{i:03}" for i in range(1, 11)])
+    found = decision(run)
+    assert names(found.best)[0] == "w001"
+    assert not any(person.marks for person in found.look_at)
+
+
+def test_who_stays_in_the_lowest_quarter_on_whatever_questions_is_to_be_looked_at(run):
+    # 19 ranks; the lowest quarter begins after .75 x 19 = 14.25. The best rank of the worker at
+    # rank r is r - 1, so r = 16 (15 at best) is the first.
+    found = decision(run)
+    assert names(found.look_at) == ["w019", "w018", "w017", "w016"]
+    assert said(found.look_at[0].why) == (
+        "in the lowest quarter on whatever questions (rank 18 to 20 of 19)"
+    )
+    assert found.n_look_at == 4
+
+
+def test_the_marked_come_first_and_nobody_twice(run):
+    alarm(run, workers=["w018"])
+    found = decision(run)
+    assert names(found.look_at) == ["w018", "w019", "w017", "w016"]
+    assert found.n_look_at == 4
+
+
+def test_of_many_to_look_at_eight_are_named_and_all_are_counted(run):
+    alarm(run, workers=[f"w{i:03}" for i in range(1, 11)])
+    found = decision(run)
+    assert len(found.look_at) == 8
+    assert found.n_look_at == 10 + 4
+
+
+def test_how_sure_the_first_place_is(run):
+    # w001 has the ranks 1 to 2; w002 may be first (max(1, 1)), w003 second, w004 third at best.
+    assert "the first 3 could change places" in said(decision(run).best_said)
+    WorkerGrade.objects.filter(run=run, rank=1).update(rank_high=1)
+    assert "the first 2 could change places" in said(decision(run).best_said)
+    WorkerGrade.objects.filter(run=run, rank=2).update(rank_low=2)
+    assert "the first would still lead" in said(decision(run).best_said)
+    WorkerGrade.objects.filter(run=run).update(rank_low=None, rank_high=None)
+    assert "was not computed" in said(decision(run).best_said)
+
+
+def test_without_ranks_nobody_is_best_and_it_says_why(site, run):
+    WorkerGrade.objects.filter(run=run).update(
+        rank=None, rank_low=None, rank_high=None, support=False
+    )
+    found = decision(run)
+    assert found.best == found.look_at == []
+    assert "Nobody is ranked" in said(found.best_said)
+    assert found.step is Step.ASK_PEOPLE
+    assert "Plan more answers" in shown(site, run)
+
+
+def test_who_answered_too_little_is_counted(run):
+    assert said(decision(run).without_rank) == "1 person answered too little to be ranked."
+
+
+def test_models_that_cannot_be_told_apart_are_not_called_best(site, run):
+    assert "cannot be told apart from “model 1”" in said(decision(run).models_said)
+    LLMComparison.objects.update(difference=0.2, low=0.1, high=0.3, p_value=0.001)
+    LLMComparison.objects.update(adjusted_p_value=0.001)
+    assert "“model 0” is better than every other model: by 0.200" in shown(site, run)
+
+
+def test_a_step_is_the_first_that_there_is_reason_for(run):
+    assert decision(run).step is Step.TAKE_AWAY
+    LLMScore.objects.filter(run=run).delete()
+    assert decision(run).step is Step.ASK_MODELS
+    alarm(run, workers=["w001"])
+    assert decision(run).step is Step.READ_ALARMS
+    Response.objects.filter(submission__worker__external_id="w005").delete()
+    assert decision(run).step is Step.GRADE_AGAIN
+
+
+@pytest.mark.parametrize(
+    ("step", "label"),
+    [
+        (Step.READ_ALARMS, "Read the evidence"),
+        (Step.ASK_PEOPLE, "Plan more answers"),
+        (Step.GRADE_AGAIN, "Grade again"),
+        (Step.ASK_MODELS, "Ask models"),
+        (Step.TAKE_AWAY, "Download the grades"),
+    ],
+)
+def test_each_step_is_a_button_that_leads_somewhere(site, run, step, label, monkeypatch):
+    monkeypatch.setattr("evaluation.reports.decision._step", lambda *_: step)
+    response = site.get(at("results-run", run))
+    button = response.context_data["next"]
+    assert button.label == label
+    assert site.get(button.link).status_code == 200
+
+
+def test_the_page_names_what_speaks_against_the_grades(site, run):
+    alarm(run, workers=["w001", "w002"])
+    page = shown(site, run)
+    assert "Can these grades be used? Not as it stands." in page
+    assert "1 alarm rings." in page
+    assert page.index("1 alarm rings.") < page.index("Best people") < page.index("Best model")
+
+
+@pytest.mark.parametrize("name", ["results-people", "results-summary"])
+def test_a_mark_stands_beside_the_name_wherever_people_are_listed(site, run, name):
+    assert "answers copied or nearly copied" not in shown(site, run, name)
+    alarm(run, workers=["w001"])
+    page = shown(site, run, name)
+    assert page.count("answers copied or nearly copied") == 1
+    assert page.index("<bdi>w001</bdi>") < page.index("answers copied or nearly copied")
+
+
+def test_a_mark_stands_beside_an_answer(site, run):
+    alarm(run, workers=["w003"])
+    question = run.version.questions.first().public_id
+    page = site.get(at("results-question", run, question=question)).content.decode()
+    assert page.count("answers copied or nearly copied") == 1
+    said_of = page.index("answers copied or nearly copied")
+    assert page.rindex("<bdi>w003</bdi>", 0, said_of) > page.rindex("<bdi>w002</bdi>", 0, said_of)
+
+
+def test_pages_stand_in_groups_and_what_is_not_there_is_not_offered(run):
+    def groups():
+        tabs = tabs_of(kind_named("aqer"), run, at("results-heat-map", run))
+        return {group.title: [page.title for page in group.pages] for group in tabs}
+
+    assert list(groups()) == ["Decide", "People", "Models", "Trust", "More"]
+    assert groups()["More"] == ["To print"]  # there is no other run to compare with
+    other = Run.objects.get(pk=run.pk)
+    other.pk, other.public_id = None, Run().public_id
+    other._state.adding = True
+    other.save()
+    assert groups()["More"] == ["Against another run", "To print"]
+    run.summary = run.summary | {"counts": run.summary["counts"] | {"models": 0}}
+    assert "Models" not in groups()
+
+
+def test_the_group_of_a_page_is_open(run):
+    tabs = tabs_of(kind_named("aqer"), run, at("results-heat-map", run))
+    assert [group.title for group in tabs if group.is_here] == ["People"]
+
+
+@pytest.mark.parametrize("n_workers", [20, 60])
+def test_the_page_takes_a_constant_number_of_queries(
+    site, rana, n_workers, django_assert_max_num_queries
+):
+    run = looked(world.finished(owner=rana, n_workers=n_workers, n_questions=12, n_models=3))
+    alarm(run, workers=[f"w{i:03}" for i in range(1, n_workers // 2)])
+    with django_assert_max_num_queries(26):
+        shown(site, run)
+
+
+def test_the_api_says_the_same(site, run):
+    alarm(run, workers=["w001"])
+    found = site.get(reverse("api:results-decision", args=[run.public_id])).json()
+    assert [person["row"]["name"] for person in found["best"]] == [
+        *("w002", "w003", "w004", "w005", "w006")
+    ]
+    assert found["look_at"][0]["marks"][0]["words"] == "answers copied or nearly copied"
+    assert found["trust"]["verdict"]["headline"] == "Not as it stands."
+    assert found["concerns"][0]["said"] == "1 alarm rings."
+    assert found["step"] == "read_alarms"
+    assert "cannot be told apart" in found["models_said"]
