@@ -23,14 +23,14 @@ class AnswerStatus(StrEnum):
 class AnswerFacts:
     """What some files know of an answer beside its text: our exports, and results of panels.
 
-    `rejected` answers were refused where they were collected. Times have a zone, or are None
-    where nobody took them; `work_seconds` is the time on task as it was counted there. The
-    `session_` fields are of the worker's whole way through the questions; `session_state` is ""
-    where nobody said. `extra` is further cells by their names.
+    `rejected` answers were refused where they were collected; None where nobody said. Times have
+    a zone, or are None where nobody took them; `work_seconds` is the time on task as it was counted
+    there. The `session_` fields are of the worker's whole way through the questions;
+    `session_state` is "" where nobody said. `extra` is further cells by their names.
     """
 
     panel: str = ""
-    rejected: bool = False
+    rejected: bool | None = False
     started_at: datetime | None = None
     submitted_at: datetime | None = None
     work_seconds: float | None = None
@@ -63,7 +63,7 @@ class AnswerRecord:
     @property
     def is_rejected(self) -> bool:
         """Whether it was refused where it was collected."""
-        return self.facts is not None and self.facts.rejected
+        return self.facts is not None and bool(self.facts.rejected)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,11 @@ from annotations.exchange import (
     InputError,
     OutputFolder,
     read_answer_grades,
-    read_answers,
 )
 from annotations.exchange.reading.answer_grades import unknown_answers
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.backends import parse_spec
-from evaluation.files.grading import answers_of, refuse_nothing, vectors_from
+from evaluation.files.grading import answers_of, read_people, refuse_nothing, vectors_from
 from evaluation.files.metrics import refuse_to_replace
 from evaluation.flow.crowd_size.conclusion import CrowdSizeSummary
 from evaluation.flow.crowd_size.parameters import CrowdSizeParameters
@@ -102,7 +101,7 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
     refuse_to_replace(
         request.output, (TABLE, SUMMARY), (request.answers, request.judgements, vectors)
     )
-    answers = read_answers(request.answers, request.columns, request.duplicates)
+    answers = read_people(request.answers, request.columns, request.duplicates)
     given = choose(request.parameters.grading(), answers_of(answers))
     refuse_nothing(answers, given)
     hashes = answers.hashes

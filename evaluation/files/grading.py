@@ -21,6 +21,7 @@ from annotations.exchange import (
     read_answers,
     read_model_answers,
 )
+from annotations.exchange.presets.advice import advised
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.backends import parse_spec
 from evaluation.files.graded import FileGrading
@@ -38,6 +39,8 @@ from evaluation.flow.vectors import EmbedTexts
 from evaluation.methods.aqer.electorate import RemedyError
 from evaluation.words.message import Message
 from evaluation.words.terminal import said
+
+CONVERT = "manage.py convert_answers {file} --preset {preset} --output answers.csv"
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def _refuse_to_replace_inputs(request: GradingRequest) -> None:
 
 
 def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
-    answers = read_answers(request.answers, request.columns, request.duplicates)
+    answers = read_people(request.answers, request.columns, request.duplicates)
     models = None
     if request.models is not None:
         models = read_model_answers(request.models, request.columns)
@@ -113,6 +116,14 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     except RemedyError as error:
         raise InputError.single(answers.name, said(Message(error.code, error.values))) from error
     return FileGrading(grading, answers, models, hashes)
+
+
+def read_people(path: Path, columns: ColumnNames, duplicates: Duplicates) -> AnswerFile:
+    """Return the workers' answers; the `InputError` of an export of others says how to take it."""
+    try:
+        return read_answers(path, columns, duplicates)
+    except InputError as error:
+        raise advised(error, path, CONVERT) from error
 
 
 def vectors_from(

@@ -21,7 +21,6 @@ from annotations.exchange import (
     ModelAnswerFile,
     OutputFolder,
     read_answer_grades,
-    read_answers,
     read_model_answers,
 )
 from annotations.exchange.reading.answer_grades import unknown_answers
@@ -29,7 +28,13 @@ from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.questions import read_passages, read_questions
 from evaluation.backends import parse_spec
 from evaluation.files.asking import Asking
-from evaluation.files.grading import answers_of, model_answers_of, refuse_nothing, vectors_from
+from evaluation.files.grading import (
+    answers_of,
+    model_answers_of,
+    read_people,
+    refuse_nothing,
+    vectors_from,
+)
 from evaluation.files.metrics import FILES, SUMMARY, refuse_to_replace, study_summary, write_metrics
 from evaluation.files.study import Step, StudyFolder
 from evaluation.flow.asking.plan import Item
@@ -191,7 +196,7 @@ def _write(output: Path, findings: Findings, summary: Mapping[str, Any]) -> None
 
 
 def _read(request: JudgeRequest) -> _Read:
-    answers = read_answers(request.answers, request.columns, request.duplicates)
+    answers = read_people(request.answers, request.columns, request.duplicates)
     hashes = answers.hashes
     warnings: list[Message | str] = [*answers.warnings]
     models = None

@@ -16,12 +16,17 @@ from annotations.exchange import (
     InputError,
     ModelAnswerFile,
     OutputFolder,
-    read_answers,
     read_model_answers,
 )
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.backends import parse_spec
-from evaluation.files.grading import answers_of, model_answers_of, refuse_nothing, vectors_from
+from evaluation.files.grading import (
+    answers_of,
+    model_answers_of,
+    read_people,
+    refuse_nothing,
+    vectors_from,
+)
 from evaluation.files.metrics import refuse_to_replace
 from evaluation.flow.embed import Progress
 from evaluation.flow.inputs import choose
@@ -119,7 +124,7 @@ def panels_of_files(request: PanelsRequest, progress: Progress | None = None) ->
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     refuse_to_replace(request.output, FILES, (request.answers, request.models, vectors))
-    answers = read_answers(request.answers, request.columns, request.duplicates)
+    answers = read_people(request.answers, request.columns, request.duplicates)
     models = read_model_answers(request.models, request.columns)
     given = choose(request.parameters.grading(), answers_of(answers), model_answers_of(models))
     refuse_nothing(answers, given)

@@ -168,7 +168,7 @@ def _store_questions(batch: StagedBatch, version: QuestionSetVersion) -> int:
                 reason = f"the question {quoted(name)} has an id of {len(name)} characters"
                 problems.add(asked.line, None, f"{reason}, more than {LONGEST['question']}")
             fresh.append((name, asked))
-        elif row.text == asked.text:
+        elif row.text == asked.text or not asked.text:
             continue
         elif not row.text:
             row.text = asked.text

@@ -3,12 +3,17 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from annotations.exchange import ColumnNames
+from annotations.exchange import ColumnNames, InputError
 from annotations.exchange.importing import ImportReport, import_answers
+from annotations.exchange.importing.mapped import import_mapped
+from annotations.exchange.presets.advice import advised
 from annotations.exchange.reading.duplicates import add_duplicates
-from annotations.management.importing import ImportCommand, parsed_columns
+from annotations.management.importing import USAGE, ImportCommand, parsed_columns
+from annotations.management.presets import add_preset, read_preset, told
+
+WITH_PRESET = "manage.py import_answers SET {file} --preset {preset}"
 
 
 class Command(ImportCommand):
@@ -23,6 +28,7 @@ class Command(ImportCommand):
         """SET FILE, columns, panel, version."""
         super().add_arguments(parser)
         parser.add_argument("file", type=Path, metavar="FILE")
+        add_preset(parser, None)
         parser.add_argument("--columns", metavar="worker=NAME,question=NAME,answer=NAME")
         parser.add_argument(
             "--panel", default="", metavar="NAME", help="where the workers' ids come from"
@@ -41,11 +47,22 @@ class Command(ImportCommand):
         )
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
-        """One file."""
+        """One file, as it stands or by a preset."""
+        if options["preset"] or options["map"]:
+            return [self._mapped(options)]
         columns = parsed_columns(ColumnNames.parse, options["columns"])
-        report = import_answers(
+        path = options["file"]
+        try:
+            return [self._as_it_stands(path, options, columns)]
+        except InputError as error:
+            raise advised(error, path, WITH_PRESET) from error
+
+    def _as_it_stands(
+        self, path: Path, options: dict[str, Any], columns: dict[str, Any]
+    ) -> ImportReport:
+        return import_answers(
             self.question_set(options, create=options["create_questions"]),
-            options["file"],
+            path,
             panel=options["panel"].strip(),
             duplicates=options["duplicates"],
             version=options["in_version"],
@@ -54,4 +71,21 @@ class Command(ImportCommand):
             dry_run=options["dry_run"],
             **columns,
         )
-        return [report]
+
+    def _mapped(self, options: dict[str, Any]) -> ImportReport:
+        if options["columns"]:
+            raise CommandError("--columns: say by --map what a preset reads", returncode=USAGE)
+        preset, mapping = read_preset(options["file"], options)
+        report = import_mapped(
+            self.question_set(options, create=True),
+            options["file"],
+            preset=preset,
+            mapping=mapping,
+            panel=options["panel"].strip(),
+            duplicates=options["duplicates"],
+            version=options["in_version"],
+            update_flags=options["update_flags"],
+            dry_run=options["dry_run"],
+        )
+        report.notes[:0] = told(preset, mapping)
+        return report

@@ -2,13 +2,16 @@
 
 import codecs
 import json
+import shlex
 
 import numpy as np
 import openpyxl
 import pytest
 
+from tests.annotations.exchange.presets.exports import SUBMISSIONS
+from tests.annotations.exchange.presets.test_presets import FILES
 from tests.evaluation.commands.crowd import answer_rows, summary_of, table, write_csv
-from tests.evaluation.commands.running import evaluate
+from tests.evaluation.commands.running import evaluate, manage
 
 HEADER = ("worker", "question", "answer")
 
@@ -317,3 +320,48 @@ def test_of_two_answers_of_one_worker_the_chosen_one_is_graded_and_counted(tmp_p
     assert first != last  # another text was graded
     assert made["first"]["input_hash"] != made["last"]["input_hash"]
     assert made["first"]["signature"] != made["last"]["signature"]
+
+
+FOREIGN = {
+    "mturk": "batch.csv",
+    "qualtrics": "survey.csv",
+    "label-studio": "project.json",
+    "potato": "annotated_instances.tsv",
+    "prolific": "form.csv",
+    "wide": "form.csv",
+    "long": "table.csv",
+}
+
+
+@pytest.mark.parametrize("preset", FOREIGN)
+def test_an_export_of_others_is_refused_with_the_command_that_takes_it(tmp_path, output, preset):
+    path = tmp_path / FOREIGN[preset]
+    path.write_bytes(FILES[preset][1])
+    ran = evaluate(path, "--embedder", "tfidf-word", "--bootstrap", "0", "--output", output)
+    assert ran.code == 2
+    assert not output.exists()
+    last = ran.err.strip().splitlines()[-1]
+    assert "it looks like" in last
+    command = last.partition("Take it in by: manage.py ")[2]
+    assert f"--preset {preset} --output answers.csv" in command
+    # The command that is told is one that works, and what it writes can be graded.
+    table_of = tmp_path / "answers.csv"
+    made = manage(*shlex.split(command.replace("answers.csv", str(table_of))))
+    assert made.code == 0, made.err
+    read = evaluate(table_of, "--embedder", "tfidf-word", "--bootstrap", "0", "--output", output)
+    assert read.code == 0, read.err
+
+
+def test_the_list_of_submissions_of_prolific_is_told_to_hold_no_answers(tmp_path, output):
+    (tmp_path / "prolific_export.csv").write_bytes(SUBMISSIONS)
+    ran = evaluate(tmp_path / "prolific_export.csv", "--output", output)
+    assert ran.code == 2
+    assert "Take the file of your survey tool" in ran.err
+
+
+def test_a_table_whose_rows_are_bad_or_that_is_nobodys_export_gets_no_such_advice(tmp_path, output):
+    for text in ("worker,question,answer\n,q,x\n", "a,b\n1,2\n", "who,q,a\nann,1,x\n"):
+        (tmp_path / "a.csv").write_text(text)
+        ran = evaluate(tmp_path / "a.csv", "--output", output)
+        assert ran.code == 2
+        assert "looks like" not in ran.err

@@ -1,0 +1,31 @@
+"""Files as others export them: recognised, mapped to workers, questions and answers, and read.
+
+`head_of` reads the beginning of a file, `recognised` says of which export it is, `proposed` which
+of its columns hold what, and `rows_of` gives the answers by that mapping or by one that was
+changed, to `importing` for the database or as our own table to `convert_answers`.
+"""
+
+from annotations.exchange.presets.declared import PRESETS, Preset, recognised
+from annotations.exchange.presets.mapping import Mapping
+from annotations.exchange.presets.rows import (
+    MappedRows,
+    preset_named,
+    proposed,
+    refuse_answerless,
+    rows_of,
+)
+from annotations.exchange.presets.table import Head, head_of
+
+__all__ = [
+    "PRESETS",
+    "Head",
+    "MappedRows",
+    "Mapping",
+    "Preset",
+    "head_of",
+    "preset_named",
+    "proposed",
+    "recognised",
+    "refuse_answerless",
+    "rows_of",
+]

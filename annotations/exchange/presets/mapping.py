@@ -1,0 +1,126 @@
+"""Which columns of a file are workers, questions and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from annotations.exchange.header import clean_name
+from annotations.exchange.problems import InputError
+
+KEYS = ("worker", "question", "text", "answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Columns by their names in the file.
+
+    With a column for the `question` a row holds the answers to the question of that id: one, or
+    where there are several `answers` one of each, to the question ID:COLUMN. Without it (a wide
+    file) each of the `answers` is a question, called like its column. `text` is the column of the
+    question's wording, "" where there is none.
+    """
+
+    worker: str = ""
+    question: str = ""
+    answers: tuple[str, ...] = ()
+    text: str = ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All of them, each once."""
+        named = (self.worker, self.question, self.text, *self.answers)
+        return tuple(dict.fromkeys(name for name in named if name))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The names as JSON has them."""
+        return {**asdict(self), "answers": list(self.answers)}
+
+    @classmethod
+    def of_dict(cls, values: dict[str, Any]) -> Mapping:
+        """What `as_dict` gave."""
+        return cls(**{**values, "answers": tuple(values["answers"])})
+
+    def question_of(self, row_id: str, column: str) -> str:
+        """The id of the question that a cell answers."""
+        if not self.question:
+            return column
+        return row_id if len(self.answers) == 1 else f"{row_id}:{column}"
+
+    def changed(self, entries: Iterable[str], header: Sequence[str], file: str) -> Mapping:
+        """The mapping with what `KEY=COLUMN` entries say instead, of a file with that header.
+
+        KEY is worker, question, text or answer; answer may come several times, and its COLUMN be a
+        glob such as Q*. An empty COLUMN takes one away. Raises ValueError, with a sentence for the
+        user, for an unknown key, and `InputError` for a column that the file does not have.
+        """
+        given: dict[str, list[str]] = {}
+        for entry in entries:
+            key, equals, name = entry.partition("=")
+            key = key.strip()
+            if not equals or key not in KEYS:
+                raise ValueError(
+                    f"{entry!r} is no KEY=COLUMN, where KEY is one of {', '.join(KEYS)}"
+                )
+            given.setdefault(key, []).append(clean_name(name))
+        found = replace(
+            self,
+            worker=given.get("worker", [self.worker])[-1],
+            question=given.get("question", [self.question])[-1],
+            text=given.get("text", [self.text])[-1],
+        )
+        if "answer" in given:
+            globs = given["answer"]
+            # A name that stands there exactly is meant, whatever signs it holds.
+            exact = [name for name in globs if name in header]
+            names = [
+                name
+                for name in header
+                if name in exact or any(fnmatchcase(name, glob) for glob in globs)
+            ]
+            for glob in globs:
+                if glob not in exact and not any(fnmatchcase(name, glob) for name in names):
+                    raise missing(glob, header, file)
+            found = replace(found, answers=tuple(dict.fromkeys(names)))
+        return found
+
+    def checked(self, header: Sequence[str], file: str) -> dict[str, int]:
+        """The position of each column. Raises `InputError` for what will not do."""
+        if not self.worker or not self.answers:
+            what = "worker" if not self.worker else "answers"
+            raise InputError.single(
+                file,
+                f"it is not said which column holds the {what}; found: {listed(header)}",
+                "Say which columns hold the workers' ids and the answers.",
+            )
+        for name in self.columns:
+            if name not in header:
+                raise missing(name, header, file)
+            if list(header).count(name) > 1:
+                raise InputError.single(
+                    file, f"the column {name} stands there twice", "Rename or remove one of them."
+                )
+        if len(self.columns) < sum(map(bool, (self.worker, self.question, self.text))) + len(
+            self.answers
+        ):
+            raise InputError.single(
+                file, "one column is used twice", "Choose a column of its own for each."
+            )
+        return {name: list(header).index(name) for name in self.columns}
+
+
+def missing(name: str, header: Sequence[str], file: str) -> InputError:
+    """The error for a column that is not there."""
+    return InputError.single(
+        file,
+        f"there is no column {name[:60]}; found: {listed(header)}",
+        "Write the name as it stands in the first row of the file.",
+    )
+
+
+def listed(header: Sequence[str], most: int = 20) -> str:
+    """The names of a header, the first twenty."""
+    more = f" and {len(header) - most} more" if len(header) > most else ""
+    return (", ".join(name[:40] for name in header[:most]) or "none") + more

@@ -1,0 +1,55 @@
+"""The door to making our own table of answers out of somebody else's export."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotations.exchange import InputError
+from annotations.exchange.converting import convert
+from annotations.exchange.reading.duplicates import add_duplicates
+from annotations.management.importing import USAGE
+from annotations.management.presets import AUTO, add_preset, read_preset, told
+
+
+class Command(BaseCommand):
+    """Make a table of answers that evaluate and import_answers read."""
+
+    help = (
+        "Convert FILE, an export of Mechanical Turk, Qualtrics, Label Studio or Potato, of a "
+        "survey with Prolific's ids, or a spreadsheet, into a table of answers; needs no database."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """FILE, preset, output."""
+        parser.add_argument("file", type=Path, metavar="FILE")
+        add_preset(parser, AUTO)
+        add_duplicates(parser)
+        parser.add_argument(
+            "--output",
+            type=Path,
+            metavar="FILE",
+            required=True,
+            help="the table of answers (.csv, .tsv, .jsonl or .xlsx)",
+        )
+        parser.add_argument(
+            "--questions", type=Path, metavar="FILE", help="write a table of the questions as well"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Convert, and say how the file was read and what became of its rows."""
+        try:
+            preset, mapping = read_preset(options["file"], options)
+            lines = convert(
+                options["file"],
+                options["output"],
+                preset=preset,
+                mapping=mapping,
+                questions=options["questions"],
+                duplicates=options["duplicates"],
+            )
+        except InputError as error:
+            raise CommandError(str(error), returncode=USAGE) from error
+        for line in [*told(preset, mapping), *lines, f"Table: {options['output']}"]:
+            self.stdout.write(line)

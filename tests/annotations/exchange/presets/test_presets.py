@@ -1,0 +1,304 @@
+"""Exports of others as they are downloaded: recognised, mapped and read, with every row counted."""
+
+import csv
+from datetime import UTC, datetime
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotations.exchange import InputError, read_answers
+from annotations.exchange.importing.mapped import stage_mapped
+from annotations.exchange.presets import PRESETS, Mapping, head_of, proposed, recognised, rows_of
+from annotations.exchange.presets.rows import refuse_answerless
+from annotations.exchange.reading.source import bytes_source
+from annotations.models import Question, QuestionSet, Response, Submission, Worker
+from tests.annotations import world
+from tests.annotations.exchange.presets import exports
+from tests.annotations.exchange.reading.mturk_export import batch_text
+
+MTURK = batch_text(
+    [
+        (hit, who, {"Input.word": hit, "Answer.word": hit, "Answer.text": f"{who} says {hit}"})
+        for hit in ("H1", "H2")
+        for who in ("ann", "bob")
+    ]
+).encode()
+
+FILES = {
+    "mturk": ("batch.csv", MTURK),
+    "qualtrics": ("survey.csv", exports.qualtrics()),
+    "qualtrics tsv": ("survey.tsv", exports.qualtrics_tsv()),
+    "prolific": ("form.csv", exports.survey_of_prolific()),
+    "label-studio": ("project.json", exports.label_studio()),
+    "label-studio csv": ("project.csv", exports.label_studio_csv()),
+    "potato": ("annotated_instances.tsv", exports.potato_tsv()),
+    "potato lines": ("annotated_instances.jsonl", exports.potato_lines()),
+    "wide": ("form.csv", exports.WIDE),
+    "long": ("table.csv", exports.LONG),
+}
+MAPPINGS = {
+    "mturk": Mapping("WorkerId", "HITId", ("Answer.text",)),
+    "qualtrics": Mapping("PROLIFIC_PID", "", ("Q2", "Q3")),
+    "prolific": Mapping("PROLIFIC_PID", "", ("Why do tides rise?", "What makes the sea salty?")),
+    "label-studio": Mapping("annotator", "id", ("answer",), "question"),
+    "potato": Mapping("user", "instance_id", ("explanation:::text_box",), "displayed_text"),
+    "potato lines": Mapping(
+        "user_id", "instance_id", ("explanation:::text_box",), "displayed_text"
+    ),
+    "wide": Mapping("Name", "", ("Why do tides rise?", "What makes the sea salty?")),
+    "long": Mapping("Participant ID", "Item", ("Response",)),
+}
+
+
+def source_of(name):
+    return bytes_source(*FILES[name])
+
+
+def read(name, *, mapping=None, source=None, duplicates="refuse"):
+    source = source or source_of(name)
+    head = head_of(source)
+    preset = recognised(head)
+    rows = rows_of(source, preset, mapping or proposed(preset, head, source), duplicates)
+    records = [record for record, _ in rows]
+    rows.finish()
+    return rows, records
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_recognised_and_its_columns_are_found(name):
+    source = source_of(name)
+    head = head_of(source)
+    preset = recognised(head)
+    assert preset.slug == name.split()[0]
+    assert proposed(preset, head, source) == MAPPINGS.get(name, MAPPINGS[preset.slug])
+
+
+@pytest.mark.parametrize("name", ["qualtrics", "qualtrics tsv"])
+def test_of_qualtrics_the_header_rows_are_no_answers_and_previews_are_counted(name):
+    rows, records = read(name)
+    # Four people, two questions; the preview of the author is a fifth row.
+    assert (len(records), rows.n_rows, dict(rows.skipped)) == (
+        8, 8, {"survey previews and tests": 1}
+    )  # fmt: skip
+    assert {record.worker for record in records} == set(exports.PEOPLE)
+    assert rows.questions["Q2"].text == "Why do tides rise, in your own words?"
+    facts = records[0].facts
+    # 10:00 in Denver, seven hours behind UTC in early March.
+    assert facts.started_at == datetime(2024, 3, 1, 17, 0, tzinfo=UTC)
+    assert facts.work_seconds == 270
+    assert facts.extra["Q1"] == "Yes, I consent"
+    assert "IPAddress" not in facts.extra
+    assert "IPAddress" in rows.left_out
+    assert "Left out: 1 survey previews and tests" in rows.notes
+
+
+def test_of_prolific_the_status_tells_who_was_rejected_and_who_returned():
+    rows, records = read("prolific")
+    assert [(r.worker, r.is_rejected) for r in records[::2]] == [
+        ("5f8a", False), ("60b1", True), ("62d9", False)
+    ]  # fmt: skip
+    assert dict(rows.skipped) == {
+        "returned submissions": 1,
+        "rows without a worker and without an answer": 1,
+    }
+
+
+def test_the_list_of_submissions_of_prolific_holds_no_answers():
+    head = head_of(bytes_source("prolific_export_671b.csv", exports.SUBMISSIONS))
+    with pytest.raises(InputError, match="list of submissions, which holds no answers"):
+        refuse_answerless(head)
+
+
+@pytest.mark.parametrize("name", ["label-studio", "label-studio csv"])
+def test_of_label_studio_texts_and_questions_come_out_of_their_json(name):
+    rows, records = read(name)
+    said = {(record.worker, record.question): record.text for record in records}
+    assert said["7", "101"] == "The moon pulls the water"
+    assert rows.questions["101"].text == "Why do tides rise?"
+    assert records[0].facts.work_seconds == 12.5
+    if name == "label-studio":
+        assert said["eve@example.org", "101"] == "Because it turns around"
+        assert dict(rows.skipped) == {"skipped annotations": 1}
+        assert records[0].facts.extra["confidence"] == "sure"
+    else:
+        assert said["8", "101"] == "Because it turns\nand the moon pulls"
+
+
+def test_of_potato_the_text_boxes_are_the_answers():
+    rows, records = read("potato")
+    assert [(r.worker, r.question, r.text) for r in records] == [
+        ("eve@example.org", "5", "The moon pulls the water"),
+        ("kim@example.org", "5", "It turns around"),
+        ("eve@example.org", "6", "A white stone we eat"),
+    ]
+    assert records[0].facts.extra == {"sure:::yes": "true"}
+    assert rows.questions["6"].text == "What is salt?"
+    _, lines = read("potato lines")
+    assert [(r.worker, r.question, r.text) for r in lines] == [
+        ("eve@example.org", "5", "The moon pulls the water"),
+        ("kim@example.org", "5", "It turns"),
+    ]
+
+
+def test_a_wide_spreadsheet_has_a_question_in_each_column():
+    rows, records = read("wide")
+    assert [record.text for record in records] == [
+        *("The moon pulls the water", "Rivers wash salt into it"),
+        *("Wind; and the moon", "Fish do, I believe so"),
+        *("Because the earth turns", ""),
+    ]
+    assert rows.n_rows == 3 * 2
+    assert rows.questions["Why do tides rise?"].text == "Why do tides rise?"
+    assert records[-1].facts.extra == {"Group": "A", "Anything else?": "nice survey"}
+
+
+def test_another_mapping_is_read_as_it_says():
+    mapping = Mapping("Participant ID", "Item", ("Response", "Condition"))
+    _, records = read("long", mapping=mapping)
+    assert [(r.question, r.text) for r in records[:2]] == [
+        ("tides:Response", "The moon pulls the water"),
+        ("tides:Condition", "a"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entries", "mapping"),
+    [
+        (["answer=Q*"], Mapping("PROLIFIC_PID", "", ("Q1", "Q2", "Q3"))),
+        (["answer=Q3", "answer=Q1"], Mapping("PROLIFIC_PID", "", ("Q1", "Q3"))),
+        (["worker=ResponseId"], Mapping("ResponseId", "", ("Q2", "Q3"))),
+    ],
+)
+def test_entries_change_what_is_proposed(entries, mapping):
+    head = head_of(source_of("qualtrics"))
+    assert MAPPINGS["qualtrics"].changed(entries, head.header, "survey.csv") == mapping
+
+
+def test_entries_that_will_not_do_are_told():
+    mapping, header = MAPPINGS["long"], head_of(source_of("long")).header
+    with pytest.raises(InputError, match="there is no column Q2; found: Participant ID, Item"):
+        mapping.changed(["answer=Q2"], header, "table.csv")
+    with pytest.raises(ValueError, match="KEY is one of worker, question, text, answer"):
+        mapping.changed(["person=x"], header, "table.csv")
+    for entry, said in (
+        ("worker=", "not said which column holds the worker"),
+        ("worker=Nobody", "there is no column Nobody"),
+        ("worker=Response", "one column is used twice"),
+    ):
+        with pytest.raises(InputError, match=said):
+            read("long", mapping=mapping.changed([entry], header, "table.csv"))
+
+
+def test_a_row_without_a_worker_but_with_an_answer_is_told_with_its_line():
+    content = exports.WIDE.replace(b"Bob;B", b";B")
+    with pytest.raises(InputError, match=r"form\.csv, line 3, column Name: the worker is missing"):
+        read("wide", source=bytes_source("form.csv", content))
+
+
+def staged(content, duplicates):
+    source = bytes_source("form.csv", content)
+    how = {"preset": PRESETS["wide"], "mapping": MAPPINGS["wide"], "duplicates": duplicates}
+    return stage_mapped(source, **how)
+
+
+def test_a_worker_who_stands_in_two_rows_is_refused_unless_one_counts():
+    content = exports.WIDE.replace(b"Cyd;", b"Ann;")
+    with pytest.raises(InputError, match=r"worker Ann answered question .* already in line 2"):
+        staged(content, "refuse")
+    with staged(content, "last") as stage:
+        # Two answers in the last row take the place of two in the first.
+        assert (stage.n_superseded, stage.count()) == (2, 4)
+        assert [a.text for a in stage.fresh()][2:] == ["Because the earth turns", ""]
+
+
+def test_what_is_no_export_at_all_says_so():
+    for name, content, said in (
+        ("a.json", b"[1, 2]", "no list of objects"),
+        ("a.json", b"{", "a.json"),
+        ("a.csv", b"", "the file is empty"),
+        ("a.docx", b"PK", "the ending .docx"),
+    ):
+        with pytest.raises(InputError, match=said):
+            head_of(bytes_source(name, content))
+
+
+class TestConverting:
+    @pytest.fixture
+    def say(self, tmp_path, capsys):
+        def convert(name, *arguments):
+            (tmp_path / FILES[name][0]).write_bytes(FILES[name][1])
+            output = tmp_path / "answers.csv"
+            path = str(tmp_path / FILES[name][0])
+            call_command("convert_answers", path, "--output", str(output), *arguments)
+            return output, capsys.readouterr().out
+
+        return convert
+
+    @pytest.mark.parametrize("name", FILES)
+    def test_our_table_holds_what_the_file_says(self, say, name):
+        output, _ = say(name)
+        rows, records = read(name)
+        ours = read_answers(output)
+        assert [(r.worker, r.question, r.text, r.is_rejected) for r in ours.records] == [
+            (r.worker, r.question, r.text, r.is_rejected) for r in records
+        ]
+        assert [r.facts.started_at for r in ours.records] == [r.facts.started_at for r in records]
+        assert rows.n_rows == ours.n_rows
+
+    def test_the_command_says_how_it_read_and_what_became_of_the_rows(self, say, tmp_path):
+        _, told = say("qualtrics", "--questions", str(tmp_path / "questions.csv"))
+        assert "Read as Qualtrics" in told
+        assert "worker = PROLIFIC_PID; answer = Q2, Q3" in told
+        assert "8 answers in the file = 8 written, of 4 workers to 2 questions" in told
+        assert "Left out: 1 survey previews and tests" in told
+        with (tmp_path / "questions.csv").open(encoding="utf-8-sig", newline="") as file:
+            assert [(row["question"], row["text"]) for row in csv.DictReader(file)] == [
+                ("Q2", "Why do tides rise, in your own words?"),
+                ("Q3", "What makes the sea salty?"),
+            ]
+
+    def test_a_choice_of_columns_and_of_the_preset_is_followed(self, say):
+        output, told = say("wide", "--preset", "wide", "--map", "answer=Any*")
+        assert "answer = Anything else?" in told
+        assert [r.text for r in read_answers(output).records] == ["", "", "nice survey"]
+
+
+@pytest.mark.django_db
+class TestImporting:
+    @pytest.fixture
+    def lakes(self):
+        return QuestionSet.objects.create(owner=world.user("rana"), name="lakes")
+
+    @pytest.mark.parametrize("name", FILES)
+    def test_every_answer_of_the_file_comes_in_with_its_question(
+        self, lakes, tmp_path, capsys, name
+    ):
+        path = tmp_path / FILES[name][0]
+        path.write_bytes(FILES[name][1])
+        call_command("import_answers", "lakes", str(path), "--preset", "auto")
+        rows, records = read(name)
+        stored = Response.objects.order_by("pk").values_list(
+            "submission__worker__external_id", "question__external_id", "text", "rejected"
+        )
+        assert list(stored) == [(r.worker, r.question, r.text, r.is_rejected) for r in records]
+        texts = dict(Question.objects.values_list("external_id", "text"))
+        assert texts == {name: asked.text for name, asked in rows.questions.items()}
+        assert "Read as" in capsys.readouterr().out
+        call_command("import_answers", "lakes", str(path), "--preset", "auto")
+        assert "Nothing changed" in capsys.readouterr().out
+
+    def test_workers_of_prolific_are_of_that_panel(self, lakes, tmp_path):
+        path = tmp_path / "survey.csv"
+        path.write_bytes(exports.qualtrics())
+        call_command("import_answers", "lakes", str(path), "--preset", "qualtrics")
+        assert set(Worker.objects.values_list("panel", flat=True)) == {"Prolific"}
+        assert Submission.objects.first().started_at == datetime(2024, 3, 1, 17, 0, tzinfo=UTC)
+
+    def test_a_preset_and_columns_contradict_each_other(self, lakes, tmp_path):
+        path = tmp_path / "table.csv"
+        path.write_bytes(exports.LONG)
+        with pytest.raises(CommandError, match="say by --map what a preset reads"):
+            call_command(
+                "import_answers", "lakes", str(path), "--preset=long", "--columns=worker=Item"
+            )
+        assert not Response.objects.exists()
