@@ -41,6 +41,21 @@ def directly_in(folder: str) -> tuple[str, ...]:
     return tuple(sorted(str(path.relative_to(ROOT)) for path in (ROOT / folder).glob("*.py")))
 
 
+def matching(glob: str) -> tuple[str, ...]:
+    """The files that a glob names."""
+    return tuple(sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(glob)))
+
+
+def has_tests(flow: str) -> bool:
+    """Whether the tests have a folder for a flow; those of small ones are with their kind's."""
+    return (ROOT / "tests" / "evaluation" / "flow" / flow).is_dir()
+
+
+OTHER_FLOWS = tuple(
+    path.parent.name
+    for path in sorted((ROOT / "evaluation" / "flow").glob("*/__init__.py"))
+    if path.parent.name != "asking"
+)
 ROOMS = {
     "access": Room(("annotations/models/access.py",), ("tests/annotations/models/test_access.py",)),
     "alarms": Room(
@@ -57,12 +72,14 @@ ROOMS = {
         ),
     ),
     "flows": Room(
-        tuple(
-            f"evaluation/flow/{path.name}/*"
-            for path in sorted((ROOT / "evaluation" / "flow").iterdir())
-            if (path / "__init__.py").exists() and path.name != "asking"
+        tuple(f"evaluation/flow/{name}/*" for name in OTHER_FLOWS),
+        (
+            *(f"tests/evaluation/flow/{name}" for name in OTHER_FLOWS if has_tests(name)),
+            "tests/evaluation/kinds",
+            *matching("tests/evaluation/commands/test_*multiqa*.py"),
+            *matching("tests/evaluation/commands/test_*eloquent*.py"),
+            *matching("tests/evaluation/commands/test_umwp*.py"),
         ),
-        ("tests/evaluation/flow", "tests/evaluation/kinds", "tests/evaluation/commands"),
     ),
     "importing": Room(
         ("annotations/exchange/importing/*",),

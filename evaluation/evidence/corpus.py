@@ -20,10 +20,10 @@ from evaluation.evidence.data_sets import (
     load_mohler_questions,
 )
 from evaluation.evidence.request import Request
-from evaluation.flow.embed import Embedded, Progress, embed
 from evaluation.flow.judge.prompts import SCORE
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.signatures import combined_hash, file_hash, versions
+from evaluation.flow.vectors import Embedded, Progress, embed
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.grams import Vectors
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.flow.embed import Progress
+from evaluation.flow.vectors import Progress
 
 # The first repetition's seed, at --seed 0.
 FIRST_SEED = 1000

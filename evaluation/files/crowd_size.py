@@ -25,9 +25,9 @@ from evaluation.files.metrics import refuse_to_replace
 from evaluation.flow.crowd_size.conclusion import CrowdSizeSummary
 from evaluation.flow.crowd_size.parameters import CrowdSizeParameters
 from evaluation.flow.crowd_size.trial import TooFewWorkersError, Trial, try_crowd
-from evaluation.flow.embed import Progress
 from evaluation.flow.inputs import GradingInput, choose
 from evaluation.flow.signatures import combined_hash, versions
+from evaluation.flow.vectors import Progress
 from evaluation.methods.crowd_size import FEWEST_VOTERS
 from evaluation.words.terminal import all_said
 

@@ -24,8 +24,8 @@ from evaluation.flow.eloquent.found import Findings, ItemRow, SetRow
 from evaluation.flow.eloquent.judging import Judgement, of_file
 from evaluation.flow.eloquent.matching import Matched, Reply, matched
 from evaluation.flow.eloquent.parameters import EloquentParameters
-from evaluation.flow.embed import Progress
 from evaluation.flow.metrics import Exclusions, MetricRow, group_name
+from evaluation.flow.vectors import Progress
 from evaluation.words.terminal import all_said
 
 KIND = "eloquent"

@@ -30,12 +30,11 @@ from evaluation.files.remedies import anchors_of, excluded_workers, refuse_to_re
 from evaluation.files.summary import refuse_to_replace_results
 from evaluation.files.tables import ANCHORS, files_of, write_tables
 from evaluation.files.vectors import read_vectors
-from evaluation.flow.embed import Embedded, Progress
 from evaluation.flow.grading import grade_answers
 from evaluation.flow.inputs import Answers, GradingInput, ModelAnswers, choose
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.signatures import file_hash
-from evaluation.flow.vectors import EmbedTexts
+from evaluation.flow.vectors import Embedded, EmbedTexts, Progress
 from evaluation.methods.aqer.electorate import RemedyError
 from evaluation.words.message import Message
 from evaluation.words.terminal import said

@@ -23,7 +23,7 @@ from annotations.exchange.writing.folder import csv_line
 from evaluation.flow.metrics import Exclusions, MetricRow, overall_first
 from evaluation.flow.signatures import combined_hash, versions
 from evaluation.options import Parameters, signed
-from evaluation.options.signing import SHORT
+from evaluation.options.parameters import SHORT
 
 METRICS = "metrics.csv"
 ITEMS = "items.csv"

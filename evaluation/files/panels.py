@@ -28,12 +28,12 @@ from evaluation.files.grading import (
     vectors_from,
 )
 from evaluation.files.metrics import refuse_to_replace
-from evaluation.flow.embed import Progress
 from evaluation.flow.inputs import choose
 from evaluation.flow.panels.finding import NoModelsError, Panels, QuestionRow, find_panels
 from evaluation.flow.panels.parameters import PanelsParameters
 from evaluation.flow.panels.summary import Distance, PanelAbout, PanelsSummary, Standing
 from evaluation.flow.signatures import combined_hash
+from evaluation.flow.vectors import Progress
 from evaluation.words.terminal import all_said
 
 PANELS, DISTANCES, MODELS = "panels.csv", "panel_distances.csv", "panel_models.csv"

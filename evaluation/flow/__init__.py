@@ -9,7 +9,7 @@ the same columns, and both write what comes back. In between, in this order:
 2. `grading.grade_answers` then
    - makes vectors (`vectors`): of corrected texts where the spelling is to be corrected, and rows
      of zeros for models' answers without a text;
-   - grades (`grade`): AQER, started from entailment where asked for, with or without remedies
+   - grades (`fitting`): AQER, started from entailment where asked for, with or without remedies
      (`remedies`), and the models against its exemplary answers;
    - looks for alarms (`alarms`) in the crowd as it was before remedies.
 3. `maps.map_answers` places the answers of a grading on its map, for those who draw one.

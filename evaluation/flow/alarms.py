@@ -15,12 +15,11 @@ import numpy as np
 from annotations.exchange import AnswerStatus
 from evaluation.backends import BackendError
 from evaluation.backends.embedding.lexical import LexicalEmbedder
-from evaluation.flow.aqer_summary import Looked
-from evaluation.flow.embed import Progress
-from evaluation.flow.grade import Graded, ModelColumns, labels_of
+from evaluation.flow.aqer_summary import CampedAnswers, Looked, known_separation
+from evaluation.flow.fitting import Graded, ModelColumns, labels_of
 from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.question_camps import CampedAnswers, known_separation
 from evaluation.flow.remedies import OutsideInformation
+from evaluation.flow.vectors import Progress
 from evaluation.methods import AQER
 from evaluation.methods.alarms import (
     Finding,

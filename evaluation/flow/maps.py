@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
-from evaluation.flow.embed import Progress
 from evaluation.flow.grading import Grading
 from evaluation.flow.inputs import ModelAnswers
+from evaluation.flow.vectors import Progress
 from evaluation.methods.aqer.votes import usable
 from evaluation.methods.cells import Cells, Floats, codes_of
 from evaluation.methods.overview import mean_by_code, overview

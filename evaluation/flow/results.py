@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annotations.exchange import AnswerStatus
-from evaluation.flow.grade import Graded
+from evaluation.flow.fitting import Graded
 from evaluation.flow.inputs import GradingInput
 from evaluation.methods import AQER
 

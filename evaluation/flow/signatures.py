@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evaluation.flow.parameters import AqerParameters
 from evaluation.options import signed
-from evaluation.options.signing import SHORT
+from evaluation.options.parameters import SHORT
 
 __all__ = ["SHORT", "aqer_signature", "combined_hash", "file_hash", "versions"]
 

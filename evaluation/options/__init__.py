@@ -22,9 +22,8 @@ from evaluation.options.declaration import (
     Whole,
     option,
 )
-from evaluation.options.parameters import Parameters, Setting
+from evaluation.options.parameters import Parameters, Setting, signed
 from evaluation.options.problems import OptionError, Problem, problem
-from evaluation.options.signing import signed
 from evaluation.options.words import API, FORM, TERMINAL, Words
 
 __all__ = [

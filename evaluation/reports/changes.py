@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 from annotations.models import Response
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import AnswerScore, LLMResponse, Run
-from evaluation.steps.load import load
+from evaluation.steps.grading import load
 
 
 @dataclass(frozen=True)

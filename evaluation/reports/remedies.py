@@ -13,7 +13,7 @@ from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.steps.checkpoints import RunInputError
-from evaluation.steps.load import parameters_of
+from evaluation.steps.grading import parameters_of
 
 # Runs among which the plain one is looked for.
 LOOKED_AT = 50

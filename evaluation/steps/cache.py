@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.backends import Embedder, EmbedderInfo, get_embedder, parse_spec
-from evaluation.flow.embed import Embedded, embed, truncation_warning
 from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.vectors import Embedded, embed, truncation_warning
 from evaluation.models import EmbedderVersion, Embedding, text_hash
 from evaluation.steps.checkpoints import Turn
 from evaluation.texts.languages import language_warning

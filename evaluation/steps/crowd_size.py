@@ -14,7 +14,7 @@ from evaluation.methods.crowd_size import FEWEST_VOTERS, Tried
 from evaluation.models import Run, RunData
 from evaluation.steps.cache import embed_texts
 from evaluation.steps.checkpoints import Ending, OutOfTimeError, RunInputError, Turn
-from evaluation.steps.load import answers_of
+from evaluation.steps.grading import answers_of
 from evaluation.steps.outside import mean_judgements
 
 # Parts that were tried, put aside under this name when a turn ends.

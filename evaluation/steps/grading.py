@@ -7,20 +7,24 @@ left.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
+from annotations.exchange import AnswerStatus
+from annotations.models import Response
 from annotations.query_plans import refresh_statistics
 from evaluation.flow.grading import grade_answers
+from evaluation.flow.inputs import Answers, GradingInput, ModelAnswers, choose
 from evaluation.flow.maps import map_answers
+from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.aqer.electorate import RemedyError
+from evaluation.models import LanguageModel, LLMResponse, Run
 from evaluation.steps.cache import embed_texts
-from evaluation.steps.checkpoints import Turn
+from evaluation.steps.checkpoints import RunInputError, Turn
 from evaluation.steps.draws import DrawParts
-from evaluation.steps.load import load
-from evaluation.steps.outside import as_run_input_error
+from evaluation.steps.outside import as_run_input_error, excluded_ids, mean_judgements
 from evaluation.steps.save import save
-
-__all__ = ["grade_run"]
 
 
 def grade_run(turn: Turn) -> None:
@@ -33,3 +37,51 @@ def grade_run(turn: Turn) -> None:
         raise as_run_input_error(error) from error
     save(turn, grading, map_answers(grading, turn.report))
     refresh_statistics()
+
+
+def load(run_id: int) -> GradingInput:
+    """Read what a run is computed from; all ids and keys are primary keys.
+
+    Raises `RunInputError` where there is nothing to grade.
+    """
+    run = Run.objects.select_related("version").get(pk=run_id)
+    parameters = parameters_of(run.parameters)
+    found = choose(parameters, answers_of(run.version_id), model_answers_of(run.version_id))
+    if not len(found.answered):
+        reason = "import answers, or wait for some to be submitted."
+        if found.n_rejected:
+            reason = f"{found.n_rejected} were rejected where they were collected."
+        raise RunInputError(f"There is no answer to grade: {reason}")
+    grades = mean_judgements(run.version) if parameters.anchors else {}
+    models = LanguageModel.objects.in_bulk(set(found.models.models) if found.models else ())
+    return replace(
+        found,
+        excluded=excluded_ids(run.version, parameters.exclude_workers, found.workers),
+        anchors=[
+            (row, grades[key]) for row, key in enumerate(found.answered.keys) if key in grades
+        ],
+        model_names={key: str(model) for key, model in models.items()},
+    )
+
+
+def parameters_of(stored: dict[str, Any]) -> AqerParameters:
+    """Return the parameters of a run; what an older run did not store has its default."""
+    try:
+        return AqerParameters.of_dict(stored)
+    except KeyError as error:
+        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+
+
+def answers_of(version_id: int) -> Answers:
+    """Read the submitted answers to a version."""
+    rows = Response.objects.filter(question__version=version_id, state=Response.State.SUBMITTED)
+    columns = ("pk", "submission__worker_id", "question_id", "text", "rejected")
+    return Answers.of(rows.order_by("pk").values_list(*columns))
+
+
+def model_answers_of(version_id: int) -> ModelAnswers:
+    """Read the models' answers to a version."""
+    rows = LLMResponse.objects.filter(question__version=version_id)
+    columns = ("pk", "model_id", "question_id", "text", "status", "sample")
+    found = ModelAnswers.of(rows.order_by("asked_at", "pk").values_list(*columns))
+    return replace(found, statuses=[AnswerStatus(status) for status in found.statuses])

@@ -14,7 +14,7 @@ from evaluation.flow.panels.summary import PanelsSummary
 from evaluation.models import LanguageModel, Run, RunData
 from evaluation.steps.cache import embed_texts
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
-from evaluation.steps.load import answers_of, model_answers_of
+from evaluation.steps.grading import answers_of, model_answers_of
 
 # The name of the rows of questions among a run's data.
 QUESTIONS = "panel-questions"

@@ -10,15 +10,16 @@ import numpy as np
 from django.db import models
 
 from annotations.models import Question, Worker
-from evaluation.flow.aqer_summary import VERSION, AqerSummary, Counts
+from evaluation.flow.alarms import SideBySide
+from evaluation.flow.aqer_summary import VERSION, AqerSummary, Counts, camps_summary
 from evaluation.flow.grading import Grading
 from evaluation.flow.inputs import ModelAnswers
 from evaluation.flow.maps import Maps, as_bytes, heat_map, question_means
-from evaluation.flow.question_camps import camps_summary
 from evaluation.flow.results import Results, left_out_means, rank_bounds
 from evaluation.methods import AQER
 from evaluation.methods.undefined import or_none
 from evaluation.models import (
+    Alarm,
     AnswerScore,
     DrawPart,
     ExemplaryAnswer,
@@ -29,7 +30,6 @@ from evaluation.models import (
     WorkerGrade,
 )
 from evaluation.steps.checkpoints import Ending, Turn
-from evaluation.steps.save_alarms import save_alarms
 
 BATCH = 2000
 # Exemplary vectors wider than this are not kept: a bag of words fills the table with zeros.
@@ -260,3 +260,42 @@ def _llm_comparisons(run: int, grading: Grading) -> Iterable[LLMComparison]:
             test=pair.test,
             reason=pair.reason or "",
         )
+
+
+def save_alarms(run: int, grading: Grading) -> None:
+    """Replace the alarms of a run; call it within the transaction that writes its results."""
+    Alarm.objects.filter(run=run).delete()
+    found = grading.alarms.found
+    saved = Alarm.objects.bulk_create(
+        Alarm(
+            run_id=run,
+            place=place,
+            kind=alarm.kind,
+            severity=alarm.severity,
+            statistic=alarm.statistic,
+            threshold=alarm.threshold,
+            message=alarm.message.as_dict(),
+            evidence=[_evidence(grading, exhibit) for exhibit in alarm.exhibits],
+        )
+        for place, alarm in enumerate(found)
+    )
+    about = list(zip(saved, found, strict=True))
+    of_workers, of_questions = Alarm.workers.through, Alarm.questions.through
+    _create(
+        of_workers,
+        (of_workers(alarm=a, worker_id=pk) for a, alarm in about for pk in alarm.workers),
+    )
+    _create(
+        of_questions,
+        (of_questions(alarm=a, question_id=pk) for a, alarm in about for pk in alarm.questions),
+    )
+
+
+def _evidence(grading: Grading, exhibit: SideBySide) -> dict[str, Any]:
+    keys, models, row = grading.given.answered.keys, grading.given.models, exhibit.model_row
+    return {
+        "question": exhibit.question,
+        "left": keys[exhibit.left],
+        "right": None if exhibit.right is None else keys[exhibit.right],
+        "llm_response": None if row is None or models is None else models.keys[row],
+    }

@@ -32,9 +32,9 @@ from evaluation.evidence.studies.light_edits import lightly_edited
 from evaluation.evidence.studies.worker_grading import CROWD, SETTINGS, deal
 from evaluation.evidence.tables import write_table
 from evaluation.flow.alarms import Alarm, GradedAnswers, alarms_of
-from evaluation.flow.embed import Progress
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.signatures import combined_hash, file_hash, versions
+from evaluation.flow.vectors import Progress
 from evaluation.methods import AQER
 from evaluation.methods.alarms import Finding, findings, survey
 from evaluation.methods.grams import Vectors

@@ -15,9 +15,9 @@ from evaluation.evidence.methods_chart import methods_charts
 from evaluation.evidence.methods_table import Trial, best_baseline, rows_of, score
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import EvidenceRow, as_table, write_evidence
-from evaluation.flow.embed import Progress, embed
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.signatures import combined_hash, file_hash, versions
+from evaluation.flow.vectors import Progress, embed
 from evaluation.methods.cells import codes_of
 
 CROWDS = ("T1", "T2")

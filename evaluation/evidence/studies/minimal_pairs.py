@@ -20,8 +20,8 @@ from evaluation.charts.rows import Row
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import write_charts, write_table
-from evaluation.flow.embed import Progress
 from evaluation.flow.signatures import file_hash, versions
+from evaluation.flow.vectors import Progress
 from evaluation.methods.cells import Floats
 from evaluation.methods.grams import Vectors, dense
 from evaluation.methods.statistics.roc import auc

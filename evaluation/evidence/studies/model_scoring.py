@@ -26,7 +26,7 @@ from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies import best_response
 from evaluation.evidence.studies.worker_grading import Dealt, deal
 from evaluation.evidence.tables import EvidenceRow, as_table, write_evidence, write_table
-from evaluation.flow.embed import Progress
+from evaluation.flow.vectors import Progress
 from evaluation.methods import AQER
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.undefined import or_none

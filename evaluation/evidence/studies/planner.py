@@ -15,8 +15,8 @@ from annotations.exchange import OutputFolder
 from evaluation.charts import Chart, Series, lines_chart
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import write_charts, write_table
-from evaluation.flow.embed import Progress
 from evaluation.flow.signatures import versions
+from evaluation.flow.vectors import Progress
 from evaluation.methods.cells import Floats
 from evaluation.methods.planner import plan
 

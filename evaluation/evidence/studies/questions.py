@@ -18,7 +18,7 @@ from evaluation.evidence.methods_table import Trial, best_baseline, compare
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies.worker_grading import Dealt, deal
 from evaluation.evidence.tables import EvidenceRow, as_table, write_evidence
-from evaluation.flow.embed import Progress
+from evaluation.flow.vectors import Progress
 
 COUNTS = (10, 30, 60, 87)
 TIER = 2

@@ -17,10 +17,10 @@ from evaluation.evidence.data_sets import MOHLER, GradedAnswers, load_mohler
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies.worker_grading import CROWD, deal
 from evaluation.evidence.tables import correlations, write_table
-from evaluation.flow.embed import Progress, embed
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.remedies import OutsideInformation, grade_with_remedies
 from evaluation.flow.signatures import combined_hash, file_hash, versions
+from evaluation.flow.vectors import Progress, embed
 from evaluation.methods import AQER
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.grams import Vectors

@@ -21,8 +21,8 @@ from evaluation.evidence.tables import (
     write_evidence,
     write_table,
 )
-from evaluation.flow.embed import Progress
 from evaluation.flow.signatures import versions
+from evaluation.flow.vectors import Progress
 from evaluation.methods import AQER
 from evaluation.methods.cells import Floats
 from evaluation.methods.simulation import (

@@ -28,7 +28,7 @@ from evaluation.evidence.methods_chart import methods_charts
 from evaluation.evidence.methods_table import Trial, best_baseline, compare
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import Correlations, EvidenceRow, as_table, write_evidence
-from evaluation.flow.embed import Progress
+from evaluation.flow.vectors import Progress
 from evaluation.methods import AQER
 from evaluation.methods.cells import Booleans
 from evaluation.methods.grams import Vectors

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from evaluation.flow.crowd_size.parameters import CrowdSizeParameters
-from evaluation.flow.embed import Embedded, Progress, embed
 from evaluation.flow.inputs import GradingInput
-from evaluation.flow.vectors import EmbedTexts, vectors_of
+from evaluation.flow.vectors import Embedded, EmbedTexts, Progress, embed, vectors_of
 from evaluation.methods.crowd_size import FEWEST_VOTERS, CrowdSize, Tried
 from evaluation.options import signed
-from evaluation.options.signing import SHORT
+from evaluation.options.parameters import SHORT
 from evaluation.words.message import Message
 
 

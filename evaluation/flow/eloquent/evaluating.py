@@ -15,8 +15,8 @@ from evaluation.flow.eloquent.matching import REPEATED, UNKNOWN_ITEM, UNKNOWN_LA
 from evaluation.flow.eloquent.nearness import Nearness, nearness
 from evaluation.flow.eloquent.numbers import FEWER_THAN_2_VARIANTS, NO_REPLY, NO_SCORE, metric_rows
 from evaluation.flow.eloquent.parameters import EloquentParameters
-from evaluation.flow.embed import Progress
 from evaluation.flow.metrics import Exclusions
+from evaluation.flow.vectors import Progress
 from evaluation.methods.cells import Floats
 from evaluation.methods.eloquent.judged import SetScores, set_scores
 from evaluation.methods.eloquent.judges import judge_agreements

@@ -14,7 +14,7 @@ from evaluation.backends import EmbedderInfo, get_embedder
 from evaluation.flow.eloquent.found import Findings, Key
 from evaluation.flow.eloquent.matching import Reply
 from evaluation.flow.eloquent.parameters import EloquentParameters
-from evaluation.flow.embed import Progress, truncation_warning
+from evaluation.flow.vectors import Progress, truncation_warning
 from evaluation.methods.eloquent.similarity import set_similarity, similarity_across
 from evaluation.methods.grams import Vectors
 from evaluation.methods.undefined import or_none

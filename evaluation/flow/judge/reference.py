@@ -6,10 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from evaluation.flow.embed import Embedded, Progress, embed
-from evaluation.flow.grade import ModelColumns, grade
+from evaluation.flow.fitting import ModelColumns, grade
 from evaluation.flow.inputs import GradingInput
-from evaluation.flow.vectors import EmbedTexts, vectors_of
+from evaluation.flow.vectors import Embedded, EmbedTexts, Progress, embed, vectors_of
 from evaluation.methods.cells import Floats
 
 

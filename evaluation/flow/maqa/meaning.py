@@ -24,9 +24,9 @@ from evaluation.flow.alike import (
     different_numbers,
     embedded,
 )
-from evaluation.flow.embed import truncation_warning
 from evaluation.flow.maqa.judging import JudgedReply, RightAnswers
 from evaluation.flow.maqa.parameters import MaqaParameters
+from evaluation.flow.vectors import truncation_warning
 from evaluation.methods.cells import Integers
 from evaluation.methods.maqa.semantic_entropy import clusters_of
 from evaluation.texts.languages import language_warning

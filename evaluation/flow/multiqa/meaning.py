@@ -17,11 +17,11 @@ from evaluation.flow.alike import (
     different_numbers,
     embedded,
 )
-from evaluation.flow.embed import truncation_warning
 from evaluation.flow.multiqa.items import COSINE, MultiqaItem
 from evaluation.flow.multiqa.layout import Laid
 from evaluation.flow.multiqa.parameters import MultiqaParameters
 from evaluation.flow.multiqa.replies import TEXT, Replies
+from evaluation.flow.vectors import truncation_warning
 from evaluation.methods.grams import Vectors
 from evaluation.methods.multiqa.clusters import cluster, representatives
 from evaluation.methods.multiqa.panel import NO_VOTE

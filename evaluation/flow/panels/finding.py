@@ -14,8 +14,7 @@ from scipy import sparse
 
 from annotations.exchange import AnswerStatus
 from evaluation.flow.alarms import GradedAnswers, alarms_of
-from evaluation.flow.embed import Embedded, Progress, embed
-from evaluation.flow.grade import ModelColumns, labels_of
+from evaluation.flow.fitting import ModelColumns, labels_of
 from evaluation.flow.inputs import GradingInput
 from evaluation.flow.panels.parameters import PanelsParameters
 from evaluation.flow.panels.summary import (
@@ -27,7 +26,7 @@ from evaluation.flow.panels.summary import (
     Standing,
 )
 from evaluation.flow.signatures import versions
-from evaluation.flow.vectors import EmbedTexts, vectors_of
+from evaluation.flow.vectors import Embedded, EmbedTexts, Progress, embed, vectors_of
 from evaluation.methods.cells import Floats
 from evaluation.methods.inference.comparison import compare_models, significant_ranks
 from evaluation.methods.inference.paired import bootstrap_mean_difference, permutation_p_value
@@ -46,7 +45,7 @@ from evaluation.methods.panels import (
 )
 from evaluation.methods.undefined import or_none
 from evaluation.options import signed
-from evaluation.options.signing import SHORT
+from evaluation.options.parameters import SHORT
 from evaluation.words.message import Message
 
 # The alarm by which workers are flagged as answering like a model.

@@ -23,7 +23,7 @@ from evaluation.reports.alarms import alarms_report
 from evaluation.reports.anchors import RECOMMENDED, anchors_report
 from evaluation.site.results.page import Context, kind_or_404, results_page
 from evaluation.site.runs import refusal, run_or_404
-from evaluation.steps.load import parameters_of
+from evaluation.steps.grading import parameters_of
 from evaluation.steps.outside import suggested_anchors
 from evaluation.words.reasons import why_not_chosen
 

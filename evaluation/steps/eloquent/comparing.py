@@ -22,7 +22,7 @@ from evaluation.flow.eloquent.summary import VERSION, EloquentSummary
 from evaluation.flow.metrics import Exclusions
 from evaluation.models import LanguageModel, Run
 from evaluation.options import Problem, problem, signed
-from evaluation.options.signing import SHORT
+from evaluation.options.parameters import SHORT
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
 from evaluation.steps.asking.kept import Usage
 from evaluation.steps.asking.registered import problems_with_models, registered

@@ -16,7 +16,7 @@ from evaluation.models import HumanJudgement, JudgementRequest, LanguageModel, R
 from evaluation.options import Problem, problem
 from evaluation.steps.asking.registration import chat_of
 from evaluation.steps.checkpoints import RunInputError
-from evaluation.steps.load import answers_of, model_answers_of
+from evaluation.steps.grading import answers_of, model_answers_of
 from evaluation.steps.outside import judgements_of
 
 

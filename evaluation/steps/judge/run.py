@@ -19,7 +19,7 @@ from evaluation.flow.judge.summary import JudgeSummary
 from evaluation.flow.judge.tables import Tables
 from evaluation.models import LanguageModel, Run
 from evaluation.options import signed
-from evaluation.options.signing import SHORT
+from evaluation.options.parameters import SHORT
 from evaluation.steps.asking.in_turns import Answered, AskedInTurns, Round
 from evaluation.steps.cache import embed_texts
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn

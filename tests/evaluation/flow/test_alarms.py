@@ -6,7 +6,7 @@ import pytest
 from annotations.exchange import AnswerStatus
 from evaluation.backends.embedding.lexical import LexicalEmbedder
 from evaluation.flow.alarms import GradedAnswers, alarms_of, joined
-from evaluation.flow.grade import ModelColumns, grade
+from evaluation.flow.fitting import ModelColumns, grade
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.alarms import Group
 from evaluation.methods.simulation import correlated_weak, honest, simulate

@@ -15,7 +15,7 @@ from evaluation.flow.alarms import (
     alarms_of,
     crowd_for_alarms,
 )
-from evaluation.flow.grade import ModelColumns, grade
+from evaluation.flow.fitting import ModelColumns, grade
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.remedies import OutsideInformation
 from evaluation.methods import AQER

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from evaluation.backends import EmbedderInfo
-from evaluation.flow import embed as embedding
-from evaluation.flow.embed import embed, entailment_scores, truncation_warning
+from evaluation.flow import vectors as embedding
 from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.vectors import embed, entailment_scores, truncation_warning
 
 INFO = EmbedderInfo("small", "a small model", "r1", "float32", 2, max_length=8, languages="en")
 

@@ -8,13 +8,13 @@ import pytest
 from annotations.exchange import AnswerStatus
 from evaluation.backends import EmbedderInfo
 from evaluation.flow import grading as flow
-from evaluation.flow.embed import Embedded
-from evaluation.flow.grade import kind_of, labels_of
+from evaluation.flow.fitting import kind_of, labels_of
 from evaluation.flow.grade_changes import GradeChanges, standings_of
 from evaluation.flow.grading import grade_answers
 from evaluation.flow.inputs import Answers, ModelAnswers, choose
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.signatures import versions
+from evaluation.flow.vectors import Embedded
 from evaluation.methods import AQER
 from evaluation.methods.simulation import correlated_weak, simulate
 from evaluation.words.message import Message

@@ -8,11 +8,10 @@ from scipy import sparse
 
 from annotations.exchange import AnswerStatus
 from evaluation.backends import EmbedderInfo
-from evaluation.flow.embed import Embedded
 from evaluation.flow.grading import grade_answers
 from evaluation.flow.inputs import Answers, ModelAnswers, choose
 from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.vectors import vectors_of
+from evaluation.flow.vectors import Embedded, vectors_of
 
 TEXT, EMPTY, REFUSED = AnswerStatus.TEXT, AnswerStatus.EMPTY, AnswerStatus.REFUSED
 PLAIN = AqerParameters(embedder="tfidf-word", bootstrap=0)

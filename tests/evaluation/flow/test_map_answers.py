@@ -5,11 +5,11 @@ import pytest
 
 from annotations.exchange import AnswerStatus
 from evaluation.backends import EmbedderInfo
-from evaluation.flow.embed import Embedded
 from evaluation.flow.grading import grade_answers
 from evaluation.flow.inputs import Answers, ModelAnswers, choose
 from evaluation.flow.maps import as_bytes, heat_map, map_answers, question_means
 from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.vectors import Embedded
 
 RNG = np.random.default_rng(0)
 TRUTH = RNG.normal(size=(4, 6))

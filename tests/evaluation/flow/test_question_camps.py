@@ -10,8 +10,8 @@ from annotations.models import Response
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.exports.consensus import write
+from evaluation.flow.aqer_summary import known_separation
 from evaluation.flow.parameters import AqerParameters
-from evaluation.flow.question_camps import known_separation
 from evaluation.models import ExemplaryAnswer
 from evaluation.reports import consensus_report, question_report
 from evaluation.site.results.links import question_link

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from evaluation.flow.grading import grading_warnings, remedy_warnings
 from evaluation.flow.remedies import RemedyReport
-from evaluation.flow.warnings import grading_warnings, remedy_warnings
 from evaluation.methods.aqer.electorate import EVERYBODY
 from evaluation.methods.remedies.anchors import Choice
 from evaluation.methods.remedies.candidates import Candidate, Candidates

@@ -11,8 +11,8 @@ pytestmark = [pytest.mark.data, pytest.mark.model, pytest.mark.slow]
 @pytest.fixture(scope="module")
 def mohler(data_folder):
     from evaluation.evidence.data_sets import load_mohler
-    from evaluation.flow.embed import embed
     from evaluation.flow.parameters import AqerParameters
+    from evaluation.flow.vectors import embed
 
     corpus = load_mohler(data_folder)
     return corpus, embed(AqerParameters(), corpus.texts, None, None).answers

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.backends import EmbedderInfo
-from evaluation.flow.embed import truncation_warning
+from evaluation.flow.vectors import truncation_warning
 from evaluation.models import ExemplaryAnswer, Run
 from evaluation.texts.languages import language_warning
 from evaluation.texts.short import short_answers_warning

@@ -10,7 +10,7 @@ from annotations.models import Response, Worker
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import HumanJudgement, Run
 from evaluation.steps.checkpoints import RunInputError
-from evaluation.steps.load import load, parameters_of
+from evaluation.steps.grading import load, parameters_of
 from evaluation.steps.outside import (
     NAMED,
     excluded_ids,

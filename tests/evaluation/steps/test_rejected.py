@@ -12,7 +12,7 @@ from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.steps.checkpoints import RunInputError
-from evaluation.steps.load import load
+from evaluation.steps.grading import load
 from evaluation.words.terminal import all_said
 from tests.annotations import world
 

@@ -13,15 +13,15 @@ from evaluation.backends import EmbedderInfo
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.aqer_summary import summary_of
-from evaluation.flow.embed import Embedded
 from evaluation.flow.grading import grade_answers
 from evaluation.flow.maps import map_answers
 from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.vectors import Embedded
 from evaluation.methods.alarms.questions import FEWEST_ANSWERS, SEPARATED
 from evaluation.methods.statistics.correlation import spearman
 from evaluation.models import DrawPart, LanguageModel, LLMResponse, Run, RunData
 from evaluation.steps import cache, save
-from evaluation.steps.load import load
+from evaluation.steps.grading import load
 from tests.annotations import world
 
 WORDS = ("north", "south", "hill", "valley", "city", "bridge", "border", "coast")

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
-from evaluation.flow.embed import Progress
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.remedies import OutsideInformation, RemedyReport, grade_with_remedies
+from evaluation.flow.vectors import Progress
 from evaluation.methods import AQER, ModelScores
 from evaluation.methods.aqer.resampling import KeptDraws
 from evaluation.methods.grams import Vectors

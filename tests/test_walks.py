@@ -1,0 +1,21 @@
+"""A click goes through no more modules than it has to; see platform/docs/walks.md."""
+
+import pytest
+
+from tests.walks import walked
+
+# What each walk may be at the most: what it was when it was last looked at, and two.
+MOST = {"an upload": 22, "a click on Grade": 32, "the page of the results": 38}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_walk_grows_by_modules_that_pass_things_on(client, django_user_model, monkeypatch):
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    owner = django_user_model.objects.create_user("rana", is_staff=True)
+    client.force_login(owner)
+    walks = walked(client, owner)
+    assert walks.keys() == MOST.keys()
+    for name, modules in walks.items():
+        assert len(modules) > 10, f"{name}: the walk was not recorded"
+        assert len(modules) <= MOST[name], f"{name} enters {len(modules)}: {', '.join(modules)}"
