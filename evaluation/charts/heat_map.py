@@ -19,9 +19,13 @@ NAMES = 130.0
 
 @dataclass(frozen=True)
 class Shades:
-    """Numbers to colours: below the first bound the palest, from the last on the strongest."""
+    """Numbers to colours: below the first bound the palest, from the last on the strongest.
+
+    `names` are what each colour means, where the bounds themselves do not say it.
+    """
 
     bounds: Sequence[float]
+    names: Sequence[str] = ()
 
     def __call__(self, score: float) -> str:
         """Return the look of a field."""
@@ -30,6 +34,8 @@ class Shades:
     @property
     def words(self) -> list[str]:
         """What each colour means."""
+        if self.names:
+            return list(self.names)
         names = [f"{bound:.2g}" for bound in self.bounds]
         between = [f"to {high}" for high in names[1:]]
         return [f"below {names[0]}", *between, f"{names[-1]} and more"]
@@ -63,7 +69,7 @@ def block_chart(
         floor = top + high * len(block.workers)
         drawing = Drawing(
             width,
-            floor + _legend_height(colours, width),
+            floor + legend_height(colours, width),
             "Workers by questions",
             f"{len(block.workers)} workers and {len(block.questions)} questions",
         )
@@ -98,7 +104,7 @@ def block_chart(
                     look = "missing" if cell.score is None else colours(cell.score)
                     drawing.rectangle(x, y, wide - 1, high - 1, look)
                 drawing.end_mark()
-        _draw_legend(drawing, colours, floor, missing="no answer")
+        draw_legend(drawing, colours, floor, missing="no answer")
         return drawing
 
     return Chart(
@@ -137,7 +143,7 @@ def overview_chart(
         floor = top + high * rows
         drawing = Drawing(
             width,
-            floor + _legend_height(colours, width),
+            floor + legend_height(colours, width),
             "Workers by questions",
             f"{rows} groups of workers and {columns} groups of questions",
         )
@@ -152,7 +158,7 @@ def overview_chart(
                 look = "missing" if mean is None else colours(mean)
                 drawing.rectangle(x, y, wide - 0.5, high - 0.5, look)
                 drawing.end_mark()
-        _draw_legend(drawing, colours, floor, missing="no answers")
+        draw_legend(drawing, colours, floor, missing="no answers")
         return drawing
 
     return Chart(
@@ -203,11 +209,13 @@ def _places(colours: Shades, width: float, missing: str) -> list[tuple[float, in
     return places
 
 
-def _legend_height(colours: Shades, width: float) -> float:
+def legend_height(colours: Shades, width: float) -> float:
+    """Return the room that `draw_legend` takes."""
     return LEGEND + 20 * _places(colours, width, "no answers")[-1][1] + 6
 
 
-def _draw_legend(drawing: Drawing, colours: Shades, floor: float, missing: str) -> None:
+def draw_legend(drawing: Drawing, colours: Shades, floor: float, missing: str) -> None:
+    """Draw what each colour means below `floor`; `missing` is what a field without one means."""
     for x, row, look, words in _places(colours, drawing.width, missing):
         y = floor + 12 + row * 20
         drawing.rectangle(x, y, 13, 13, look)

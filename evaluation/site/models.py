@@ -24,6 +24,7 @@ from evaluation.backends.chat import smollm2
 from evaluation.flow.asking.registration import LOCAL, url_of
 from evaluation.models import LanguageModel, LLMResponse
 from evaluation.site.model_form import ModelForm
+from evaluation.site.results.views import model_link
 from evaluation.site.trying import TryForm, tried
 
 BY_QUESTION = Keyset(
@@ -169,6 +170,7 @@ def model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpRes
         "notice": " ".join(filter(None, [question_set.notice, model.notice])),
         "question_set": question_set,
         "page": page_of(request, answers, BY_QUESTION),
+        "all_views": model_link(question_set, model.name),
     }
     return TemplateResponse(request, "admin/models/answers.html", context)
 

@@ -28,6 +28,7 @@ from evaluation.judging import progress
 from evaluation.models import LanguageModel, Run
 from evaluation.models.runs import ACTIVE
 from evaluation.reports.lists import in_short
+from evaluation.site.results.views import newest_views
 from evaluation.site.starting import starts_of
 
 RUNS_SHOWN = 10
@@ -77,6 +78,7 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
             "counts": counts,
             "page": questions_page(request, version),
             "models": models_of(request, version),
+            "all_views": newest_views(shown),
         }
     return TemplateResponse(request, "admin/question_set.html", context)
 

@@ -17,6 +17,7 @@ from evaluation.words.panels import PANELS
 from evaluation.words.remedies import FAILED, REMEDIES
 from evaluation.words.sentences import Sentence, filled
 from evaluation.words.trust import TRUST
+from evaluation.words.views import VIEWS
 from evaluation.words.warnings import WARNINGS
 
 COMMON: Mapping[str, Sentence] = {
@@ -30,6 +31,7 @@ COMMON: Mapping[str, Sentence] = {
     **DECISION,
     **JUDGE,
     **PANELS,
+    **VIEWS,
 }
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 

@@ -154,6 +154,11 @@ WHY_EMPTY: Mapping[str, str] = {
     "more_than_asked_for": "more rewordings than were asked for",
     "fewer_rewordings": "fewer rewordings than wanted were kept",
     "no_reply_of_the_rewriter": "the rewriter gave no rewordings",
+    "no_number_told": "it was not computed",
+    "over_all_questions": "it is a number of all questions together, as its run tells it",
+    "told_again": "rows that tell again what an earlier one told",
+    "not_looked_at": "nobody looked at it from this side",
+    "no_model_with_both": "no model has both for 3 questions or more on which they vary",
 }
 """Of a cell of a table, and of an answer that is not there."""
 

@@ -16,6 +16,7 @@ from evaluation.words.panels import PANELS
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
 from evaluation.words.remedies import REMEDIES
 from evaluation.words.trust import TRUST
+from evaluation.words.views import VIEWS
 from evaluation.words.warnings import WARNINGS
 
 HEAD = """# Codes and their words
@@ -35,6 +36,7 @@ SAID = {
     "Panels of people and of models": PANELS,
     "How many workers are enough": CROWD_SIZE,
     "What to know of a judge": JUDGE,
+    "All views of models together": VIEWS,
 }
 REASONS = {
     "Why a cell is empty": WHY_EMPTY,

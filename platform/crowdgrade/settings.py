@@ -294,6 +294,7 @@ RUN_KINDS = [
     "evaluation.kinds.maqa.MAQA",
     "evaluation.kinds.panels.PANELS",
     "evaluation.kinds.umwp.UMWP",
+    "evaluation.kinds.views.VIEWS",
 ]
 # Asking language models: where they may be besides public addresses, and whose keys they may get.
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]

@@ -274,6 +274,7 @@ def write_input(folder: Path, demo: Path) -> None:
     write_graded_answers(folder / "mohler2011", rng)
     write_rewordings(folder)
     write_prompts(folder)
+    shutil.copytree(HERE / "evaluations", folder / "evaluations")
 
 
 def write_prompts(folder: Path) -> None:

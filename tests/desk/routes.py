@@ -223,6 +223,9 @@ ROUTES: dict[str, Route] = {
     # Pages of other kinds of run; an AQER run has none of them.
     "admin:results-page": get(ABSENT, slug=["words"]),
     "admin:results-judging": form(ABSENT, name=["words"]),  # tests/evaluation/kinds/test_judging.py
+    "admin:results-views": get(ABSENT),
+    "admin:results-views-answers": get(ABSENT),
+    "admin:results-views-model": get(ABSENT),
     "admin:results-worker-chart": get(ANSWERS),
     "admin:results-worker-table": get(ANSWERS),
     "admin:results-question-chart": get(ANSWERS),

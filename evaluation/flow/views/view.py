@@ -41,7 +41,7 @@ class View:
     side : the first view of a side that a set has stands for it where there is room for one.
     title, words : what people call it, and what it says, in a sentence.
     lowest, highest : ends of its range; None for an open one.
-    better : "higher" or "lower" where that is better for a model; "" where it is neither.
+    better : "higher" or "lower" where that is better for a model, or surer; "" where it is neither.
     of : whether it tells a number for each answer, for each question whoever answers it, or for
         each model over all questions.
     """
@@ -110,6 +110,8 @@ class Viewed:
     model, question, reason : columns with the model's name, the question's id in files, and the
         code of why there is no number; a table may lack the last.
     only : rows that count, by cells of theirs; by default all.
+    merges : whether numbers of several runs may stand beside each other, each for its models; no
+        for what hangs on who else was in the run.
     split : column by whose values the view falls apart into several, such as the form in which a
         problem was put, where these must not be pooled; "" for none.
     """
@@ -123,6 +125,7 @@ class Viewed:
     reason: str = "reason"
     only: Mapping[str, str] = field(default_factory=dict)
     split: str = ""
+    merges: bool = True
 
     @property
     def file_name(self) -> str:

@@ -1,6 +1,7 @@
 """How near models are to people: what a grading tells beside other kinds of run.
 
-Raw similarities, which runs have in common, not grades, which are those of one run.
+Raw similarities, not grades, which are those of one run; and of one run only, for those of two runs
+are compared with other exemplary answers.
 """
 
 from evaluation.flow.views.view import Side, View, Viewed, column
@@ -19,6 +20,7 @@ VIEWS = (
         table="model-answers",
         model="model",
         question="question",
+        merges=False,
     ),
     Viewed(
         View(
@@ -36,6 +38,7 @@ VIEWS = (
         table="questions",
         file="exemplars.csv",
         question="question",
+        merges=False,
     ),
     Viewed(
         View(
@@ -51,5 +54,6 @@ VIEWS = (
         column("percentile"),
         table="models",
         model="model",
+        merges=False,
     ),
 )

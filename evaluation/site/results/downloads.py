@@ -15,9 +15,9 @@ from django.http import (
     StreamingHttpResponse,
 )
 
-from annotations.exchange.writing.formats import csv_chunks
+from annotations.exchange.writing.formats import FORMATS, csv_chunks
 from annotations.web.downloads import attached, download
-from annotations.web.query import number
+from annotations.web.query import choice, number
 from evaluation.charts import Chart, convergence_chart, placement_chart
 from evaluation.charts.answer_map import captions
 from evaluation.charts.planner import planner_chart
@@ -122,7 +122,7 @@ def map_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase
 
 @partial(results_file, summary=RunSummary)
 def table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
-    """Send the table of that name as CSV, of a run of any kind."""
+    """Send the table of that name, of a run of any kind, as CSV or in the `format` asked for."""
     kind = kind_or_404(run)
     asked = ASKED.get(name) if kind.stores(AqerSummary) else None
     if asked is not None:
@@ -130,7 +130,9 @@ def table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     make = kind.tables.get(name)
     if make is None:
         raise Http404("there is no such table")
-    return _table(run, name, make(run))
+    form = choice(request.GET, "format", FORMATS, "csv")
+    found = make(run)
+    return download(FORMATS[form](found.header, found.rows), _name(run, name), form)
 
 
 @results_file

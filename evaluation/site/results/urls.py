@@ -17,6 +17,7 @@ from evaluation.site.results.question import question
 from evaluation.site.results.run import results
 from evaluation.site.results.summary import summary
 from evaluation.site.results.trust import trust
+from evaluation.site.results.views import answers, model, views
 from evaluation.site.results.worker import worker
 
 RUN = "runs/<uuid:run>/results/"
@@ -45,6 +46,9 @@ urlpatterns = [
     path(f"{RUN}against/", against, name="results-against"),
     path(f"{RUN}summary/", summary, name="results-summary"),
     path(f"{RUN}planner/", planner, name="results-planner"),
+    path(f"{RUN}views/", views, name="results-views"),
+    path(f"{RUN}views/answers/", answers, name="results-views-answers"),
+    path(f"{RUN}views/models/<int:place>/", model, name="results-views-model"),
     path(WORKER, worker, name="results-worker"),
     path(QUESTION, question, name="results-question"),
     path(f"{RUN}charts/<slug:name>.svg", downloads.chart, name="results-chart"),

@@ -10,8 +10,8 @@ from evaluation.flow.parameters import AqerParameters
 from evaluation.kinds import all_kinds
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMScore
 from tests.evaluation.commands.running import manage
-from tests.evaluation.kinds.panels.test_run import rivers  # noqa: F401
-from tests.evaluation.kinds.panels.world import write_files
+from tests.evaluation.kinds.views.test_run import rivers  # noqa: F401
+from tests.evaluation.kinds.views.world import write_files
 
 KINDS = [kind for kind in all_kinds().values() if kind.views]
 

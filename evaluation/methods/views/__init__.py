@@ -1,0 +1,1 @@
+"""Several views of models on one set of questions: correlations, disagreement, standing."""

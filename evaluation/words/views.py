@@ -1,0 +1,156 @@
+"""All views of a model together: what is asked of them, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.words.reasons import in_words
+from evaluation.words.sentences import Sentence
+
+SIDES: Mapping[str, str] = {
+    "crowd": "Near to people",
+    "uncertainty": "Sure of itself",
+    "robustness": "The same in other words",
+    "answerability": "Notices what has no answer",
+}
+"""What people call the sides from which models are looked at; the best end of each is meant."""
+
+QUESTIONS: Mapping[str, str] = {
+    "uncertainty_distance": "Does a model's uncertainty predict how far it is from people?",
+    "dispersion_distance": "Are models farther from people where people disagree?",
+    "dispersion_uncertainty": "Are models less sure where people disagree?",
+    "robustness_distance": "Is a model that says the same in other words nearer to people?",
+}
+CLAIMS: Mapping[str, str] = {
+    "knows": "Does it know?",
+    "knows_that_not": "Does it know that it does not know?",
+    "says_the_same": "Does it say the same when asked otherwise?",
+}
+
+_AFFIRMED = {
+    "uncertainty_distance": (
+        "where a model is less sure, its answer is farther from people's",
+        "where a model is less sure, its answer is nearer to people's",
+    ),
+    "dispersion_distance": (
+        "where people disagree more, models' answers are farther from their consensus",
+        "where people disagree more, models' answers are nearer to their consensus",
+    ),
+    "dispersion_uncertainty": (
+        "where people disagree more, models are less sure",
+        "where people disagree more, models are surer",
+    ),
+    "robustness_distance": (
+        "where a model says the same in other words, its answer is nearer to people's",
+        "where a model says the same in other words, its answer is farther from people's",
+    ),
+    "sure": (
+        "it is less sure where its answers are farther from people's",
+        "it is surer where its answers are farther from people's",
+    ),
+}
+
+
+def _two(value: Any) -> str:
+    """Return two decimals, without the sign of a 0."""
+    shown = f"{value:.2f}"
+    return "0.00" if shown == "-0.00" else shown
+
+
+def _interval(of: Mapping[str, Any], low: str = "low", high: str = "high") -> str:
+    if of[low] is None:
+        return "without an interval"
+    return f"95% interval {_two(of[low])} to {_two(of[high])}"
+
+
+def _basis(of: Mapping[str, Any]) -> str:
+    models = "" if of["models"] == 1 else f" and {of['models']} models"
+    return f"{of['questions']} questions{models}"
+
+
+def _numbers(of: Mapping[str, Any]) -> str:
+    return f"rank correlation {_two(of['value'])}, {_interval(of)}, {_basis(of)}"
+
+
+def _of_question(name: str) -> dict[str, Sentence]:
+    yes, no = _AFFIRMED[name]
+
+    def untold(of: Mapping[str, Any]) -> str:
+        shows = ""
+        if of["smallest"] is not None and of["low"] is not None:
+            shows = (
+                f" On so many questions of one model, correlations nearer to 0 than about "
+                f"{of['smallest']:.2f} mostly do not show."
+            )
+        return f"Cannot be told from these answers ({_numbers(of)}).{shows}"
+
+    return {
+        f"views.{name}.yes": lambda of: f"Yes: {yes} ({_numbers(of)}).",
+        f"views.{name}.no": lambda of: f"No, the other way round: {no} ({_numbers(of)}).",
+        f"views.{name}.untold": untold,
+        f"views.{name}.few": lambda of: (
+            f"Cannot be told: both are known for {of['questions']} "
+            f"question{'' if of['questions'] == 1 else 's'} only, and fewer than 10 prove nothing."
+        ),
+        f"views.{name}.undefined": lambda of: f"Cannot be told: {in_words(of['reason'])}.",
+    }
+
+
+def against(of: Mapping[str, Any]) -> str:
+    """Return how a model stands against the others, as the end of a sentence."""
+    interval = _interval(of, "gain_low", "gain_high")
+    n = of["n_gain"]
+    if of["against"] == "better":
+        return f"{of['gain']:.2f} better than the other models' mean ({interval}, {n} questions)"
+    if of["against"] == "worse":
+        return f"{-of['gain']:.2f} worse than the other models' mean " + (
+            f"(95% interval {-of['gain_high']:.2f} to {-of['gain_low']:.2f}, {n} questions)"
+        )
+    if of["against"] == "alike":
+        return f"no difference from the other models' mean shows ({_two(of['gain'])}, {interval})"
+    if of["against"] == "few":
+        return f"too few questions in common with other models to compare them ({n})"
+    return "there is no other model to compare it with"
+
+
+def place_said(side: str, place: float, *, best: bool) -> str:
+    """Return where an answer stands among all answers, seen from a side."""
+    if best:
+        return f"{SIDES[side]}: more so than {place:.0%} of all answers"
+    return f"{SIDES[side]}: less so than {1 - place:.0%} of all answers"
+
+
+def _mean(of: Mapping[str, Any]) -> str:
+    top = "" if of["highest"] is None else f" of {of['highest']:g}"
+    return f"{of['mean']:.2f}{top} ({_interval(of)}, {of['questions']} questions)"
+
+
+def _share(of: Mapping[str, Any]) -> str:
+    if of["low"] is None:
+        return f"{of['mean']:.0%} of {of['questions']} questions"
+    return (
+        f"{of['mean']:.0%} of {of['questions']} questions (95% interval {of['low']:.0%} to "
+        f"{of['high']:.0%})"
+    )
+
+
+VIEWS: Mapping[str, Sentence] = {
+    **_of_question("uncertainty_distance"),
+    **_of_question("dispersion_distance"),
+    **_of_question("dispersion_uncertainty"),
+    **_of_question("robustness_distance"),
+    **_of_question("sure"),
+    "views.mean_crowd": lambda of: (
+        f"Its answers have a mean similarity of {_mean(of)} to the consensus of people; "
+        f"{against(of)}."
+    ),
+    "views.mean_robustness": lambda of: (
+        f"Asked the same in other words, “{of['title']}” is {_mean(of)}; {against(of)}."
+    ),
+    "views.mean_answerability": lambda of: (
+        f"It takes {_share(of)} for what they are, answerable or not; {against(of)}."
+    ),
+    "views.crowd_percentile": "{value:.0f} of 100 people are less near to the consensus of the "
+    "others than it is.",
+}

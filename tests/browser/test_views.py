@@ -1,0 +1,116 @@
+"""Chromium puts all views together, reads what they say, a model's page and single answers."""
+
+import threading
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.urls import reverse
+
+from evaluation.background import runs
+from evaluation.background.work import work_one_turn
+from evaluation.flow.parameters import AqerParameters
+from evaluation.models import LLMAnswerScore, Run
+from tests.browser import test_every_page as pages
+from tests.evaluation.kinds.views.world import (
+    LINES,
+    rivers_of,
+    steady_rows,
+    sure_rows,
+    told,
+)
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
+]
+browser = pages.browser
+
+
+def work():
+    try:
+        while work_one_turn():
+            pass
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def rivers(transactional_db, settings, monkeypatch, tmp_path):
+    """A graded set; the other views are there, too, but nobody put them together."""
+    settings.RUN_KINDS = [*settings.RUN_KINDS, *LINES]
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    rivers = rivers_of(User.objects.create_superuser("rana"), tmp_path)
+    parameters = AqerParameters(embedder="tfidf-word", bootstrap=0)
+    runs.queue(rivers.latest_version(), rivers.owner_id, parameters)
+    while work_one_turn():
+        pass
+    return rivers
+
+
+def told_by_others(rivers):
+    scores = {
+        (one.llm_response.model.name, one.llm_response.question.external_id): one.score
+        for one in LLMAnswerScore.objects.select_related(
+            "llm_response__model", "llm_response__question"
+        )
+    }
+    told(rivers.latest_version(), "sure", sure_rows(scores))
+    told(rivers.latest_version(), "steady", steady_rows(scores))
+
+
+def put_together(window, rivers):
+    """Start a run from the page of the set, let a worker do it, and return it."""
+    page = window.page
+    window.look("set", reverse("admin:question-set", args=[rivers.public_id]))
+    page.click("h3 >> text=All views together")
+    window.check("start")
+    page.click("text=Start the run")
+    page.wait_for_url("**/runs/*/")
+    worker = threading.Thread(target=work)  # this one has Playwright's event loop
+    worker.start()
+    worker.join()
+    run = Run.objects.filter(kind="views").latest("pk")
+    assert run.state == "done", run.error
+    window.look("all views", reverse("admin:results-run", args=[run.public_id]))
+    return run
+
+
+@pytest.mark.parametrize("look", pages.LOOKS)
+def test_all_views_are_put_together_and_read(browser, client, live_server, rivers, look):
+    told_by_others(rivers)
+    with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
+        page = window.page
+        put_together(window, rivers)
+        assert page.locator("text=Does a model's uncertainty predict").is_visible()
+        assert page.locator("svg[data-columns] .chart-mark:visible").count() >= 12 * 3 * 4
+        page.click("#models + .cg-table-wrap >> text=Elk >> nth=0")
+        page.wait_for_selector("text=Does it know that it does not know?")
+        window.check("model")
+        assert page.locator("text=it is less sure where its answers are farther").is_visible()
+        page.click("text=Its answers one by one")
+        page.wait_for_selector("text=1 to 12 of 12 answers")
+        window.check("answers")
+        page.select_option("#model", "")
+        page.click("text=Show >> nth=-1")
+        page.wait_for_selector("text=1 to 36 of 36 answers")
+        with page.expect_download() as download:
+            page.click("text=as XLSX")
+        assert download.value.suggested_filename.endswith(".xlsx")
+        assert window.found == []
+
+
+@pytest.mark.parametrize("look", pages.LOOKS)
+def test_what_nobody_looked_at_is_offered_as_a_button(browser, client, live_server, rivers, look):
+    with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
+        page = window.page
+        put_together(window, rivers)
+        assert page.locator("text=Not looked at yet").is_visible()
+        page.click("#models + .cg-table-wrap >> text=Elk >> nth=0")
+        page.wait_for_selector("text=Nobody looked yet:")
+        window.check("model")
+        page.click("a.cg-button >> text=Steady")
+        page.wait_for_selector("text=Start the run")
+        assert window.found == []

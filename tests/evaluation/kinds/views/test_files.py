@@ -1,0 +1,171 @@
+"""`manage.py evaluate views`: folders of other evaluations in, tables out."""
+
+import csv
+import json
+
+import pytest
+
+from tests.evaluation.commands.running import manage
+from tests.evaluation.kinds.views.world import LINES, write_files, write_questions
+
+FILES = {
+    *("views.csv", "correlations.csv", "models.csv", "disagreements.csv", "summary.json"),
+    *("views.svg", "view-correlations.svg"),
+}
+
+
+def table(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def graded(tmp_path):
+    """The output of a grading with three models."""
+    answers, models = write_files(tmp_path)
+    out = tmp_path / "graded"
+    ran = manage(
+        *("evaluate", "aqer", answers, "--models", models, "--embedder", "tfidf-word"),
+        *("--bootstrap", "0", "--output", out),
+    )
+    assert ran.code == 0, ran.err
+    return out
+
+
+@pytest.fixture
+def alike(tmp_path, graded):
+    """The output of a comparison of replies: two models, each as steady as it is near."""
+    out = tmp_path / "alike"
+    out.mkdir()
+    rows = [row for row in table(graded / "model_answers.csv") if row["model"] != "Yak"]
+    with (out / "items.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("item", "system", "score", "similarity", "reason"))
+        writer.writerows(
+            (row["question"], row["model"], "", row["score"], "not_judged") for row in rows
+        )
+    (out / "summary.json").write_text(json.dumps({"signature": "eloquent|draws:20"}))
+    return out
+
+
+def views(*arguments):
+    return manage("evaluate", "views", *arguments, "--bootstrap", "50")
+
+
+def test_folders_are_put_together_by_models_and_questions(graded, alike, tmp_path):
+    out = tmp_path / "out"
+    ran = views(graded, alike, "--questions", write_questions(tmp_path), "--output", out)
+    assert ran.code == 0, ran.err
+    assert {path.name for path in out.iterdir()} == FILES
+    rows = table(out / "views.csv")
+    assert [row["question"] for row in rows[::3]] == [f"q{n}" for n in range(12)]
+    scores = {(r["model"], r["question"]): r["score"] for r in table(graded / "model_answers.csv")}
+    apart = {row["question"]: row["dispersion"] for row in table(graded / "exemplars.csv")}
+    for row in rows:
+        assert row["crowd_score"] == scores[row["model"], row["question"]]
+        assert row["crowd_dispersion"] == apart[row["question"]]
+        yak = row["model"] == "Yak"
+        assert row["reply_similarity"] == ("" if yak else row["crowd_score"])
+    found = {(r["view"], r["other"], r["model"]): r for r in table(out / "correlations.csv")}
+    same = found["crowd_score", "reply_similarity", ""]
+    assert (float(same["spearman"]), same["n_models"], same["n_answers"]) == (1.0, "2", "24")
+    # No judge was asked, so that view tells nothing and stands nowhere.
+    assert "judged_similarity" not in rows[0]
+    texts = {row["question"]: row["text"] for row in table(out / "disagreements.csv")}
+    assert texts["q3"] == "What is q3?"
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["signature"].startswith("views|draws:50|seed:0|inputs:")
+    assert summary["missing"] == ["uncertainty", "answerability"]
+    assert summary["counts"]["models"] == 3
+    said = summary["answered"]["robustness_distance"]
+    assert said.startswith("Yes: where a model says the same in other words")
+    assert said in ran.out
+    assert "Not looked at yet: sure of itself, notices what has no answer." in ran.out
+
+
+def test_the_same_as_over_the_database(graded, tmp_path, db, django_user_model, monkeypatch):
+    from tests.evaluation.kinds.views import test_run
+    from tests.evaluation.kinds.views.world import rivers_of
+
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    owner = django_user_model.objects.create_user("rita", password="rivers")
+    rivers = rivers_of(owner, tmp_path)
+    test_run.done(rivers, test_run.GRADING, "aqer")
+    run = test_run.done(rivers, test_run.ViewsParameters(bootstrap=50))
+    assert views(graded, "--output", tmp_path / "out").code == 0
+    stored = json.loads((tmp_path / "out" / "summary.json").read_text())
+    rows = table(tmp_path / "out" / "correlations.csv")
+    (own,) = run.summary["correlations"]
+    assert float(rows[0]["spearman"]) == pytest.approx(own["spearman"])
+    assert float(rows[0]["low"]) == pytest.approx(own["low"])
+    assert [view["view"]["name"] for view in stored["views"]] == [
+        view["view"]["name"] for view in run.summary["views"]
+    ]
+
+
+def test_a_folder_without_a_summary_is_named_by_its_kind(graded, alike, tmp_path):
+    (alike / "summary.json").unlink()
+    ran = views(graded, alike, "--output", tmp_path / "out")
+    assert ran.code == 2
+    assert "nobody says what made this folder" in ran.err
+    ran = views(graded, f"eloquent={alike}", "--output", tmp_path / "out")
+    assert ran.code == 0, ran.err
+
+
+def test_a_folder_of_another_kind_is_refused(graded, tmp_path, settings):
+    settings.RUN_KINDS = [*settings.RUN_KINDS, *LINES]
+    # A kind without a command writes no folder, whatever its runs tell.
+    (tmp_path / "sure").mkdir()
+    (tmp_path / "sure" / "summary.json").write_text('{"signature": "sure|x"}')
+    ran = views(graded, tmp_path / "sure", "--output", tmp_path / "out")
+    assert ran.code == 2
+    assert "no view of a model is known of what made this folder (sure)" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [("much", "line 3: 'much' is no number"), ("nan", "line 3: 'nan' is not finite")],
+)
+def test_a_cell_that_is_no_number_is_named(graded, alike, tmp_path, cell, why):
+    lines = (alike / "items.csv").read_text().splitlines()
+    cells = lines[2].split(",")
+    cells[3] = cell
+    lines[2] = ",".join(cells)
+    (alike / "items.csv").write_text("\n".join(lines) + "\n")
+    ran = views(graded, alike, "--output", tmp_path / "out")
+    assert ran.code == 2
+    assert why in ran.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_missing_tables_columns_and_folders_are_named(graded, alike, tmp_path):
+    out = ("--output", tmp_path / "out")
+    assert "there is no such folder" in views(tmp_path / "nowhere", *out).err
+    (alike / "items.csv").write_text("item,score\nq1,3\n")
+    ran = views(graded, alike, *out)
+    assert ran.code == 2
+    assert "system" in ran.err
+    (alike / "items.csv").unlink()
+    assert "none of its tables is there: items.csv" in views(graded, alike, *out).err
+    assert "written over those that are read" in views(graded, "--output", graded).err
+
+
+def test_a_grading_without_models_is_refused(tmp_path):
+    answers, _ = write_files(tmp_path)
+    manage(
+        *("evaluate", "aqer", answers, "--embedder", "tfidf-word", "--bootstrap", "0"),
+        *("--output", tmp_path / "alone"),
+    )
+    ran = views(tmp_path / "alone", "--output", tmp_path / "out")
+    assert ran.code == 2
+    assert "no model has a number for a question" in ran.err
+
+
+def test_the_same_folder_twice_counts_once_and_is_told(graded, tmp_path):
+    ran = views(graded, graded, "--output", tmp_path / "out")
+    assert ran.code == 0, ran.err
+    # 36 scores, 12 dispersions and 3 percentiles again.
+    assert "51 rows told again what an earlier one told" in ran.out
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["exclusions"] == [{"reason": "told_again", "count": 51, "named": []}]

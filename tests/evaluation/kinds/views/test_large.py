@@ -1,0 +1,62 @@
+"""A thousand questions and twenty models, from four sides: put together and shown in time."""
+
+import time
+
+import numpy as np
+import pytest
+from django.urls import reverse
+
+from annotations.models import Question, QuestionSet
+from tests.evaluation.kinds.views.test_run import done
+from tests.evaluation.kinds.views.world import LINES, told
+
+pytestmark = pytest.mark.slow
+MODELS = [f"model {n}" for n in range(20)]
+
+
+@pytest.fixture
+def large(db, django_user_model, monkeypatch, settings):
+    settings.RUN_KINDS = [*settings.RUN_KINDS, *LINES]
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    owner = django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
+    question_set = QuestionSet.objects.create(owner=owner, name="large")
+    version = question_set.versions.create(number=1)
+    Question.objects.bulk_create(
+        Question(version=version, external_id=f"q{n}", text=f"What is {n}?", position=n)
+        for n in range(1000)
+    )
+    rng = np.random.default_rng(0)
+    numbers = rng.random((4, 20, 1000)).round(6).tolist()
+    cells = [(m, q) for m in range(20) for q in range(1000)]
+    rows = [
+        (MODELS[m], f"q{q}", form, numbers[at][m][q], numbers[at][m][q] > 0.5, None, "")
+        for at, form in enumerate(("direct", "instruction"))
+        for m, q in cells
+    ]
+    told(version, "sure", rows)
+    steady = [(MODELS[m], f"q{q}", "", None, None, numbers[2][m][q], "") for m, q in cells]
+    told(version, "steady", steady)
+    return question_set
+
+
+def test_it_is_loaded_and_shown_in_about_a_second(client, large):
+    from evaluation.kinds.views.tellers import kinds_of_runs, tellers
+    from evaluation.steps.views import gathered
+
+    begin = time.perf_counter()
+    together = gathered(large.latest_version(), tellers(kinds_of_runs()))
+    loading = time.perf_counter() - begin
+    assert together.values.shape == (4, 20, 1000)
+    run = done(large)
+    whole = time.perf_counter() - begin - loading
+    client.force_login(large.owner)
+    seconds = {}
+    for name, ids in (("results-run", {}), ("results-views-answers", {}), ("results-views-model", {"place": 3})):  # noqa: E501  # fmt: skip
+        begin = time.perf_counter()
+        assert client.get(reverse(f"admin:{name}", kwargs={"run": run.public_id, **ids})).content
+        seconds[name] = time.perf_counter() - begin
+    print(f"loading {loading:.2f} s, the run {whole:.2f} s, pages {seconds}")
+    # On one quiet core: 0.6 s, 2 s, and pages of a few tenths; a shared one may be slower.
+    assert loading < 5
+    assert max(seconds.values()) < 5
