@@ -1,6 +1,7 @@
 """Triggers: rules that a constraint of one row cannot state, kept by the database itself.
 
-- a decision and a bonus payment's entry are never changed or deleted;
+- a decision, a bonus payment's entry and what happened to a written problem are never changed or
+  deleted;
 - a published version stays published, takes no new questions, and its passages and questions keep
   their words; only a question whose text is still empty may be given one (a passage may be added:
   no question that was answered can come to be about it);
@@ -63,6 +64,7 @@ def _append_only(model: str) -> Iterator[Guard]:
 GUARDS: tuple[Guard, ...] = (
     *_append_only("decision"),
     *_append_only("bonuspayment"),
+    *_append_only("writingevent"),
     Guard(
         "version_stays_published",
         "annotations_questionsetversion",

@@ -3,9 +3,14 @@
 from django.urls import path
 
 from annotations.desk import question_sets, questions, sharing, teams, uploads
+from annotations.desk.writing import people as writing_people
+from annotations.desk.writing import requester as writing
+from annotations.desk.writing import taking_part
 
 SET = "question-sets/<uuid:set_id>/"
 TEAM = "teams/<uuid:team_id>/"
+WRITING = f"{SET}writing/"
+DESK = "writing/<uuid:project_id>/"
 
 urlpatterns = [
     path("question-sets/", question_sets.question_sets, name="question-sets"),
@@ -27,4 +32,17 @@ urlpatterns = [
     path(f"{TEAM}leave/", teams.leave_team, name="team-leave"),
     path(f"{TEAM}end/", teams.delete_team, name="team-end"),
     path(f"{TEAM}members/<uuid:membership_id>/remove/", teams.remove_member, name="member-remove"),
+    path(WRITING, writing.writing, name="writing"),
+    path(f"{WRITING}start/", writing.start, name="writing-start"),
+    path(f"{WRITING}settings/", writing.settings, name="writing-settings"),
+    path(f"{WRITING}export/", writing.export, name="writing-export"),
+    path(f"{WRITING}people/", writing_people.people, name="writing-people"),
+    path(f"{WRITING}people/team/", writing_people.invite_team, name="writing-team"),
+    path(f"{WRITING}people/<uuid:member_id>/remove/", writing_people.remove, name="writing-remove"),
+    path(f"{WRITING}problems/<uuid:problem_id>/", writing.problem, name="writing-problem"),
+    path("writing/", taking_part.mine, name="writing-mine"),
+    path(DESK, taking_part.desk, name="writing-desk"),
+    path(f"{DESK}problems/<uuid:own_id>/", taking_part.write, name="writing-write"),
+    path(f"{DESK}problems/<uuid:own_id>/withdraw/", taking_part.withdraw, name="writing-withdraw"),
+    path(f"{DESK}tasks/<uuid:check_id>/", taking_part.check, name="writing-check"),
 ]

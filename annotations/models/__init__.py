@@ -16,6 +16,7 @@ from annotations.models.access import (
     is_requester,
     may_enter,
     may_read_answers,
+    takes_part,
 )
 from annotations.models.base import (
     AppendOnly,
@@ -37,6 +38,14 @@ from annotations.models.submissions import Submission
 from annotations.models.teams import Membership, Team
 from annotations.models.uploads import Upload
 from annotations.models.workers import Worker
+from annotations.models.writing import (
+    Category,
+    ProblemVote,
+    WritingEvent,
+    WritingMember,
+    WritingProject,
+    WrittenProblem,
+)
 
 __all__ = [
     "EDITORS",
@@ -47,10 +56,12 @@ __all__ = [
     "AppendOnly",
     "AppendOnlyError",
     "BonusPayment",
+    "Category",
     "Decision",
     "IdempotentRequest",
     "Membership",
     "Passage",
+    "ProblemVote",
     "Question",
     "QuestionSet",
     "QuestionSetVersion",
@@ -65,10 +76,15 @@ __all__ = [
     "Upload",
     "Variant",
     "Worker",
+    "WritingEvent",
+    "WritingMember",
+    "WritingProject",
+    "WrittenProblem",
     "is_operator",
     "is_requester",
     "may_enter",
     "may_read_answers",
     "new_public_id",
     "rights",
+    "takes_part",
 ]

@@ -7,7 +7,9 @@ Everything hangs on question sets. A user stands to a set as
 - member of the set's team: changes it as the owner does, while being a requester, but neither
   deletes it nor says whom it is shared with;
 - viewer: by a share; sees everything but the payments, changes nothing;
-- expert: by a share; sees what was asked, and nothing of what came back.
+- expert: by a share; sees what was asked, and nothing of what came back;
+- writer or validator: of problems for the set; sees by `annotations.writing` what they write or
+  check, and nothing else of the set.
 
 A model says in `access` how its rows hang on sets and which roles of a share read them.
 """
@@ -50,8 +52,11 @@ def is_requester(user: Anybody) -> bool:
 
 
 def may_enter(user: Anybody) -> bool:
-    """Whether there is a page for the user behind the login: requesters, and who sees a set."""
-    return _sees_a_set(user, VIEWERS_AND_EXPERTS)
+    """Whether there is a page for the user behind the login.
+
+    Requesters, who sees a set, and who writes problems for one or checks them.
+    """
+    return _sees_a_set(user, VIEWERS_AND_EXPERTS) or takes_part(user)
 
 
 def may_read_answers(user: Anybody) -> bool:
@@ -65,6 +70,15 @@ def _sees_a_set(user: Anybody, readers: frozenset[str]) -> bool:
     if not user.is_authenticated or not user.is_active:
         return False
     return _rows("QuestionSet").filter(visible_sets(user, readers)).exists()
+
+
+def takes_part(user: Anybody) -> bool:
+    """Whether the user writes problems for a set, or checks them."""
+    return bool(
+        user.is_authenticated
+        and user.is_active
+        and _rows("WritingMember").filter(user=user.pk).exists()
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

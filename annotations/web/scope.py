@@ -21,6 +21,8 @@ M = TypeVar("M", bound=Model)
 WORDS = {
     "change": "You may look at it, but not change it.",
     "manage": "Only its owner may do this.",
+    "blind": "You see by another role what others say of these problems, and who checks must not. "
+    "Ask the owner of the question set to take that role away.",
     "make": "Only requesters may make this. An operator can make you one.",
 }
 
@@ -28,7 +30,7 @@ WORDS = {
 class RefusedError(PermissionDenied):
     """What somebody may see, or knows of, but may not do; `code` is a key of `WORDS`."""
 
-    def __init__(self, code: Literal["change", "manage", "make"]) -> None:
+    def __init__(self, code: Literal["change", "manage", "make", "blind"]) -> None:
         super().__init__(WORDS[code])
         self.code = code
 

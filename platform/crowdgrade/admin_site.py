@@ -41,7 +41,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
 
         (The theme would put them into a style element, which the policy refuses.)
         """
-        from annotations.models import is_operator, is_requester, may_read_answers
+        from annotations.models import is_operator, is_requester, may_read_answers, takes_part
 
         return {
             **super().each_context(request),
@@ -49,6 +49,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
             "is_operator": is_operator(request.user),
             "is_requester": is_requester(request.user),
             "reads_answers": may_read_answers(request.user),
+            "writes": takes_part(request.user),
         }
 
     def has_permission(self, request: HttpRequest) -> bool:

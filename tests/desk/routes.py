@@ -25,7 +25,7 @@ from typing import Any
 from django.core.files.base import ContentFile
 from django.utils.timezone import now
 
-from annotations.models import Upload
+from annotations.models import Upload, WritingProject
 from crowdgrade.models.tokens import make_token
 from evaluation.flow.asking.prompts import TEMPLATES, Prompt
 from evaluation.models import Alarm, JudgementRequest, LanguageModel, LLMComparison, LLMScore, Run
@@ -79,8 +79,15 @@ EDITS_ANSWERS = Rule(NO, GONE, IN, GONE, IN, IN)
 """Changing something that experts do not see."""
 JUDGES = Rule(GONE, IN, GONE, GONE, GONE, GONE)
 """Reading and grading an answer that the expert of the set was asked to judge."""
+WRITES = Rule(GONE, GONE, IN, GONE, GONE, GONE)
+"""Writing a problem: Tara is a writer, by her own name alone and not because she is in the team."""
+CHECKS = Rule(GONE, IN, GONE, GONE, GONE, GONE)
+"""Checking a problem: Ed is a validator; whoever sees votes by another role is refused."""
+TAKES_PART = Rule(GONE, IN, IN, GONE, GONE, GONE)
 MANAGES = Rule(NO, NO, NO, GONE, IN, IN)
 """Deleting and sharing a set."""
+MANAGES_ANSWERS = Rule(NO, GONE, NO, GONE, IN, IN)
+"""Saying who writes and who checks: experts of the set do not learn that anybody does."""
 STAGED = Rule(NO, NO, GONE, GONE, IN, GONE)
 """A file that Rana uploaded and did not confirm yet: her own, for everybody else."""
 EDITS_MODELS = Rule(NO, GONE, NO, GONE, IN, IN)
@@ -179,6 +186,20 @@ ROUTES: dict[str, Route] = {
     "admin:team-leave": form(LEAVES_TEAM),
     "admin:team-end": form(MANAGES_TEAM),
     "admin:member-remove": form(MANAGES_TEAM),
+    # Writing problems without an answer
+    "admin:writing": get(ANSWERS),
+    "admin:writing-start": post(EDITS_ANSWERS),
+    "admin:writing-settings": form(EDITS_ANSWERS),
+    "admin:writing-export": get(ANSWERS),
+    "admin:writing-people": form(MANAGES_ANSWERS),
+    "admin:writing-team": post(MANAGES_ANSWERS),
+    "admin:writing-remove": form(MANAGES_ANSWERS),
+    "admin:writing-problem": get(ANSWERS) | post(EDITS_ANSWERS),
+    "admin:writing-mine": get(SIGNED_IN),
+    "admin:writing-desk": get(TAKES_PART) | post(WRITES),
+    "admin:writing-write": form(WRITES),
+    "admin:writing-withdraw": form(WRITES),
+    "admin:writing-check": form(CHECKS),
     # Runs and results
     "admin:grade": form(EDITS_QUESTIONS),
     "admin:ask-models": form(EDITS_QUESTIONS),
@@ -331,6 +352,29 @@ def _judgement_task(of: Any) -> Any:
     return asked.public_id
 
 
+def begun_writing(of: Any) -> WritingProject:
+    """Return the writing for an owner's set: a requester of its team writes, an expert checks."""
+    made, is_new = WritingProject.objects.get_or_create(version=of.version)
+    if is_new:
+        share = of.set.shares.order_by("role").first()
+        writer = of.team.memberships.first().user if of.team else of.owner
+        made.members.create(user=writer, role="writer")
+        if share and share.user != writer:  # not so of Otto's
+            made.members.create(user=share.user, role="validator")
+        question = of.version.questions.first()
+        text, when = f"{question.text} And when?", now()
+        common = {"project": made, "original": question, "text": text, "category": 1}
+        made.problems.create(**common, author=writer, number=1)
+        # Another's: nobody checks their own.
+        common |= {"state": "checking", "submitted_at": when}
+        made.problems.create(**common, author=of.owner, number=2)
+    return made
+
+
+def _written(of: Any, number: int) -> Any:
+    return begun_writing(of).problems.get(number=number).public_id
+
+
 def _prompt(of: Any) -> Any:
     stored = StoredPrompt.objects.filter(owner=of.owner).first()
     if stored is None:
@@ -368,6 +412,11 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "question": lambda of: of.version.questions.first().public_id,
     "team_id": lambda of: of.team.public_id,
     "membership_id": lambda of: of.team.memberships.first().public_id,
+    "project_id": lambda of: begun_writing(of).public_id,
+    "problem_id": lambda of: _written(of, 2),
+    "own_id": lambda of: _written(of, 1),
+    "check_id": lambda of: _written(of, 2),
+    "member_id": lambda of: begun_writing(of).members.first().public_id,
     "share_id": lambda of: of.set.shares.first().public_id,
     # Django's own pages about users, by their keys
     "id": lambda of: of.owner.pk,

@@ -30,6 +30,7 @@ from tests.desk.routes import (
     ROLES,
     ROUTES,
     VALUES,
+    begun_writing,
     headers,
 )
 
@@ -97,6 +98,8 @@ def circle(world, tmp_path):
     Share.objects.create(question_set=world.set, user=people["ed"], role="expert")
     Share.objects.create(question_set=world.set, user=people["vera"], role="viewer")
     Share.objects.create(question_set=ottos.set, user=nils, role="viewer")
+    for things in of.values():
+        begun_writing(things)
     return SimpleNamespace(people=people, of=of, clients={n: signed_in(people[n]) for n in ROLES})
 
 

@@ -25,6 +25,7 @@ from annotations.models import (
     Team,
     Variant,
     Worker,
+    WritingProject,
     is_requester,
     may_enter,
     may_read_answers,
@@ -117,7 +118,18 @@ def world_of(name, owner):
     for judged in ({"response": answers[0]}, {"exhibit": shown}):
         JudgementRequest.objects.create(expert=owner, place=0, **judged)
         HumanJudgement.objects.create(expert=owner, grade=3, **judged)
+    written_for(version, owner)
     return SimpleNamespace(set=version.question_set, version=version, worker=submission.worker)
+
+
+def written_for(version, owner):
+    project = WritingProject.objects.create(version=version)
+    project.members.create(user=owner, role="writer")
+    problem = project.problems.create(
+        original=version.questions.get(external_id="r1"), author=owner, number=1, text="Where?"
+    )
+    problem.votes.create(validator=owner, revision=1, answerable=True)
+    problem.events.create(kind="begun", by=owner, revision=1)
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Pages of writing problems without an answer: the requester's, the writers', the validators'."""

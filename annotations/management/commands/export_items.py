@@ -1,0 +1,81 @@
+"""The door to problems that people wrote: ``manage.py export_items SET --output FILE.jsonl``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations import writing
+from annotations.exchange import InputError, OutputFolder
+from annotations.management.importing import USAGE, SetCommand
+from annotations.models import WritingProject
+
+VOTES = ("problem", "revision", "validator", "answerable", "category", "note", "time")
+
+
+class Command(SetCommand):
+    """Write what was accepted, as pairs of UMWP, and if wanted what validators said."""
+
+    help = (
+        "Write the problems without an answer that people wrote for the question set SET and that "
+        "were accepted, with the questions they were made of, as JSON Lines of UMWP: evaluate and "
+        "study umwp read them."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, FILE, votes."""
+        super().add_arguments(parser)
+        parser.add_argument("--output", type=Path, required=True, metavar="FILE.jsonl")
+        parser.add_argument(
+            "--votes",
+            type=Path,
+            metavar="FILE.csv",
+            help="write what each validator said of each problem to this file too",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Write, and say how many there are."""
+        question_set = self.question_set(options)
+        project = WritingProject.objects.filter(version__question_set=question_set)
+        newest = project.order_by("-version__number").first()
+        if newest is None:
+            raise CommandError(f"nobody writes problems for {question_set}", returncode=USAGE)
+        output, votes = options["output"], options["votes"]
+        if output.suffix != ".jsonl":
+            reason = f"{output}: problems are written as JSON Lines. Use .jsonl."
+            raise CommandError(reason, returncode=USAGE)
+        records = list(writing.accepted(newest))
+        try:
+            with OutputFolder(output.parent) as folder:
+                lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in records)
+                folder.write_lines(output.name, lines)
+            if votes is not None:
+                with OutputFolder(votes.parent) as folder:
+                    folder.write_csv(votes.name, VOTES, _votes(newest))
+        except InputError as error:
+            raise CommandError(str(error), returncode=USAGE) from error
+        n = sum(not one["answerable"] for one in records)
+        made_of = len(records) - n
+        self.stdout.write(
+            f"{n:,} accepted problems and {made_of:,} questions they were made of: {output}"
+        )
+
+
+def _votes(project: WritingProject) -> Iterator[tuple[object, ...]]:
+    problems = project.problems.select_related("original")
+    for problem in problems.order_by("original__position", "number"):
+        votes = problem.votes.select_related("validator").order_by("revision", "pk")
+        for vote in votes:
+            yield (
+                problem.external_id,
+                vote.revision,
+                vote.validator.get_username(),
+                vote.answerable,
+                vote.category,
+                vote.note,
+                vote.updated_at.isoformat(timespec="seconds"),
+            )

@@ -1,0 +1,252 @@
+"""Word problems without an answer, as people write and check them.
+
+Of each answerable question of a version somebody writes a version that has no answer; others, who
+know neither the author nor each other's votes, say whether it has one. What all of them find
+unanswerable is accepted.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotations.models.access import VIEWERS, Access
+from annotations.models.base import AppendOnly, Record
+from annotations.models.question_sets import QuestionSetVersion
+from annotations.models.questions import Question
+
+MOST_CHARACTERS = 5_000
+"""Of a problem that somebody writes."""
+
+
+class Category(models.IntegerChoices):
+    """Why a problem has no answer, with the numbers of UMWP (Sun et al. 2024, section 3)."""
+
+    MISSING = 1, "key information missing"
+    AMBIGUOUS = 2, "ambiguous key information"
+    UNREALISTIC = 3, "unrealistic conditions"
+    UNRELATED = 4, "unrelated object"
+    NO_QUESTION = 5, "question missing"
+
+
+class WritingProject(Record):
+    """The writing of problems without an answer to the questions of one published version.
+
+    `per_original` is how many may be written of one question. `votes_needed` validators check each,
+    and all of them must find it unanswerable. A closed one takes nothing more.
+    """
+
+    access = Access(question_set="version__question_set", readers=VIEWERS)
+
+    version = models.OneToOneField(
+        QuestionSetVersion, on_delete=models.CASCADE, related_name="writing"
+    )
+    instructions = models.TextField(
+        blank=True, help_text="Shown to everybody who writes or checks."
+    )
+    per_original = models.PositiveSmallIntegerField(default=1)
+    votes_needed = models.PositiveSmallIntegerField(default=3)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(per_original__gte=1, per_original__lte=5),
+                name="writing_per_original_from_1_to_5",
+            ),
+            models.CheckConstraint(
+                condition=Q(votes_needed__gte=1, votes_needed__lte=9),
+                name="writing_votes_from_1_to_9",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"writing of {self.version}"
+
+
+class WritingMember(Record):
+    """Somebody who writes or checks, never both: nobody checks what they might have written."""
+
+    class Role(models.TextChoices):
+        """What they do."""
+
+        WRITER = "writer", "writer"
+        VALIDATOR = "validator", "validator"
+
+    access = Access(
+        question_set="project__version__question_set",
+        people="user",
+        readers=VIEWERS,
+        managed=True,
+    )
+
+    project = models.ForeignKey(
+        WritingProject, on_delete=models.CASCADE, related_name="members", db_index=False
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="writing"
+    )
+    role = models.CharField(max_length=9, choices=Role.choices)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "user"], name="writing_member_once"),
+            models.CheckConstraint(
+                condition=Q(role__in=["writer", "validator"]), name="writing_role_is_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user}, {self.role}"
+
+
+class WrittenProblem(Record):
+    """A version of a question that is to have no answer.
+
+    `number` counts those of one question, and with it makes the id in files. `revision` counts the
+    times it was handed in: votes are about one revision. `category` is the author's word for why
+    there is no answer; None while the author has not said.
+    """
+
+    class State(models.TextChoices):
+        """Where it stands; only a draft and a returned one are the author's to change."""
+
+        DRAFT = "draft", "being written"
+        CHECKING = "checking", "being checked"
+        RETURNED = "returned", "sent back"
+        ACCEPTED = "accepted", "accepted"
+        WITHDRAWN = "withdrawn", "given up by its author"
+        DROPPED = "dropped", "left out by the requester"
+
+    access = Access(question_set="project__version__question_set", people="author", readers=VIEWERS)
+
+    project = models.ForeignKey(
+        WritingProject, on_delete=models.CASCADE, related_name="problems", db_index=False
+    )
+    original = models.ForeignKey(
+        Question, on_delete=models.CASCADE, related_name="written", db_index=False
+    )
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="written_problems"
+    )
+    number = models.PositiveIntegerField()
+    text = models.TextField(blank=True)
+    category = models.PositiveSmallIntegerField(choices=Category.choices, null=True, blank=True)
+    state = models.CharField(max_length=9, choices=State.choices, default=State.DRAFT)
+    revision = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField(auto_now=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["original", "number"], name="written_number_once"),
+            models.CheckConstraint(
+                condition=Q(category__isnull=True) | Q(category__gte=1, category__lte=5),
+                name="written_category_from_1_to_5",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    state__in=[
+                        "draft", "checking", "returned", "accepted", "withdrawn", "dropped",
+                    ]
+                ),
+                name="written_state_is_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=["checking", "accepted"])
+                | (~Q(text="") & Q(category__isnull=False, submitted_at__isnull=False)),
+                name="written_is_whole_before_it_is_checked",
+            ),
+        ]  # fmt: skip
+        indexes = [models.Index(fields=["project", "state", "id"], name="written_list")]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+    @property
+    def external_id(self) -> str:
+        """The id in files: that of its question, and which of its versions it is."""
+        return f"{self.original.external_id}-{self.number}"
+
+
+class ProblemVote(Record):
+    """What one validator says of one revision: whether it has an answer, and if not, why.
+
+    Validators see their own votes only.
+    """
+
+    access = Access(
+        question_set="problem__project__version__question_set", people="validator", readers=VIEWERS
+    )
+
+    problem = models.ForeignKey(
+        WrittenProblem, on_delete=models.CASCADE, related_name="votes", db_index=False
+    )
+    validator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="problem_votes"
+    )
+    revision = models.PositiveIntegerField()
+    answerable = models.BooleanField()
+    category = models.PositiveSmallIntegerField(choices=Category.choices, null=True, blank=True)
+    note = models.TextField(blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["problem", "revision", "validator"], name="problem_vote_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(answerable=True, category__isnull=True)
+                | Q(answerable=False, category__gte=1, category__lte=5),
+                name="problem_vote_has_a_category_if_unanswerable",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"vote {self.public_id}"
+
+
+class WritingEvent(AppendOnly):
+    """What happened to a written problem, by whom and when, with its words as they then were."""
+
+    class Kind(models.TextChoices):
+        """A decision by votes is of the validator whose vote was the last one."""
+
+        BEGUN = "begun", "begun"
+        SUBMITTED = "submitted", "handed in"
+        ACCEPTED = "accepted", "accepted"
+        RETURNED = "returned", "sent back by the validators"
+        SENT_BACK = "sent_back", "sent back by the requester"
+        WITHDRAWN = "withdrawn", "given up"
+        DROPPED = "dropped", "left out"
+
+    access = Access(question_set="problem__project__version__question_set", readers=VIEWERS)
+
+    problem = models.ForeignKey(WrittenProblem, on_delete=models.PROTECT, related_name="events")
+    kind = models.CharField(max_length=9, choices=Kind.choices)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="writing_events"
+    )
+    revision = models.PositiveIntegerField()
+    text = models.TextField(blank=True)
+    category = models.PositiveSmallIntegerField(choices=Category.choices, null=True, blank=True)
+    note = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    kind__in=[
+                        "begun", "submitted", "accepted", "returned", "sent_back", "withdrawn",
+                        "dropped",
+                    ]
+                ),
+                name="writing_event_is_known",
+            ),
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.problem_id}"
