@@ -18,7 +18,7 @@ from evaluation.flow.views.view import Parted
 from evaluation.methods.cells import Floats
 from evaluation.models import Run, RunData
 from evaluation.options import signed
-from evaluation.options.signing import SHORT
+from evaluation.options.parameters import SHORT
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
 
 # The name of the numbers among a run's data.
