@@ -43,29 +43,30 @@ def keys(version, *names):
     return [of(version, name).pk for name in names]
 
 
-def test_workers_to_leave_out_are_found_by_their_public_ids_in_the_order_asked_for(version):
-    asked = [str(of(version, name).public_id) for name in ("cy", "ada")]
-    assert excluded_ids(asked, keys(version, "ada", "ben", "cy")) == keys(version, "cy", "ada")
-    assert excluded_ids([], keys(version, "ada")) == []
+def test_workers_to_leave_out_are_found_by_either_id_in_the_order_asked_for(version):
+    asked = [str(of(version, "cy").public_id), "ada"]
+    everybody = keys(version, "ada", "ben", "cy")
+    assert excluded_ids(version, asked, everybody) == keys(version, "cy", "ada")
+    assert excluded_ids(version, [], everybody) == []
+    # Whose answers were rejected is left out already.
+    assert excluded_ids(version, asked, keys(version, "ada", "ben")) == keys(version, "ada")
 
 
 def test_ids_of_nobody_who_answered_are_named_all_of_them(version):
-    stranger, silent = str(uuid4()), str(of(version, "ben").public_id)
-    right = str(of(version, "ada").public_id)
+    stranger = str(uuid4())
     with pytest.raises(RunInputError) as caught:
-        excluded_ids([right, stranger, "ben", silent], keys(version, "ada", "cy"))
+        excluded_ids(version, ["ada", stranger, "dan"], keys(version, "ada", "cy"))
     assert str(caught.value) == (
-        f"Workers to exclude that gave no answer here: ben, {stranger}, {silent}. Give the "
-        "platform's own ids (public ids) of workers who answered."
+        f"Workers to exclude that are not one worker who answered here: {stranger}, dan."
     )
 
 
 @pytest.mark.parametrize(("wrong", "more"), [(NAMED, ""), (NAMED + 1, " and 1 more")])
-def test_of_many_wrong_ids_the_first_twenty_are_named_and_the_others_counted(wrong, more):
+def test_of_many_wrong_ids_the_first_twenty_are_named_and_the_others_counted(version, wrong, more):
     names = [f"w{number}" for number in range(wrong)]
     with pytest.raises(RunInputError) as caught:
-        excluded_ids(names, [])
-    named = re.search(r"here: (.*?)( and \d+ more)?\. Give", str(caught.value))
+        excluded_ids(version, names, [])
+    named = re.search(r"here: (.*?)( and \d+ more)?\.", str(caught.value))
     assert named[1].split(", ") == names[:20]
     assert (named[2] or "") == more
 
