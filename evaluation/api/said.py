@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from annotations.web.rest.serializers import PLAIN
-from evaluation.words import api
+from evaluation.options import API
 from evaluation.words.message import Message
 
 
@@ -16,7 +16,7 @@ class SaidField(serializers.CharField):
 
     def to_representation(self, value: Any) -> str:
         """Return its sentence."""
-        return api.said(value)
+        return API.said(value)
 
 
 PLAIN[Message] = SaidField

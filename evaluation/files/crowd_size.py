@@ -29,7 +29,7 @@ from evaluation.flow.inputs import GradingInput, choose
 from evaluation.flow.signatures import combined_hash, versions
 from evaluation.flow.vectors import Progress
 from evaluation.methods.crowd_size import FEWEST_VOTERS
-from evaluation.words.terminal import all_said
+from evaluation.options import TERMINAL
 
 TABLE, SUMMARY = "crowd_size.csv", "summary.json"
 COLUMNS = ("by", "size", "measure", "pearson", "low", "high", "spearman", "draws")
@@ -77,8 +77,8 @@ class FileTrial:
             },
             "measure": found["measure"],
             "verdicts": found["verdicts"],
-            "said": all_said(self.found.messages),
-            "warnings": all_said([*self.file_warnings, *self.trial.warnings]),
+            "said": TERMINAL.all_said(self.found.messages),
+            "warnings": TERMINAL.all_said([*self.file_warnings, *self.trial.warnings]),
             "embedding": self.trial.embedded.info.as_dict(),
             "versions": versions(),
             "input_hash": input_hash,

@@ -26,7 +26,7 @@ from evaluation.flow.eloquent.matching import Matched, Reply, matched
 from evaluation.flow.eloquent.parameters import EloquentParameters
 from evaluation.flow.metrics import Exclusions, MetricRow, group_name
 from evaluation.flow.vectors import Progress
-from evaluation.words.terminal import all_said
+from evaluation.options import TERMINAL
 
 KIND = "eloquent"
 PROMPTS, MENDED = "prompts.csv", "prompts.json"
@@ -113,7 +113,7 @@ def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -
     findings = evaluate(
         prompts.items, found.replies, judgements, request.parameters, exclusions, progress
     )
-    warnings += all_said(findings.warnings)
+    warnings += TERMINAL.all_said(findings.warnings)
     return Evaluated(
         prompts,
         request.parameters,

@@ -32,8 +32,8 @@ from evaluation.flow.eloquent.judging import (
 from evaluation.flow.eloquent.matching import Reply
 from evaluation.flow.eloquent.parameters import EloquentParameters
 from evaluation.flow.metrics import Exclusions
+from evaluation.options import TERMINAL
 from evaluation.texts.similarity_scores import read_score
-from evaluation.words.terminal import all_said
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def study_files(request: StudyRequest, asking: Asking, progress: Progress) -> St
         findings,
         exclusions,
         hashes,
-        [*prompts.warnings, *all_said(findings.warnings)],
+        [*prompts.warnings, *TERMINAL.all_said(findings.warnings)],
         {
             "asked": steps,
             "study": {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from annotations.exchange import AnswerFile, ModelAnswerFile
 from evaluation.flow.grading import Grading
 from evaluation.flow.signatures import combined_hash
-from evaluation.words import terminal
+from evaluation.options import TERMINAL
 from evaluation.words.message import Message
 
 
@@ -35,4 +35,4 @@ class FileGrading:
         """What the user should know before trusting the tables, a sentence each."""
         of_models = self.models.warnings if self.models else []
         of_files: list[Message | str] = [*self.answers.warnings, *of_models]
-        return terminal.all_said([*of_files, *self.grading.warnings])
+        return TERMINAL.all_said([*of_files, *self.grading.warnings])

@@ -36,8 +36,8 @@ from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.signatures import file_hash
 from evaluation.flow.vectors import Embedded, EmbedTexts, Progress
 from evaluation.methods.aqer.electorate import RemedyError
+from evaluation.options import TERMINAL
 from evaluation.words.message import Message
-from evaluation.words.terminal import said
 
 CONVERT = "manage.py convert_answers {file} --preset {preset} --output answers.csv"
 
@@ -113,7 +113,9 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     try:
         grading = grade_answers(given, embed_texts, progress)
     except RemedyError as error:
-        raise InputError.single(answers.name, said(Message(error.code, error.values))) from error
+        raise InputError.single(
+            answers.name, TERMINAL.said(Message(error.code, error.values))
+        ) from error
     return FileGrading(grading, answers, models, hashes)
 
 

@@ -47,8 +47,8 @@ from evaluation.flow.judge.prompts import COMPARE, HIGHEST, LOWEST, SCORE, Judge
 from evaluation.flow.judge.reference import aqer_scores
 from evaluation.flow.judge.tables import CORRECTED, PAIRS, Tables, scores_header
 from evaluation.flow.metrics import Exclusions
+from evaluation.options import TERMINAL
 from evaluation.words.message import Message
-from evaluation.words.terminal import all_said
 
 Progress = Any
 TABLES = ("judge_scores.csv", "judge_pairs.csv", "corrected.csv")
@@ -136,7 +136,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> JudgedFile:
             np.concatenate([of_workers, of_models[_with_text(read.given)]]),
             request.parameters,
         )
-        warnings = all_said([*read.warnings, *embedded.warnings, *findings.warnings])
+        warnings = TERMINAL.all_said([*read.warnings, *embedded.warnings, *findings.warnings])
         info = embedded.info
         summary = study_summary(
             "judge",

@@ -25,7 +25,7 @@ from evaluation.files.metrics import (
 from evaluation.flow.maqa.parameters import MaqaParameters
 from evaluation.flow.maqa.rows import AnswerRow, GoldCountRow, ItemRow, PositionRow
 from evaluation.flow.maqa.study import MaqaStudy, study_replies
-from evaluation.words.terminal import all_said
+from evaluation.options import TERMINAL
 
 ANSWERS = "answers.csv"
 POSITIONS = "positions.csv"
@@ -96,7 +96,7 @@ def write_maqa(
         {**study.counts, **counts},
         study.exclusions,
         made=_made(study),
-        warnings=[*warnings, *all_said(study.warnings())],
+        warnings=[*warnings, *TERMINAL.all_said(study.warnings())],
         more={
             "complete": study.complete,
             "embedding": study.clusters.info and study.clusters.info.as_dict(),

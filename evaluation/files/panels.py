@@ -34,7 +34,7 @@ from evaluation.flow.panels.parameters import PanelsParameters
 from evaluation.flow.panels.summary import Distance, PanelAbout, PanelsSummary, Standing
 from evaluation.flow.signatures import combined_hash
 from evaluation.flow.vectors import Progress
-from evaluation.words.terminal import all_said
+from evaluation.options import TERMINAL
 
 PANELS, DISTANCES, MODELS = "panels.csv", "panel_distances.csv", "panel_models.csv"
 QUESTIONS, SUMMARY = "panel_questions.csv", "summary.json"
@@ -68,7 +68,9 @@ class FilePanels:
     @property
     def warnings(self) -> list[str]:
         """What the user should know before relying on it, a sentence each."""
-        return all_said([*self.answers.warnings, *self.models.warnings, *self.panels.warnings])
+        return TERMINAL.all_said(
+            [*self.answers.warnings, *self.models.warnings, *self.panels.warnings]
+        )
 
     def write(self, folder: OutputFolder) -> None:
         """Write every file."""
@@ -101,7 +103,7 @@ class FilePanels:
             "parameters": self.panels.parameters.as_dict(),
             "counts": dict(found.shown_counts()),
             "flagged_workers": [str(worker) for worker in self.panels.flagged],
-            "said": all_said(found.messages),
+            "said": TERMINAL.all_said(found.messages),
             "alikeness": plain["alikeness"],
             "warnings": self.warnings,
             "embedding": plain["embedding"],

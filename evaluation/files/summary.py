@@ -14,7 +14,7 @@ from evaluation.flow.alarms import Alarm
 from evaluation.flow.grading import Grading
 from evaluation.flow.results import Undefined
 from evaluation.methods import ModelScores
-from evaluation.words.terminal import said
+from evaluation.options import TERMINAL
 
 SUMMARY = "summary.json"
 
@@ -52,7 +52,7 @@ def summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
 
 def alarm_cells(alarm: Alarm) -> dict[str, Any]:
     """Return the columns of alarms.csv, with what the alarm says."""
-    return {**alarm.as_dict(), "message": said(alarm.message)}
+    return {**alarm.as_dict(), "message": TERMINAL.said(alarm.message)}
 
 
 def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:

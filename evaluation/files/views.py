@@ -33,7 +33,7 @@ from evaluation.flow.views.summary import ViewsSummary
 from evaluation.flow.views.tables import cell_header, cell_rows, model_rows
 from evaluation.flow.views.together import Gathering, NothingToldError, Source
 from evaluation.flow.views.view import Parted, Viewed, told_by
-from evaluation.words.terminal import said
+from evaluation.options import TERMINAL
 
 Progress = Callable[[str, int, int], None]
 
@@ -109,7 +109,7 @@ class FileViews:
                 "views": plain["views"],
                 "model_views": plain["model_views"],
                 "missing": [str(side) for side in summary.missing],
-                "answered": {one.name: said(one.said) for one in answered(summary)},
+                "answered": {one.name: TERMINAL.said(one.said) for one in answered(summary)},
             },
         )
 

@@ -28,7 +28,6 @@ from evaluation.words.console import (
     tell,
     text_table,
 )
-from evaluation.words.terminal import said
 
 # Rows of a table shown on a terminal; the files hold all of them.
 SHOWN = 40
@@ -48,7 +47,7 @@ class RunCommand(SetCommand):
             tell(self.stdout, PAUSED)
             return
         if run.state != Run.State.DONE:
-            raise CommandError(f"the run {run.state}: {said(run.error) or 'no results'}")
+            raise CommandError(f"the run {run.state}: {TERMINAL.said(run.error) or 'no results'}")
         self.show(kind, run, options)
 
     def version(self, options: dict[str, Any]) -> QuestionSetVersion:

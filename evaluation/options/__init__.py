@@ -24,11 +24,11 @@ from evaluation.options.declaration import (
 )
 from evaluation.options.parameters import Parameters, Setting, signed
 from evaluation.options.problems import OptionError, Problem, problem
-from evaluation.options.words import API, FORM, TERMINAL, Words
+from evaluation.options.words import API, SITE, TERMINAL, Words
 
 __all__ = [
     "API",
-    "FORM",
+    "SITE",
     "TERMINAL",
     "Choice",
     "File",

@@ -1,6 +1,6 @@
-"""Problems of options and their help in sentences, in the words of a door.
+"""The words of a door: its sentences for messages, and for options, their problems and help.
 
-A terminal calls an option by its flag, a form by its label, the API by its key. Sentences have
+A terminal calls an option by its flag, the site by its label, the API by its key. Sentences have
 names of options in braces, ``{init}``, or with a value, ``{init:entailment}``; ``{nli:=}`` shows
 where the value goes where that is usual.
 """
@@ -14,6 +14,8 @@ from typing import Any
 from evaluation.options.declaration import Option, RegisteredModel, RegisteredModels, Switch
 from evaluation.options.parameters import Parameters
 from evaluation.options.problems import Problem
+from evaluation.words.catalogue import Catalogue
+from evaluation.words.warnings import english_only
 
 # What is wrong with a value by itself; it stands beside the option it is about.
 INVALID = {
@@ -46,13 +48,14 @@ BY_ID: Mapping[type[Option], str] = {
 }
 
 
-@dataclass(frozen=True)
-class Words:
-    """The words of a door: how it calls an option, alone and with a value.
+@dataclass(frozen=True, kw_only=True)
+class Words(Catalogue):
+    """Everything that a door says; what it says of messages is the catalogue's.
 
     Attributes
     ----------
-    called : the option. with_value : the option with a value; None for the place of one.
+    called : how it calls an option. with_value : the option with a value; None for the place of
+        one.
     """
 
     called: Callable[[Option], str]
@@ -151,6 +154,36 @@ def _key_with(option: Option, value: str | None) -> str:
     return option.name if value is None or isinstance(option, Switch) else f"{option.name} {value}"
 
 
-TERMINAL = Words(flag_of, _flag_with)
-FORM = Words(lambda option: f"“{option.label}”", _label_with)
-API = Words(lambda option: option.name, _key_with)
+# Messages name options of a grading, as `AqerParameters` declares them; a test compares.
+LABELS = {
+    "anchors": "Use experts' grades",
+    "camps": "Several right answers",
+    "collapse_copies": "Collapse copies",
+    "embedder": "How texts become vectors",
+    "exclude_workers": "Exclude workers",
+    "leave_one_out": "Leave one out",
+    "max_iterations": "Most iterations",
+    "suggest_anchors": "Answers to suggest",
+    "weight_cap": "Most weight of a worker",
+}
+
+
+def _label(name: str) -> str:
+    return f"“{LABELS.get(name, name.replace('_', ' '))}”"
+
+
+TERMINAL = Words(
+    option=lambda name: f"--{name.replace('_', '-')}", called=flag_of, with_value=_flag_with
+)
+SITE = Words(
+    option=_label,
+    own={
+        "english_only": english_only(
+            "a multilingual model (“Another embedder”, such as sentence-transformers:NAME) or "
+            "groups of letters (TF-IDF)"
+        )
+    },
+    called=lambda option: f"“{option.label}”",
+    with_value=_label_with,
+)
+API = Words(option=str, called=lambda option: option.name, with_value=_key_with)

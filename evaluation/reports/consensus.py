@@ -20,9 +20,9 @@ from annotations.models import Response
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
+from evaluation.options import TERMINAL
 from evaluation.reports.camps import Camp, camps_of, why_no_camps
 from evaluation.reports.datasheet import Datasheet, PanelCount
-from evaluation.words import terminal
 from evaluation.words.reasons import in_words
 
 NEXT = 3
@@ -166,7 +166,7 @@ def consensus_report(run: Run) -> ConsensusReport:
             ceiling=asdict(summary.ceiling),
             camps=None if summary.question_camps is None else asdict(summary.question_camps),
             versions=dict(summary.versions),
-            warnings=terminal.all_said(run.warnings),
+            warnings=TERMINAL.all_said(run.warnings),
             limits=list(LIMITS),
         ),
     )

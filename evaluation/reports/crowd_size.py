@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from evaluation.flow.crowd_size.conclusion import CrowdSizeSummary, verdict_message
 from evaluation.methods.crowd_size import SizePoint, SizeVerdict
 from evaluation.models import Run
+from evaluation.options import SITE
 from evaluation.reports.spreadsheet import Table
-from evaluation.words.site import said
 
 COLUMNS = ("by", "size", "measure", "pearson", "low", "high", "spearman", "draws")
 
@@ -38,14 +38,14 @@ class CrowdSizeReport:
 
     def other_sentences(self) -> list[str]:
         """Return the verdicts by the other measures, as sentences."""
-        return [said(verdict_message(v)) for v in self.verdicts if v.measure != self.measure]
+        return [SITE.said(verdict_message(v)) for v in self.verdicts if v.measure != self.measure]
 
 
 def crowd_size_report(run: Run) -> CrowdSizeReport:
     """Return what a run that is done found; no query."""
     found = CrowdSizeSummary.of(run.summary)
     return CrowdSizeReport(
-        [said(message) for message in found.messages],
+        [SITE.said(message) for message in found.messages],
         found.measure,
         found.answers,
         found.workers,

@@ -12,11 +12,11 @@ from evaluation.flow.judge.summary import JudgeSummary, Metric, PromptShown
 from evaluation.flow.judge.tables import CORRECTED as CORRECTED_COLUMNS
 from evaluation.flow.judge.tables import PAIRS as PAIRS_COLUMNS
 from evaluation.models import LanguageModel, Run, RunData
+from evaluation.options import SITE
 from evaluation.reports.spreadsheet import Table
 from evaluation.steps.judge.run import CORRECTED, PAIRS, SCORES
 from evaluation.words.judge import METRICS
 from evaluation.words.reasons import in_words
-from evaluation.words.site import said
 
 AGREEMENT = ("metric", "group", "value", "low", "high", "n", "reason")
 
@@ -115,7 +115,7 @@ def judge_report(run: Run) -> JudgeReport:
     rows = corrected_rows(run, only=OVERALL)
     return JudgeReport(
         found.judge,
-        [said(message) for message in found.messages],
+        [SITE.said(message) for message in found.messages],
         found.answers,
         found.model_answers,
         found.judged,

@@ -18,10 +18,10 @@ from evaluation.flow.panels.summary import (
 )
 from evaluation.methods.panels import BOTH, HALVES, MODELS, PEOPLE, UNFLAGGED
 from evaluation.models import LanguageModel, LLMResponse, Run, RunData
+from evaluation.options import SITE
 from evaluation.reports.spreadsheet import Table
 from evaluation.steps.panels import QUESTIONS
 from evaluation.words.reasons import in_words
-from evaluation.words.site import said
 
 QUESTIONS_SHOWN = 10
 CALLED = {
@@ -116,8 +116,8 @@ def panels_report(run: Run) -> PanelsReport:
     ]
     models.sort(key=_by_people)
     return PanelsReport(
-        said=[said(message) for message in found.messages],
-        cautions=[said(message) for message in found.cautions],
+        said=[SITE.said(message) for message in found.messages],
+        cautions=[SITE.said(message) for message in found.cautions],
         workers=found.workers,
         flagged=found.flagged,
         panels=list(found.panels),

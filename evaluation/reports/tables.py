@@ -12,6 +12,7 @@ from annotations.models import Question, Response
 from evaluation.flow.alarms import COLUMNS, joined
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
+from evaluation.options import TERMINAL
 from evaluation.reports.against import AgainstReport
 from evaluation.reports.alarms import all_alarms
 from evaluation.reports.answer_map import floats
@@ -22,7 +23,6 @@ from evaluation.reports.planner import planner_report
 from evaluation.reports.questions import ORDERS
 from evaluation.reports.spreadsheet import Table
 from evaluation.reports.workers import all_worker_rows
-from evaluation.words.terminal import said
 
 Row = Sequence[object]
 AT_ONCE = 2000
@@ -55,7 +55,7 @@ def alarms_table(run: Run) -> Table:
         (
             (
                 *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
-                *(joined(workers), joined(questions), said(alarm.message)),
+                *(joined(workers), joined(questions), TERMINAL.said(alarm.message)),
             )
             for alarm, workers, questions in all_alarms(run)
         ),

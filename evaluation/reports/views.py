@@ -22,10 +22,10 @@ from evaluation.flow.views.tables import cell_header, cell_rows, model_rows
 from evaluation.methods.undefined import or_none
 from evaluation.models import ExemplaryAnswer, LLMResponse, Run
 from evaluation.models.runs import GRADING
+from evaluation.options import SITE
 from evaluation.reports.spreadsheet import Table
 from evaluation.reports.values import Estimate
 from evaluation.steps.views import together_of
-from evaluation.words.site import said
 from evaluation.words.views import CLAIMS, QUESTIONS, place_said
 
 DISAGREEMENTS_SHOWN = 10
@@ -256,7 +256,8 @@ def views_report(run: Run) -> ViewsReport:
         views=[_view(summary, one) for one in (*summary.views, *summary.model_views)],
         missing=[str(side) for side in summary.missing],
         answered=[
-            Answered(one.name, QUESTIONS[one.name], said(one.said)) for one in answered(summary)
+            Answered(one.name, QUESTIONS[one.name], SITE.said(one.said))
+            for one in answered(summary)
         ],
         models=[
             portrait_shown(summary, portrait(summary, place))
@@ -288,7 +289,7 @@ def portrait_shown(summary: ViewsSummary, found: Portrait) -> PortraitShown:
     for claim in found.claims:
         evidence = [
             EvidenceShown(
-                said(one.said),
+                SITE.said(one.said),
                 one.about.view.name,
                 one.about.view.title,
                 summary.sources[one.about.source].title,

@@ -17,9 +17,9 @@ from annotations.web.texts import with_code
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.models import LLMResponse, Run
 from evaluation.models.runs import ACTIVE, UNFINISHED
+from evaluation.options import SITE
 from evaluation.reports.lists import alarms_of
 from evaluation.words.message import Message
-from evaluation.words.site import said
 
 SETS_LOOKED_AT = 200
 """The newest sets; what needs attention in older ones shows on their own pages."""
@@ -120,7 +120,7 @@ def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
             yield Item("warn", name, "It has answers but was never graded.", grade, "Grade")
         return
     if state == Run.State.FAILED:
-        reason = said(row["run_error"])
+        reason = SITE.said(row["run_error"])
         text = f"The last run failed: {reason[:200]}"
         yield Item("bad", name, text, of_run, "Look at the run")
     elif state in ACTIVE and not listens:
@@ -144,4 +144,6 @@ def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
     warnings = [warning for warning in stored if warning.code != "empty_answers"]
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
-        yield Item("warn", name, f"{said(warnings[0])}{more}", of_run or of_set, "Look at the run")
+        yield Item(
+            "warn", name, f"{SITE.said(warnings[0])}{more}", of_run or of_set, "Look at the run"
+        )

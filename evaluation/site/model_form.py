@@ -14,7 +14,7 @@ from evaluation.backends.chat import smollm2
 from evaluation.backends.specs import model_at_url
 from evaluation.flow.asking.registration import LOCAL, OPENAI, ModelOptions
 from evaluation.models import LanguageModel
-from evaluation.options import FORM, OptionError, Parameters, Problem
+from evaluation.options import SITE, OptionError, Parameters, Problem
 from evaluation.steps.asking.registration import columns_of, options_of, problems_of
 
 ADDRESS, HERE, NOWHERE, KEPT = "address", "here", "nowhere", "kept"
@@ -142,7 +142,7 @@ class ModelForm(forms.Form):
             read: dict[str, Any] = ModelOptions.options()["parameters"].read(text or "{}")
         except OptionError as error:
             wrong = error.problems[0]
-            raise ValidationError(FORM.sentence(Parameters, wrong), wrong.code) from error
+            raise ValidationError(SITE.sentence(Parameters, wrong), wrong.code) from error
         return read
 
     def clean(self) -> dict[str, Any]:
@@ -182,7 +182,7 @@ class ModelForm(forms.Form):
         return self.model
 
     def _refuse(self, wrong: Problem) -> None:
-        said = FORM.sentence(ModelOptions, wrong)
+        said = SITE.sentence(ModelOptions, wrong)
         self.add_error(
             FIELDS.get(wrong.option, wrong.option or None),
             ValidationError(f"{said[:1].upper()}{said[1:]}.".replace("..", "."), wrong.code),

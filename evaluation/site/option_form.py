@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from annotations.models.access import Anybody
 from evaluation.models import LanguageModel
 from evaluation.options import (
-    FORM,
+    SITE,
     Choice,
     Ids,
     JsonObject,
@@ -96,7 +96,7 @@ class OptionForm(forms.Form):
 
     def sentences(self, error: OptionError) -> list[str]:
         """Return what is wrong, where the form itself is not filled in yet."""
-        return [_capital(FORM.sentence(self.options_of, wrong)) for wrong in error.problems]
+        return [_capital(SITE.sentence(self.options_of, wrong)) for wrong in error.problems]
 
     def parameters(self) -> Any:
         """Return what was asked for, an object of the class of options."""
@@ -146,7 +146,7 @@ class OptionForm(forms.Form):
 
     def _refuse(self, field: str | None, wrong: Problem | None) -> None:
         if wrong is not None:
-            said = _capital(FORM.sentence(self.options_of, wrong))
+            said = _capital(SITE.sentence(self.options_of, wrong))
             self.add_error(field, ValidationError(said, wrong.code))
 
     def _initial(self, parameters: Parameters) -> dict[str, Any]:
@@ -179,9 +179,9 @@ def _made_form(of: type[Parameters]) -> type[OptionForm]:
     for name, option in options_on(of).items():
         field = fields[name] = field_of(option)
         field.label, field.initial = option.label, option.default
-        field.help_text = FORM.help(of, name)
+        field.help_text = SITE.help(of, name)
         if code := getattr(option, "needed", ""):
-            said = _capital(FORM.sentence(of, problem(code, name)))
+            said = _capital(SITE.sentence(of, problem(code, name)))
             field.error_messages |= {"required": f"{said}."}
         if isinstance(field, ReadField) and isinstance(option, Ids):
             field.help_text += " One on each line."
@@ -210,7 +210,7 @@ class ReadField(forms.CharField):
             return self.option.read(text)
         except OptionError as error:
             wrong = error.problems[0]
-            raise ValidationError(FORM.sentence(Parameters, wrong), wrong.code) from error
+            raise ValidationError(SITE.sentence(Parameters, wrong), wrong.code) from error
 
     def prepare_value(self, value: Any) -> Any:
         """Return the value as it is shown."""

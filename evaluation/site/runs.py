@@ -25,7 +25,7 @@ from evaluation.background.progress import duration, progress_of
 from evaluation.kinds import Kind, UnknownKindError, kind_of
 from evaluation.models import Run
 from evaluation.models.runs import ACTIVE
-from evaluation.options import FORM, OptionError, Parameters
+from evaluation.options import SITE, OptionError, Parameters
 from evaluation.reports.lists import in_short
 
 RUNS_PER_PAGE = 25
@@ -173,7 +173,7 @@ def run_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 def refusal(of: type[Parameters], error: OptionError) -> str:
     """Return why a run was not started, for a message on a page."""
-    return " ".join(f"{FORM.told(of, wrong)}." for wrong in error.problems)
+    return " ".join(f"{SITE.told(of, wrong)}." for wrong in error.problems)
 
 
 def results_address(run: Run) -> str:

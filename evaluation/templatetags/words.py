@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django import template
 
-from evaluation.words import site
+from evaluation.options import SITE
 
 register = template.Library()
 
@@ -16,7 +16,7 @@ register = template.Library()
 @register.filter
 def said(message: Any) -> str:
     """Return the sentence of a message, or of what is stored of one."""
-    return site.said(message)
+    return SITE.said(message)
 
 
 @register.filter

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evaluation.words.sentences import Sentence
+from evaluation.words.message import Sentence
 
 
 def _camps(of: Mapping[str, Any]) -> str:

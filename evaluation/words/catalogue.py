@@ -12,10 +12,9 @@ from evaluation.words.comparing import COMPARING
 from evaluation.words.crowd_size import CROWD_SIZE
 from evaluation.words.decision import DECISION
 from evaluation.words.judge import JUDGE
-from evaluation.words.message import SENTENCE, Message
+from evaluation.words.message import SENTENCE, Message, Sentence, filled
 from evaluation.words.panels import PANELS
 from evaluation.words.remedies import FAILED, REMEDIES
-from evaluation.words.sentences import Sentence, filled
 from evaluation.words.trust import TRUST
 from evaluation.words.views import VIEWS
 from evaluation.words.warnings import WARNINGS

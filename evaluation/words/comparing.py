@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evaluation.words.message import Sentence
 from evaluation.words.reasons import in_words
-from evaluation.words.sentences import Sentence
 
 # Models that a sentence names; of more it says how many there are.
 NAMED = 3

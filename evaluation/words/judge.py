@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.words.sentences import Sentence
+from evaluation.words.message import Sentence
 
 
 def _interval(of: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluation.words.sentences import Sentence
+from evaluation.words.message import Sentence
 
 PANELS: Mapping[str, Sentence] = {
     "panels.farther_than_halves": "The models' consensus is not that of the people: their "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evaluation.words.sentences import Sentence
+from evaluation.words.message import Sentence
 
 REMEDIES: Mapping[str, str] = {
     "cap_too_low": "a weight cap of {cap:g} is below 1/{voters}: the weights of {voters} voters "

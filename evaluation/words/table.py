@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from evaluation.words.alarms import ALARMS
-from evaluation.words.api import said
-from evaluation.words.blanks import Blanks
+from evaluation.words.catalogue import Catalogue
 from evaluation.words.comparing import COMPARING
 from evaluation.words.crowd_size import CROWD_SIZE
 from evaluation.words.decision import DECISION
 from evaluation.words.judge import JUDGE
-from evaluation.words.message import Message
+from evaluation.words.message import SENTENCE, Message
 from evaluation.words.panels import PANELS
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
 from evaluation.words.remedies import REMEDIES
@@ -45,14 +45,41 @@ REASONS = {
 }
 
 
+class Blank(str):
+    """A value called by its name in braces, whatever a sentence does with it."""
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+    def __mul__(self, other: Any) -> Blank:
+        return Blank(f"{self} x {other}")
+
+
+class Blanks(Mapping[str, Any]):
+    """A blank for every name."""
+
+    def __getitem__(self, name: str) -> Blank:
+        return Blank(f"{{{name}}}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __contains__(self, name: object) -> bool:
+        return name != SENTENCE
+
+
 def document() -> str:
     """Return the page."""
     return "\n".join([HEAD, *_lines()])
 
 
 def _lines() -> Iterator[str]:
+    api = Catalogue(option=str)  # it calls options by their keys
     for title, codes in SAID.items():
-        words = {code: said(Message(code, Blanks())) for code in codes}
+        words = {code: api.said(Message(code, Blanks())) for code in codes}
         yield from _table(title, {code: text for code, text in words.items() if text})
     for title, reasons in REASONS.items():
         yield from _table(title, reasons)

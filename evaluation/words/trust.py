@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.words.sentences import Sentence
+from evaluation.words.message import Sentence
 
 LEVELS: Mapping[str, str] = {
     "bad": "Stop",

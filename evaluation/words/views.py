@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evaluation.words.message import Sentence
 from evaluation.words.reasons import in_words
-from evaluation.words.sentences import Sentence
 
 SIDES: Mapping[str, str] = {
     "crowd": "Near to people",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from evaluation.words.message import Sentence
 from evaluation.words.reasons import why_not_chosen
-from evaluation.words.sentences import Sentence
 
 
 def english_only(choose: str) -> Callable[[Mapping[str, Any]], str]:

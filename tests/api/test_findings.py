@@ -9,11 +9,11 @@ from django.test.utils import CaptureQueriesContext
 
 from annotations.models import Share
 from evaluation.models import Alarm, LanguageModel, Run
+from evaluation.options import API
 from evaluation.reports.against import against_report
 from evaluation.reports.comparisons import comparisons_report
 from evaluation.reports.planner import planner_report
 from evaluation.reports.trust import trust_report
-from evaluation.words.api import said
 from tests.api.conftest import problem
 from tests.desk.routes import other_run
 from tests.evaluation.reports import world as graded
@@ -160,9 +160,9 @@ def test_models_are_compared_as_on_the_page(api, rana, run, results):
 def test_trust_and_planner_are_those_of_the_pages(api, rana, run, results):
     asking = api(rana)
     sent, report = asking.get(f"{results}trust/").json(), trust_report(run)
-    assert sent["verdict"]["headline"] == said(report.verdict.headline)
+    assert sent["verdict"]["headline"] == API.said(report.verdict.headline)
     assert [(f["name"], f["level"], f["word"], f["todo"]) for f in sent["facts"]] == [
-        (fact.name, fact.level, fact.word, said(fact.todo)) for fact in report.facts
+        (fact.name, fact.level, fact.word, API.said(fact.todo)) for fact in report.facts
     ]
     assert {"name", "level", "title", "said", "meaning", "todo", "word"} == sent["facts"][0].keys()
     sent, plan = asking.get(f"{results}planner/").json(), planner_report(run)

@@ -31,7 +31,7 @@ from evaluation.flow.multiqa.crowd import CrowdFound, CrowdRow, measured_by_crow
 from evaluation.flow.multiqa.evaluation import MultiqaEvaluation, evaluate
 from evaluation.flow.multiqa.items import MultiqaItem
 from evaluation.flow.multiqa.parameters import MultiqaParameters
-from evaluation.words.terminal import all_said
+from evaluation.options import TERMINAL
 
 Progress = Callable[[str, int, int], None]
 
@@ -110,7 +110,7 @@ def write_evaluated(
     Where people answered as well there is crowd.csv, and their numbers are among the metrics.
     """
     messages = [*found.judgement.warnings, *(measured.warnings if measured else ())]
-    told = [*warnings, *dict.fromkeys(all_said(messages))]
+    told = [*warnings, *dict.fromkeys(TERMINAL.all_said(messages))]
     if measured is not None:
         found.rows += measured.rows
         counts = {**counts, **measured.counts}

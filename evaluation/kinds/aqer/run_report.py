@@ -5,13 +5,13 @@ from __future__ import annotations
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.kinds.aqer.terminal import Told, text_of
 from evaluation.models import Run
+from evaluation.options import TERMINAL
 from evaluation.reports.stored_rows import (
     stored_alarms,
     stored_changes,
     stored_models,
     stored_workers,
 )
-from evaluation.words.terminal import all_said
 
 
 def report_of_run(run: Run) -> str:
@@ -28,7 +28,7 @@ def report_of_run(run: Run) -> str:
             changes=stored_changes(run),
             ceiling=summary.ceiling,
             alarms=stored_alarms(run),
-            warnings=all_said(run.warnings),
+            warnings=TERMINAL.all_said(run.warnings),
             rest=lambda _: "on the page of the run",
         )
     )

@@ -15,8 +15,8 @@ from evaluation.flow.alarms import Alarm
 from evaluation.flow.grade_changes import GradeChanges
 from evaluation.flow.results import ModelRow, WorkerRow
 from evaluation.methods.aqer.scale import Ceiling
+from evaluation.options import TERMINAL
 from evaluation.words.console import printable, text_table
-from evaluation.words.terminal import said
 
 # Workers shown, and workers or questions named for an alarm; files and pages have all of them.
 SHOWN = 40
@@ -157,7 +157,7 @@ def alarms_text(alarms: Iterable[Alarm], where: str) -> str:
     """Return every alarm, in the order given; `where` has the ids that are left out here."""
     lines = []
     for alarm in alarms:
-        lines.append(f"{alarm.severity.upper()} {alarm.kind}: {said(alarm.message)}")
+        lines.append(f"{alarm.severity.upper()} {alarm.kind}: {TERMINAL.said(alarm.message)}")
         for what, ids in (("Workers", alarm.workers), ("Questions", alarm.questions)):
             if ids:
                 lines.append(f"  {what}: {_named(ids, where)}")

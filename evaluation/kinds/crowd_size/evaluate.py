@@ -15,7 +15,7 @@ from evaluation.kinds.answer_files import WITHOUT_MODELS, add_answers, add_colum
 from evaluation.kinds.crowd_size.terminal import text_of
 from evaluation.kinds.kind import Evaluation, Progress
 from evaluation.methods.crowd_size import QUESTIONS, WORKERS
-from evaluation.words.terminal import all_said
+from evaluation.options import TERMINAL
 
 EPILOG = """\
 Parts of the crowd are drawn at random, and all workers are scored against the exemplary answers of
@@ -61,7 +61,7 @@ def evaluate(
             chart = crowd_size_chart(tried.found.points, by)
             if chart is not None:
                 folder.open(f"{chart.name}.svg").write(chart.standalone().encode())
-    warnings = all_said([*tried.file_warnings, *tried.trial.warnings])
+    warnings = TERMINAL.all_said([*tried.file_warnings, *tried.trial.warnings])
     told = [text_of(tried.found), *(f"Warning: {warning}" for warning in warnings)]
     return "\n\n".join([*told, f"Files: {request.output}"])
 

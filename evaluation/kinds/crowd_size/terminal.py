@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from evaluation.flow.crowd_size.conclusion import CrowdSizeSummary
 from evaluation.models import Run
+from evaluation.options import TERMINAL
 from evaluation.words.console import text_table
-from evaluation.words.terminal import all_said
 
 HEADER = ("by", "size", "measure", "r", "low", "high", "draws")
 
@@ -21,7 +21,9 @@ def text_of(found: CrowdSizeSummary) -> str:
         f"{found.answers} answers of {found.workers} workers to {found.questions} questions, "
         f"{found.judged} of them judged; {found.repetitions} draws of each size"
     )
-    return "\n\n".join([counts, text_table(HEADER, rows), "\n".join(all_said(found.messages))])
+    return "\n\n".join(
+        [counts, text_table(HEADER, rows), "\n".join(TERMINAL.all_said(found.messages))]
+    )
 
 
 def text_of_run(run: Run) -> str:

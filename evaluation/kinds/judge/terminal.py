@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from evaluation.flow.judge.findings import CorrectedRow
 from evaluation.flow.metrics import MetricRow
 from evaluation.models import Run
+from evaluation.options import TERMINAL
 from evaluation.reports.judge import corrected_rows, judge_report
 from evaluation.words.console import printable, text_table
 from evaluation.words.judge import METRICS
-from evaluation.words.terminal import all_said
 
 SHOWN = 40
 AGREEMENT = ("agreement", "value", "low", "high", "n", "why empty")
@@ -64,6 +64,6 @@ def text_of_run(run: Run) -> str:
         "\n".join(report.said),
         text_table(AGREEMENT, rows),
         text_table(MEANS, means),
-        "\n".join(f"Warning: {warning}" for warning in all_said(run.warnings)),
+        "\n".join(f"Warning: {warning}" for warning in TERMINAL.all_said(run.warnings)),
     ]
     return "\n\n".join(part for part in parts if part)

@@ -13,9 +13,9 @@ from evaluation.flow.maqa.parameters import MaqaParameters
 from evaluation.flow.maqa.study import MaqaStudy
 from evaluation.flow.metrics import OVERALL, MetricRow
 from evaluation.kinds.kind import Evaluation, Progress
+from evaluation.options import TERMINAL
 from evaluation.words.console import text_table
 from evaluation.words.reasons import in_words
-from evaluation.words.terminal import all_said
 
 MEASURED = ("auroc", "average_precision", "base_rate", "coverage")
 
@@ -82,7 +82,7 @@ def report(study: MaqaStudy, output: Path) -> str:
     ]
     if left_out:
         parts.append("\n".join(["Not counted:", *left_out]))
-    parts += all_said(study.warnings())
+    parts += TERMINAL.all_said(study.warnings())
     parts.append(f"Written into {output}: {', '.join(MAQA_FILES)}")
     return "\n\n".join(parts)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from evaluation.flow.panels.summary import PanelsSummary
 from evaluation.models import LanguageModel, Run
+from evaluation.options import TERMINAL
 from evaluation.words.console import text_table
-from evaluation.words.terminal import all_said
 
 PANEL = ("panel", "people", "models", "answers", "dispersion", "agreement", "models' votes")
 DISTANCE = ("panels", "questions", "cosine", "low", "high", "least", "rank r", "swapped")
@@ -41,7 +41,7 @@ def text_of(found: PanelsSummary, names: Mapping[str, str] | None = None) -> str
     return "\n\n".join(
         [
             counts,
-            "\n".join(all_said(found.messages)),
+            "\n".join(TERMINAL.all_said(found.messages)),
             text_table(PANEL, panels),
             text_table(DISTANCE, distances),
             text_table(STANDING, standings),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from evaluation.flow.views.conclusions import answered, portrait
 from evaluation.flow.views.summary import ViewsSummary
 from evaluation.models import Run
+from evaluation.options import TERMINAL
 from evaluation.words.console import printable, text_table
-from evaluation.words.terminal import said
 from evaluation.words.views import CLAIMS, QUESTIONS, SIDES
 
 CORRELATION = ("view", "other", "spearman", "low", "high", "questions", "models")
@@ -28,7 +28,7 @@ def text_of(found: ViewsSummary) -> str:
         parts.append(
             f"{found.repeated:,} rows told again what an earlier one told, and do not count."
         )
-    parts += [f"{QUESTIONS[one.name]}\n  {said(one.said)}" for one in answered(found)]
+    parts += [f"{QUESTIONS[one.name]}\n  {TERMINAL.said(one.said)}" for one in answered(found)]
     parts += [_model(found, place) for place in range(len(found.models))[:SHOWN]]
     rows = [
         (row.view, row.other, row.spearman, row.low, row.high, row.n_questions, row.n_models)
@@ -44,7 +44,7 @@ def _model(found: ViewsSummary, place: int) -> str:
     lines = [printable(one.model)]
     for claim in one.claims:
         lines.append(f"  {CLAIMS[claim.name]}")
-        lines += [f"    {said(evidence.said)}" for evidence in claim.evidence]
+        lines += [f"    {TERMINAL.said(evidence.said)}" for evidence in claim.evidence]
         if claim.missing:
             sides = ", ".join(SIDES[side].lower() for side in claim.missing)
             lines.append(f"    Not looked at yet: {sides}.")

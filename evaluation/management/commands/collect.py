@@ -23,7 +23,6 @@ from evaluation.steps.asking.askings import problems_at_start
 from evaluation.steps.asking.preview import Estimate, estimate, preview
 from evaluation.steps.asking.prompts import BUILT_IN
 from evaluation.words.console import BAD_INPUT, printable, tell
-from evaluation.words.terminal import said
 
 INCOMPLETE = 3
 
@@ -68,7 +67,11 @@ class Command(RunCommand):
             sys.exit(INCOMPLETE)
         if run.state != Run.State.DONE:
             paused = run.state == Run.State.PAUSED
-            why = PAUSED if paused else f"the run {run.state}: {said(run.error) or 'no results'}"
+            why = (
+                PAUSED
+                if paused
+                else f"the run {run.state}: {TERMINAL.said(run.error) or 'no results'}"
+            )
             raise CommandError(printable(why), returncode=INCOMPLETE)
         self.show(kind, run, options)
         if not AskSummary.of(run.summary).complete:

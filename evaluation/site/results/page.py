@@ -17,10 +17,10 @@ from annotations.web.pages import Breadcrumbs
 from evaluation.flow.aqer_summary import AqerSummary
 from evaluation.kinds import Kind, Page, RunSummary, UnknownKindError, kind_of
 from evaluation.models import Run
+from evaluation.options import SITE
 from evaluation.reports import about
 from evaluation.site.results.links import question_set_link, results_link, status_link
 from evaluation.site.runs import run_or_404
-from evaluation.words.site import said
 
 Context = dict[str, Any]
 View = Callable[..., HttpResponseBase]
@@ -162,7 +162,7 @@ def _without_results(request: HttpRequest, run: Run) -> HttpResponseBase:
     context = {
         "title": f"Results of {run.version.question_set.name}",
         "about": about(run),
-        "error": said(run.error),
+        "error": SITE.said(run.error),
         "status_link": status_link(run),
         "breadcrumbs": way_here(run)[:1],
     }

@@ -21,7 +21,7 @@ from evaluation.flow.asking.plan import Planned, plan
 from evaluation.flow.asking.prompts import CLOSED, PASSAGE, TEMPLATES
 from evaluation.flow.asking.registration import ModelOptions
 from evaluation.models import LanguageModel
-from evaluation.options import FORM, Problem, problem
+from evaluation.options import SITE, Problem, problem
 from evaluation.steps.asking.items import items_of, questions_of
 from evaluation.steps.asking.prompts import NamedPrompt, UnknownPromptError, built_in, prompt_of
 from evaluation.steps.asking.registration import chat_of, options_of, problems_of
@@ -177,7 +177,7 @@ def refused_models(user: Anybody, options: AskOptions) -> list[Problem]:
             found.append(problem("no_spec", "models", name=model.name))
             continue
         for wrong in problems_of(options_of(model), model.owner):
-            reason = FORM.sentence(ModelOptions, wrong)
+            reason = SITE.sentence(ModelOptions, wrong)
             found.append(problem("model_refused", "models", name=model.name, reason=reason))
     return found
 

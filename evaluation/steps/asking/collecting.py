@@ -30,7 +30,7 @@ from evaluation.flow.asking.summary import (
 )
 from evaluation.flow.signatures import SHORT, combined_hash, versions
 from evaluation.models import LLMResponse, Run
-from evaluation.options import FORM, signed
+from evaluation.options import SITE, signed
 from evaluation.steps.asking.askings import Asking, askings_of, problems_with
 from evaluation.steps.asking.conversation import Conversation
 from evaluation.steps.asking.progress import ModelProgress, keep_progress, kept_progress
@@ -61,7 +61,7 @@ def _askings(run: Run) -> list[Asking]:
         raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
     problems = problems_with(run.version, run.owner, options)
     if problems:
-        said = (FORM.sentence(AskOptions, one) for one in problems)
+        said = (SITE.sentence(AskOptions, one) for one in problems)
         raise RunInputError(" ".join(f"{one[:1].upper()}{one[1:]}." for one in said))
     return askings_of(run.version, run.owner, options)
 

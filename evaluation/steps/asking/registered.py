@@ -13,7 +13,7 @@ from uuid import UUID
 from annotations.models.access import Anybody
 from evaluation.flow.asking.registration import ModelOptions
 from evaluation.models import LanguageModel, Run
-from evaluation.options import FORM, Problem, problem
+from evaluation.options import SITE, Problem, problem
 from evaluation.steps.asking.registration import options_of, problems_of
 from evaluation.steps.checkpoints import RunInputError
 
@@ -72,7 +72,7 @@ def _refused(model: LanguageModel, name: str) -> list[Problem]:
     if not model.spec:
         return [problem("no_spec", name, name=model.name)]
     return [
-        problem("model_refused", name, name=model.name, reason=FORM.sentence(ModelOptions, wrong))
+        problem("model_refused", name, name=model.name, reason=SITE.sentence(ModelOptions, wrong))
         for wrong in problems_of(options_of(model), model.owner)
     ]
 

@@ -18,7 +18,7 @@ from evaluation.backends.keys import KeyRules
 from evaluation.backends.server import Patience
 from evaluation.flow.asking.registration import ModelOptions, url_of
 from evaluation.models import LanguageModel
-from evaluation.options import FORM, Problem, problem
+from evaluation.options import SITE, Problem, problem
 
 # Of this installation itself: nobody may have them sent anywhere.
 OWN_SECRETS = frozenset({"SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL"})
@@ -38,7 +38,7 @@ def options_of(model: LanguageModel) -> ModelOptions:
 def problems_of(options: ModelOptions, user: Anybody) -> list[Problem]:
     """Return what is wrong with a registration, or not for that user to have asked.
 
-    `evaluation.options.words` has the sentences: ``FORM.sentence(ModelOptions, problem)``.
+    `evaluation.options.words` has the sentences: ``SITE.sentence(ModelOptions, problem)``.
     """
     return options.problems() or _refused(options, user)
 
@@ -58,7 +58,7 @@ def chat_of(model: LanguageModel, patience: Patience | None = None) -> ChatModel
     if not model.spec:
         raise ChatError(f"{model.name} has no address: only its imported answers are known", "spec")
     for wrong in problems_of(options_of(model), model.owner):
-        raise ChatError(f"{model.name}: {FORM.sentence(ModelOptions, wrong)}", wrong.code)
+        raise ChatError(f"{model.name}: {SITE.sentence(ModelOptions, wrong)}", wrong.code)
     return get_chat(
         model.spec,
         what="model",

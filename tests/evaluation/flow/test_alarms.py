@@ -10,9 +10,9 @@ from evaluation.flow.fitting import ModelColumns, grade
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.alarms import Group
 from evaluation.methods.simulation import correlated_weak, honest, simulate
+from evaluation.options import TERMINAL
 from evaluation.texts.copied import are_copies
 from evaluation.texts.dont_know import says_dont_know
-from evaluation.words.terminal import said
 
 WORDS = ("stack", "queue", "tree", "list", "heap", "node", "array", "pointer", "loop", "class")
 
@@ -61,7 +61,7 @@ def test_those_who_paste_are_one_row_with_their_texts_beside_each_other():
     (alarm,) = [alarm for alarm in found.found if alarm.kind == "copies"]
     assert (alarm.severity, alarm.threshold) == ("alarm", 0.5)
     assert set(alarm.workers) == who
-    assert "same answers but for light edits" in said(alarm.message)
+    assert "same answers but for light edits" in TERMINAL.said(alarm.message)
     workers, questions = named(crowd)
     for exhibit in alarm.exhibits:
         assert {workers[exhibit.left], workers[exhibit.right]} <= who
@@ -77,7 +77,7 @@ def test_camps_are_told_in_a_row_each_and_without_texts_that_prove_it_nobody_cop
     )
     assert "clique" in kinds(found)
     assert "copies" not in kinds(found)
-    assert "cannot be known from the answers alone" in said(camps[0].message)
+    assert "cannot be known from the answers alone" in TERMINAL.said(camps[0].message)
 
 
 def test_an_honest_crowd_has_checks_and_no_alarm():
@@ -127,7 +127,7 @@ def test_a_worker_who_pastes_a_model_is_told_beside_the_models_answer():
     found = alarms(vectors, *named(crowd), models=models)
     (alarm,) = [alarm for alarm in found.found if alarm.kind == "model_like"]
     assert alarm.workers == ("w4",)
-    assert "gpt" in said(alarm.message)
+    assert "gpt" in TERMINAL.said(alarm.message)
     workers, questions = named(crowd)
     assert len(alarm.exhibits) == 14
     for exhibit in alarm.exhibits:

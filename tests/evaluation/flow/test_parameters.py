@@ -9,7 +9,7 @@ from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.signatures import aqer_signature, combined_hash, file_hash, versions
 from evaluation.methods import AQER
 from evaluation.methods.aqer import estimator
-from evaluation.options import API, FORM, TERMINAL
+from evaluation.options import API, SITE, TERMINAL
 
 THREE = np.eye(3), ["ann", "ben", "cem"], [1, 1, 1]
 
@@ -124,12 +124,12 @@ def test_a_plain_run_has_no_remedies_and_everything_else():
 )
 def test_each_door_tells_a_contradiction_in_its_words(values, told):
     [found] = AqerParameters(**values).problems()
-    for words, beginning in zip((TERMINAL, FORM, API), told, strict=True):
+    for words, beginning in zip((TERMINAL, SITE, API), told, strict=True):
         assert words.told(AqerParameters, found).startswith(beginning)
 
 
 def test_every_sentence_can_be_said_by_every_door():
-    for words in (TERMINAL, FORM, API):
+    for words in (TERMINAL, SITE, API):
         for name in AqerParameters.options():
             assert "{" not in words.help(AqerParameters, name)
         for code in AqerParameters.sentences:

@@ -11,10 +11,9 @@ from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.simulation import correlated_weak, simulate
 from evaluation.models import HumanJudgement, Run, WorkerGrade
-from evaluation.options import FORM, OptionError
+from evaluation.options import SITE, OptionError
 from evaluation.steps import grading as run_grading
 from evaluation.steps.outside import judgements_of, suggested_anchors
-from evaluation.words.site import said
 
 pytestmark = pytest.mark.django_db
 
@@ -151,7 +150,7 @@ def test_ids_that_will_not_do_are_told_before_a_run_is_started(version, ids, sai
     options = AqerParameters(embedder="tfidf-word", exclude_workers=ids)
     with pytest.raises(OptionError) as caught:
         queue(version, version.question_set.owner_id, options)
-    assert said in " ".join(FORM.told(AqerParameters, one) for one in caught.value.problems)
+    assert said in " ".join(SITE.told(AqerParameters, one) for one in caught.value.problems)
     assert not Run.objects.exists()
 
 
@@ -182,7 +181,7 @@ def test_a_run_of_before_with_an_id_of_nobody_ends_with_it(version):
 def test_a_remedy_without_meaning_ends_the_run_with_the_reason(version):
     run = graded(version, weight_cap=0.05)
     assert run.state == "failed"
-    assert "A weight cap of 0.05 is below 1/12" in said(run.error)
+    assert "A weight cap of 0.05 is below 1/12" in SITE.said(run.error)
 
 
 def test_an_expert_judges_an_answer_once_and_from_0_to_5(version):

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evaluation.options import API, FORM, TERMINAL, OptionError, problem
+from evaluation.options import API, SITE, TERMINAL, OptionError, problem
 from tests.evaluation.options.every_option import (
     EveryOption,
     RefusedError,
@@ -116,7 +116,7 @@ def test_an_option_that_would_not_be_used_is_refused_with_the_value_that_it_need
     [idle] = EveryOption(seed=7).problems()
     assert idle == problem("only_with", "seed", other="order", wanted="drawn")
     assert TERMINAL.told(EveryOption, idle) == "--seed is only used with --order drawn"
-    assert FORM.told(EveryOption, idle) == "“Seed” is only used with “Order: by lot”"
+    assert SITE.told(EveryOption, idle) == "“Seed” is only used with “Order: by lot”"
     assert API.told(EveryOption, idle) == "seed is only used with order drawn"
     assert EveryOption(seed=7, order="drawn").problems() == []
 
@@ -139,7 +139,7 @@ def test_a_file_is_for_the_command_line_alone():
 
 
 def test_help_calls_other_options_as_the_door_does():
-    for words, told in ((TERMINAL, "--careful"), (FORM, "“Careful”"), (API, "careful")):
+    for words, told in ((TERMINAL, "--careful"), (SITE, "“Careful”"), (API, "careful")):
         assert words.help(EveryOption, "quiet") == f"Says less than {told}."
 
 

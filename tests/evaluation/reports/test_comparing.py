@@ -13,6 +13,7 @@ from evaluation.models import (
     LLMResponse,
     LLMScore,
 )
+from evaluation.options import SITE
 from evaluation.reports.comparing import differences, leaderboard_report, pair_detail
 from evaluation.reports.comparing.costs import Costs
 from evaluation.reports.comparing.groups import group_tables
@@ -20,7 +21,6 @@ from evaluation.reports.comparing.related import related
 from evaluation.reports.comparing.rightness import is_right, right_or_wrong
 from evaluation.reports.comparing.scores import ScoreTable
 from evaluation.reports.comparisons import run_pairs
-from evaluation.words.site import said
 from tests.evaluation.reports import world
 from tests.evaluation.reports.compared import (
     SCORES,
@@ -56,7 +56,7 @@ def test_a_model_stands_by_how_many_are_better_and_worse(rana):
 
 def test_the_first_sentence_says_who_is_better_and_who_cannot_be_told_apart(rana):
     report = leaderboard_report(compared(rana))
-    words = said(report.verdict)
+    words = SITE.said(report.verdict)
     # (10 x .1 - 2 x .2) / 12 = .05 above Ox 1, and that again plus .3 - .055 above Elk.
     assert words.startswith("“Ox 2” is better than “Elk”, by 0.295 (95% interval ")
     assert "It cannot be told apart from “Ox 1”: on these questions differences below " in words
@@ -77,7 +77,7 @@ def test_the_sentence_follows_the_p_values(rana, p, words):
         LLMComparison.objects.filter(run=run, model_a__name="Ox 2", model_b__name=name).update(
             adjusted_p_value=value
         )
-    assert said(leaderboard_report(run).verdict).startswith(words)
+    assert SITE.said(leaderboard_report(run).verdict).startswith(words)
 
 
 def test_a_leader_that_loses_its_pairs_is_not_called_the_best(rana):
@@ -85,7 +85,7 @@ def test_a_leader_that_loses_its_pairs_is_not_called_the_best(rana):
     LLMComparison.objects.filter(run=run, model_b__name="Ox 1").update(
         difference=-0.2, low=-0.3, high=-0.1, adjusted_p_value=0.001
     )
-    words = said(leaderboard_report(run).verdict)
+    words = SITE.said(leaderboard_report(run).verdict)
     assert words.startswith("“Ox 2” has the highest score, but “Ox 1” did better on the questions")
 
 
@@ -203,7 +203,7 @@ def test_a_pair_is_told_group_by_group(rana):
     detail, _ = pair_detail(run, model_of(run, "Ox 2"), model_of(run, "Ox 1"))
     assert (detail.n_first, detail.n_second, detail.n_equal) == (10, 2, 0)
     assert (detail.relation, detail.newer_first) == ("version", True)
-    assert said(detail.verdict).startswith("“Ox 2” and “Ox 1” cannot be told apart: ")
+    assert SITE.said(detail.verdict).startswith("“Ox 2” and “Ox 1” cannot be told apart: ")
     (grouping,) = detail.groupings
     north, south = grouping.groups
     assert (north.difference.value, south.difference.value) == pytest.approx((0.1, -0.2))

@@ -11,7 +11,7 @@ from annotations.models import Response, Share
 from evaluation import judging
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import HumanJudgement, JudgementRequest, Run
-from evaluation.words.site import said
+from evaluation.options import SITE
 from tests.evaluation.reports import world
 from tests.evaluation.reports.alarm_world import alarm, answer
 
@@ -241,7 +241,7 @@ def test_judgements_count_for_trust_unless_they_chose_the_ranking(site, run, ran
         return next(fact for fact in facts if fact.name == "experts")
 
     # Scores fall by .001 from answer to answer, and so do the grades: they correlate fully.
-    assert (fact().level, "correlate 1.00" in said(fact().said)) == ("good", True)
+    assert (fact().level, "correlate 1.00" in SITE.said(fact().said)) == ("good", True)
     Run.objects.filter(pk=run.pk).update(parameters=AqerParameters(anchors=True).as_dict())
     assert fact().level == "unknown"
 

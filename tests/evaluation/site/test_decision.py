@@ -6,9 +6,9 @@ from django.urls import reverse
 from annotations.models import Response
 from evaluation.kinds import kind_named
 from evaluation.models import LLMComparison, LLMScore, Run, WorkerGrade
+from evaluation.options import SITE
 from evaluation.reports.decision import Step, decision
 from evaluation.site.results.page import tabs_of
-from evaluation.words.site import said
 from tests.evaluation.reports import world
 from tests.evaluation.reports.alarm_world import alarm, looked
 
@@ -67,7 +67,7 @@ def test_who_stays_in_the_lowest_quarter_on_whatever_questions_is_to_be_looked_a
     # rank r is r - 1, so r = 16 (15 at best) is the first.
     found = decision(run)
     assert names(found.look_at) == ["w019", "w018", "w017", "w016"]
-    assert said(found.look_at[0].why) == (
+    assert SITE.said(found.look_at[0].why) == (
         "in the lowest quarter on whatever questions (rank 18 to 20 of 19)"
     )
     assert found.n_look_at == 4
@@ -89,13 +89,13 @@ def test_of_many_to_look_at_eight_are_named_and_all_are_counted(run):
 
 def test_how_sure_the_first_place_is(run):
     # w001 has the ranks 1 to 2; w002 may be first (max(1, 1)), w003 second, w004 third at best.
-    assert "the first 3 could change places" in said(decision(run).best_said)
+    assert "the first 3 could change places" in SITE.said(decision(run).best_said)
     WorkerGrade.objects.filter(run=run, rank=1).update(rank_high=1)
-    assert "the first 2 could change places" in said(decision(run).best_said)
+    assert "the first 2 could change places" in SITE.said(decision(run).best_said)
     WorkerGrade.objects.filter(run=run, rank=2).update(rank_low=2)
-    assert "the first would still lead" in said(decision(run).best_said)
+    assert "the first would still lead" in SITE.said(decision(run).best_said)
     WorkerGrade.objects.filter(run=run).update(rank_low=None, rank_high=None)
-    assert "was not computed" in said(decision(run).best_said)
+    assert "was not computed" in SITE.said(decision(run).best_said)
 
 
 def test_without_ranks_nobody_is_best_and_it_says_why(site, run):
@@ -104,17 +104,17 @@ def test_without_ranks_nobody_is_best_and_it_says_why(site, run):
     )
     found = decision(run)
     assert found.best == found.look_at == []
-    assert "Nobody is ranked" in said(found.best_said)
+    assert "Nobody is ranked" in SITE.said(found.best_said)
     assert found.step is Step.ASK_PEOPLE
     assert "Plan more answers" in shown(site, run)
 
 
 def test_who_answered_too_little_is_counted(run):
-    assert said(decision(run).without_rank) == "1 person answered too little to be ranked."
+    assert SITE.said(decision(run).without_rank) == "1 person answered too little to be ranked."
 
 
 def test_models_that_cannot_be_told_apart_are_not_called_best(site, run):
-    assert "cannot be told apart from “model 1”" in said(decision(run).models_said)
+    assert "cannot be told apart from “model 1”" in SITE.said(decision(run).models_said)
     LLMComparison.objects.update(difference=0.2, low=0.1, high=0.3, p_value=0.001)
     LLMComparison.objects.update(adjusted_p_value=0.001)
     assert "“model 0” is better than every other model: by 0.200" in shown(site, run)

@@ -6,9 +6,9 @@ from django.urls import reverse
 from evaluation.backends import EmbedderInfo
 from evaluation.flow.vectors import truncation_warning
 from evaluation.models import ExemplaryAnswer, Run
+from evaluation.options import SITE
 from evaluation.texts.languages import language_warning
 from evaluation.texts.short import short_answers_warning
-from evaluation.words.site import said
 from tests.evaluation.reports import world
 
 pytestmark = pytest.mark.django_db
@@ -57,10 +57,13 @@ def test_the_facts_are_those_of_the_run(site, rana):
     response = page(site, run)
     facts = facts_of(response)
     assert facts["workers"].level == "good"
-    assert "2 of 10 questions" in said(facts["answers"].said)
+    assert "2 of 10 questions" in SITE.said(facts["answers"].said)
     assert facts["convergence"].level == "care"
-    assert (facts["stability"].level, "0.85" in said(facts["stability"].said)) == ("care", True)
-    assert (facts["language"].level, said(facts["language"].said)) == ("bad", warnings[0])
+    assert (facts["stability"].level, "0.85" in SITE.said(facts["stability"].said)) == (
+        "care",
+        True,
+    )
+    assert (facts["language"].level, SITE.said(facts["language"].said)) == ("bad", warnings[0])
     assert facts["shortness"].level == "bad"
     assert facts["truncation"].level == "care"
     assert "<b>half</b>" not in response.content.decode()

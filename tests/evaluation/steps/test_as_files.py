@@ -19,9 +19,9 @@ from evaluation.flow.alarms import joined
 from evaluation.flow.parameters import AqerParameters
 from evaluation.imports import import_model_answers
 from evaluation.models import HumanJudgement, Run
+from evaluation.options import TERMINAL
 from evaluation.reports.alarms import all_alarms
 from evaluation.steps.outside import suggested_anchors
-from evaluation.words.terminal import all_said, said
 
 pytestmark = pytest.mark.django_db
 
@@ -115,7 +115,7 @@ def stored(run):
         "alarms": [
             [
                 *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
-                *(joined(workers), joined(questions), said(alarm.message)),
+                *(joined(workers), joined(questions), TERMINAL.said(alarm.message)),
             ]
             for alarm, workers, questions in all_alarms(run)
         ],
@@ -274,7 +274,7 @@ def assert_same_summary(made, run):
     for name in ("iterations", "converged", "embedding", "alarm_checks", "ceiling", "versions"):
         assert made[name] == kept[name], name
     assert made["trace"] == pytest.approx(kept["trace"], rel=1e-12)
-    assert made["warnings"] == all_said(run.warnings)
+    assert made["warnings"] == TERMINAL.all_said(run.warnings)
     pairs = run.llm_comparisons.order_by("pk").select_related("model_a", "model_b")
     for comparison, row in zip(made["model_comparisons"], pairs, strict=True):
         assert comparison["model_a"] == row.model_a.name

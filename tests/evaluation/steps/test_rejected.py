@@ -11,9 +11,9 @@ from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
+from evaluation.options import TERMINAL
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.steps.grading import load
-from evaluation.words.terminal import all_said
 from tests.annotations import world
 
 BOW = AqerParameters(embedder="bow", bootstrap=0)
@@ -64,7 +64,7 @@ def test_they_are_left_out_unless_the_run_includes_them(version):
     stored = {"code": "rejected_answers", "values": {"count": 2}}
     assert stored in without.warnings
     assert stored not in included.warnings
-    assert LEFT_OUT in all_said(without.warnings)
+    assert LEFT_OUT in TERMINAL.all_said(without.warnings)
     assert without.input_hash != included.input_hash
     assert "|rejected:left_out|" in without.signature
     assert "|rejected:graded|" in included.signature

@@ -3,8 +3,8 @@ import csv
 import pytest
 
 from evaluation.backends import EmbedderInfo
+from evaluation.options import TERMINAL
 from evaluation.texts.languages import _identifier, language_warning
-from evaluation.words.terminal import said
 
 ENGLISH_MODEL = EmbedderInfo("minilm", "all-MiniLM-L6-v2", "r", "float32", 384, 256, "en")
 
@@ -53,7 +53,7 @@ FACTS = [
 def test_another_language_is_marked_loudly(name):
     warning = language_warning(OTHERS[name], ENGLISH_MODEL)
     assert warning is not None
-    assert "KNOWS ENGLISH ONLY" in said(warning)
+    assert "KNOWS ENGLISH ONLY" in TERMINAL.said(warning)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_a_missing_library_is_said(monkeypatch):
     _identifier.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "py3langid.langid", None)
     warning = language_warning(SPANISH, ENGLISH_MODEL)
-    assert said(warning).startswith("The language of the answers was not checked")
-    assert "pip install py3langid" in said(warning)
+    assert TERMINAL.said(warning).startswith("The language of the answers was not checked")
+    assert "pip install py3langid" in TERMINAL.said(warning)
 
 
 def test_no_false_alarm_on_two_public_data_sets(data_folder):

@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from evaluation.flow.parameters import AqerParameters
+from evaluation.options import API, SITE, TERMINAL
+from evaluation.options.words import LABELS
 from evaluation.site.option_form import form_for
-from evaluation.words import api, site, terminal
 from evaluation.words.alarms import ALARMS
-from evaluation.words.blanks import Blanks
 from evaluation.words.catalogue import COMMON
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import Message
 from evaluation.words.panels import PANELS
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
 from evaluation.words.remedies import REMEDIES
-from evaluation.words.table import document
+from evaluation.words.table import Blanks, document
 from evaluation.words.warnings import WARNINGS
 
 ROOMS = Path(__file__).resolve().parents[3] / "evaluation"
-DOORS = {"terminal": terminal, "site": site, "api": api}
+DOORS = {"terminal": TERMINAL, "site": SITE, "api": API}
 COUNTED = {
     "excluded_workers": "Excluded workers, who have no vote, no grade and no rank: 3",
     "single_answers": "Questions with a single answer, which scores 1 by construction: 3",
@@ -120,12 +120,12 @@ def test_a_refusal_is_stored_as_text_and_said_at_each_door():
     message = Message("run.few_outside_groups", {"outside": 2, "fewest": 3})
     stored = message.as_text()
     assert Message.of(stored) == message
-    assert terminal.said(stored) == (
+    assert TERMINAL.said(stored) == (
         "Only 2 workers are outside the groups of copies, and 3 are needed to grade by: grade "
         "without --collapse-copies, or exclude the workers you do not trust."
     )
-    assert "grade without “Collapse copies”, or" in site.said(stored)
-    assert "grade without collapse_copies, or" in api.said(stored)
+    assert "grade without “Collapse copies”, or" in SITE.said(stored)
+    assert "grade without collapse_copies, or" in API.said(stored)
 
 
 @pytest.mark.parametrize("code", COMMON)
@@ -145,7 +145,7 @@ WAITING = {
 
 @pytest.mark.parametrize("code", COUNTED)
 def test_what_is_counted_is_said_as_it_always_was(code):
-    assert terminal.said(Message(code, {"count": 3})) == COUNTED[code]
+    assert TERMINAL.said(Message(code, {"count": 3})) == COUNTED[code]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_what_is_counted_is_said_as_it_always_was(code):
     ],
 )
 def test_warnings_say_on_a_terminal_what_they_always_said(code, values, words):
-    assert terminal.said(Message(code, values)) == words
+    assert TERMINAL.said(Message(code, values)) == words
 
 
 def test_each_door_has_its_own_name_of_an_option():
@@ -210,16 +210,16 @@ def test_each_door_has_its_own_name_of_an_option():
 
 def test_the_site_calls_options_as_its_form_does():
     fields = form_for(AqerParameters).base_fields
-    assert {name: fields[name].label for name in site.LABELS} == site.LABELS
+    assert {name: fields[name].label for name in LABELS} == LABELS
 
 
 def test_a_sentence_of_an_older_run_stays_but_for_the_names_of_options():
     message = Message.of("Cap it (--weight-cap), or -- with --camps: not.")
     assert message.code == "sentence"
-    assert terminal.said(message) == "Cap it (--weight-cap), or -- with --camps: not."
-    assert api.said(message) == "Cap it (weight_cap), or -- with camps: not."
+    assert TERMINAL.said(message) == "Cap it (--weight-cap), or -- with --camps: not."
+    assert API.said(message) == "Cap it (weight_cap), or -- with camps: not."
     expected = "Cap it (“Most weight of a worker”), or -- with “Several right answers”: not."
-    assert site.said(message) == expected
+    assert SITE.said(message) == expected
 
 
 def test_what_is_stored_is_read_as_it_was():
@@ -228,7 +228,7 @@ def test_what_is_stored_is_read_as_it_was():
 
 
 def test_a_code_of_a_newer_version_is_shown_as_it_is():
-    assert site.said({"code": "quite_new", "values": {}}) == "quite new"
+    assert SITE.said({"code": "quite_new", "values": {}}) == "quite new"
 
 
 def test_the_table_of_the_documents_is_that_of_the_code():

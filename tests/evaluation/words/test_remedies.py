@@ -5,13 +5,13 @@ import pytest
 
 from evaluation.methods.aqer.electorate import EVERYBODY, RemedyError
 from evaluation.methods.remedies.units import units_of
-from evaluation.words import api, site, terminal
+from evaluation.options import API, SITE, TERMINAL
 from evaluation.words.message import Message
 
 
 def told(error):
     message = Message(error.code, error.values)
-    return [door.said(message) for door in (terminal, site, api)]
+    return [door.said(message) for door in (TERMINAL, SITE, API)]
 
 
 def test_a_cap_below_an_equal_share_names_the_lowest_that_will_do():

@@ -25,8 +25,8 @@ from crowdgrade.supervisor import (
 from evaluation.background.watching import show_progress
 from evaluation.kinds.aqer.run_report import report_of_run
 from evaluation.models import Run
+from evaluation.options import TERMINAL
 from evaluation.words.console import Bars
-from evaluation.words.terminal import said
 
 HOST = "127.0.0.1"
 
@@ -79,7 +79,9 @@ class Command(BaseCommand):
             children.append(processes.web(HOST, self._port, log=settings.HOME / "web.log"))
         supervise(children, self.stderr.write, self._finished)
         if self._watched.state != Run.State.DONE:
-            raise CommandError(f"the grading {self._watched.state}: {said(self._watched.error)}")
+            raise CommandError(
+                f"the grading {self._watched.state}: {TERMINAL.said(self._watched.error)}"
+            )
 
     def _finished(self) -> bool:
         """Print the tables once the run has ended; whether the demo may end with it."""
@@ -95,7 +97,9 @@ class Command(BaseCommand):
             self.stdout.write(f"\n{content.LABEL}\n{content.MODEL_LABEL}.\n")
             self.stdout.write(report_of_run(self._watched))
         else:
-            self.stdout.write(f"The grading {self._watched.state}: {said(self._watched.error)}")
+            self.stdout.write(
+                f"The grading {self._watched.state}: {TERMINAL.said(self._watched.error)}"
+            )
         if self._serve:
             self._say_where()
         return not self._serve

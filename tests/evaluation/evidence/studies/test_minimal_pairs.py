@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.studies.minimal_pairs import KINDS, Cosines, cosines, load_pairs, texts_of
+from evaluation.options import TERMINAL
 from evaluation.texts.short import MINIMAL_PAIRS_AUC, is_short, short_answers_warning, short_share
-from evaluation.words.terminal import said
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.commands.running import evaluate, manage
 
@@ -133,15 +133,15 @@ class TestWarning:
         short, long = "in 1969", "the moon pulls at the water of the sea"
         assert short_share([short, short, long, long]) == 0.5
         assert short_answers_warning([short, short, long, long], "minilm") is None
-        found = said(short_answers_warning([short, short, short, long], "minilm"))
+        found = TERMINAL.said(short_answers_warning([short, short, short, long], "minilm"))
         assert "short or numeric (75%)" in found
         assert f"AUC of {MINIMAL_PAIRS_AUC['minilm']:.2f}" in found
         assert short_answers_warning([], "minilm") is None
 
     def test_it_cites_the_runs_own_embedder_where_that_was_measured(self):
         texts = ["yes"] * 3
-        assert "tfidf-word has" in said(short_answers_warning(texts, "tfidf-word"))
-        assert "minilm has" in said(short_answers_warning(texts, "precomputed:x.npz"))
+        assert "tfidf-word has" in TERMINAL.said(short_answers_warning(texts, "tfidf-word"))
+        assert "minilm has" in TERMINAL.said(short_answers_warning(texts, "precomputed:x.npz"))
 
     def test_a_graded_file_of_years_gets_it(self, tmp_path):
         lines = ["worker,question,answer"]

@@ -16,7 +16,7 @@ from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.eloquent.run_options import EloquentRunOptions
 from evaluation.models import LanguageModel, RunData
-from evaluation.options import FORM, OptionError
+from evaluation.options import SITE, OptionError
 from evaluation.steps.asking import in_turns
 from evaluation.steps.eloquent.tables import findings_of
 from evaluation.steps.eloquent.wordings import items_of
@@ -158,7 +158,7 @@ def test_a_judge_is_asked_once_more_without_a_score(question_set, small, world):
 def refused(question_set, parameters):
     with pytest.raises(OptionError) as caught:
         runs.queue(question_set.latest_version(), question_set.owner_id, parameters, "eloquent")
-    return [FORM.sentence(EloquentRunOptions, one) for one in caught.value.problems]
+    return [SITE.sentence(EloquentRunOptions, one) for one in caught.value.problems]
 
 
 def test_a_run_without_a_model_of_ones_own_is_not_started(question_set, world, django_user_model):

@@ -2,9 +2,9 @@
 
 import pytest
 
+from evaluation.options import SITE
 from evaluation.reports.trust import facts
 from evaluation.reports.trust.verdict import Verdict
-from evaluation.words.site import said
 from evaluation.words.trust import ALWAYS
 
 
@@ -38,7 +38,7 @@ def test_small_crowds_are_judged_as_simulations_went(n, leave_one_out, level):
 )
 def test_thin_questions_are_counted(questions, level, words):
     fact = facts.of_answers(questions)
-    assert (fact.level, words in said(fact.said)) == (level, True), said(fact.said)
+    assert (fact.level, words in SITE.said(fact.said)) == (level, True), SITE.said(fact.said)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_the_worst_alarm_decides(counts, level):
 
 
 def test_a_silent_run_is_not_called_free_of_copies():
-    assert "does not prove" in said(facts.of_alarms({}).said)
+    assert "does not prove" in SITE.said(facts.of_alarms({}).said)
 
 
 def test_few_judgements_say_nothing_however_they_correlate():
@@ -89,7 +89,7 @@ def test_few_judgements_say_nothing_however_they_correlate():
 def test_judgements_that_chose_the_ranking_do_not_confirm_it():
     fact = facts.of_experts([(0.1, 1.0)] * 30, 0.99, True)
     assert fact.level == "unknown"
-    assert "0.99" not in said(fact.said)
+    assert "0.99" not in SITE.said(fact.said)
 
 
 def test_a_verdict_counts_the_facts_of_its_level_and_never_promises_truth():
@@ -103,5 +103,5 @@ def test_a_verdict_counts_the_facts_of_its_level_and_never_promises_truth():
     ):
         verdict = Verdict.of(found)
         assert verdict.level == level
-        assert words in said(verdict.text)
-        assert ALWAYS in said(verdict.text)
+        assert words in SITE.said(verdict.text)
+        assert ALWAYS in SITE.said(verdict.text)

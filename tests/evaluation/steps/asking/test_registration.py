@@ -5,7 +5,7 @@ import pytest
 from evaluation.backends.errors import ChatError
 from evaluation.flow.asking.registration import ModelOptions
 from evaluation.models import LanguageModel
-from evaluation.options import FORM
+from evaluation.options import SITE
 from evaluation.steps.asking.registration import chat_of, columns_of, options_of, problems_of
 from tests.annotations import world as crowd
 
@@ -71,7 +71,7 @@ def test_only_operators_have_files_of_replies_read(olga):
 def test_what_is_wrong_stands_at_its_field_and_has_a_sentence(olga, given, code, option):
     (wrong,) = problems_of(ModelOptions(**given), olga)
     assert (wrong.code, wrong.option) == (code, option)
-    assert FORM.sentence(ModelOptions, wrong)
+    assert SITE.sentence(ModelOptions, wrong)
 
 
 def test_a_requester_has_no_key_sent_unless_the_operator_says_which_and_where(rana, olga, settings):
