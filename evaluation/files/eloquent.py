@@ -22,8 +22,16 @@ from evaluation.files.metrics import (
 from evaluation.flow.eloquent.evaluating import evaluate
 from evaluation.flow.eloquent.found import Findings, ItemRow, SetRow
 from evaluation.flow.eloquent.judging import Judgement, of_file
-from evaluation.flow.eloquent.matching import Matched, Reply, matched
+from evaluation.flow.eloquent.matching import Matched, matched
 from evaluation.flow.eloquent.parameters import EloquentParameters
+from evaluation.flow.eloquent.tables import (
+    AGREEMENT,
+    JUDGEMENT,
+    REPLY,
+    agreement_rows,
+    judgement_cells,
+    reply_cells,
+)
 from evaluation.flow.metrics import Exclusions, MetricRow, group_name
 from evaluation.flow.vectors import Progress
 from evaluation.options import TERMINAL
@@ -31,19 +39,11 @@ from evaluation.options import TERMINAL
 KIND = "eloquent"
 PROMPTS, MENDED = "prompts.csv", "prompts.json"
 REPLIES, SETS, JUDGEMENTS = "replies.csv", "reply_sets.csv", "judgements.csv"
-AGREEMENT, BY_SYSTEM = "agreement.csv", "items_by_system.csv"
+AGREEMENTS, BY_SYSTEM = "agreement.csv", "items_by_system.csv"
 FIGURE = "figure1.svg"
-TABLES = (*FILES, PROMPTS, MENDED, REPLIES, SETS, JUDGEMENTS, AGREEMENT, BY_SYSTEM, FIGURE)
+TABLES = (*FILES, PROMPTS, MENDED, REPLIES, SETS, JUDGEMENTS, AGREEMENTS, BY_SYSTEM, FIGURE)
 
 PROMPT = ("item", "variation", "language", "variant", "prompt")
-REPLY = (
-    *("system", "item", "language", "variant", "reply", "status"),
-    *("prompt", "changed", "change_reason", "turns", "follow_ups"),
-)
-JUDGEMENT = (
-    *("system", "item", "language", "judge", "repeat", "score", "reason", "notes", "judge_reply"),
-    "asked",
-)
 
 
 @dataclass(frozen=True)
@@ -154,11 +154,10 @@ def write_tables(folder: OutputFolder, evaluated: Evaluated) -> None:
         folder.write_csv(SETS, SetRow._fields, findings.sets)
         folder.write_csv(BY_SYSTEM, *by_system(findings))
     if findings.replies:
-        folder.write_csv(REPLIES, REPLY, map(_reply_cells, findings.replies))
+        folder.write_csv(REPLIES, REPLY, map(reply_cells, findings.replies))
     if findings.judgements:
-        folder.write_csv(JUDGEMENTS, JUDGEMENT, map(_judgement_cells, findings.judgements))
-        columns, rows = agreement_table(findings)
-        folder.write_csv(AGREEMENT, columns, rows)
+        folder.write_csv(JUDGEMENTS, JUDGEMENT, map(judgement_cells, findings.judgements))
+        folder.write_csv(AGREEMENTS, AGREEMENT, agreement_rows(findings))
     folder.write_json(SUMMARY, summary(evaluated))
 
 
@@ -184,21 +183,6 @@ def prompt_metrics(prompts: PromptFile) -> Iterator[MetricRow]:
         yield row(group_name("language", language), "prompts", count)
 
 
-def _reply_cells(one: Reply) -> tuple[object, ...]:
-    return (
-        *(one.system, one.item, one.language, one.place + 1, one.text, one.status.value),
-        *(one.prompt, "yes" if one.changed else "no", one.note or None, len(one.turns)),
-        "\n".join(turn.question for turn in one.turns[1:]) or None,
-    )
-
-
-def _judgement_cells(one: Judgement) -> tuple[object, ...]:
-    return (
-        *(one.system, one.item, one.language or None, one.judge, one.repeat, one.score),
-        *(one.reason, one.notes or None, one.reply or None, one.n_asked),
-    )
-
-
 def by_system(findings: Findings) -> tuple[list[str], list[list[object]]]:
     """Return the paper's Table 2: items by systems, with the average; columns and rows.
 
@@ -211,16 +195,6 @@ def by_system(findings: Findings) -> tuple[list[str], list[list[object]]]:
         known = [score for score in scores if score is not None]
         rows.append([item, *scores, sum(known) / len(known) if known else None])
     return ["item", *findings.systems, "average"], rows
-
-
-def agreement_table(findings: Findings) -> tuple[list[str], list[list[object]]]:
-    """Return every two judges compared; columns and rows."""
-    columns = (
-        *("judge", "other", "n", "difference", "absolute_difference"),
-        *("kappa", "pearson", "spearman", "reason"),
-    )
-    rows = [[getattr(one, name) for name in columns] for one in findings.agreements]
-    return list(columns), rows
 
 
 def summary(evaluated: Evaluated) -> dict[str, Any]:

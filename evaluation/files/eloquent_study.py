@@ -8,9 +8,8 @@ from pathlib import Path
 
 from annotations.exchange import AnswerStatus, InputError
 from annotations.exchange.reading.changed_prompts import ChangedPrompt, read_changed_prompts
-from annotations.exchange.reading.prompt_replies import NO_ANSWER, Turn
-from annotations.exchange.reading.prompts import PromptFile, PromptItem, PromptVariant, read_prompts
-from evaluation.backends.chat.contract import Message
+from annotations.exchange.reading.prompt_replies import NO_ANSWER
+from annotations.exchange.reading.prompts import PromptFile, read_prompts
 from evaluation.files.asking import Asking
 from evaluation.files.eloquent import TABLES, Evaluated
 from evaluation.files.journal import NAME as JOURNAL
@@ -19,6 +18,7 @@ from evaluation.files.metrics import refuse_to_replace
 from evaluation.files.study import Progress, Step, StudyFolder
 from evaluation.files.submissions import Submitter
 from evaluation.flow.asking.plan import Item
+from evaluation.flow.eloquent.conversations import Conversations, Said
 from evaluation.flow.eloquent.evaluating import evaluate, sets_to_judge
 from evaluation.flow.eloquent.judging import (
     AGAIN,
@@ -162,12 +162,6 @@ def _judges(request: StudyRequest, asking: Asking) -> dict[str, Asking]:
     return found
 
 
-def _name(item: PromptItem, variant: PromptVariant) -> str:
-    """Return the id of a conversation: item, language and number of the wording in it."""
-    number = item.variants_in(variant.language).index(variant) + 1
-    return f"{item.id}/{variant.language}/{number}"
-
-
 def _asked(
     folder: StudyFolder,
     request: StudyRequest,
@@ -175,74 +169,18 @@ def _asked(
     changed: Mapping[tuple[str, int], ChangedPrompt],
 ) -> list[Reply]:
     """Put every prompt in a conversation of its own, then the follow-ups to those that replied."""
-    first: tuple[Message, ...] = ()
-    if request.system:
-        first = ({"role": "system", "content": request.system},)
-    conversations: dict[str, list[Turn]] = {}
-    rows: dict[str, Row] = {}
-    wordings = {
-        _name(item, variant): (item, variant) for item in prompts.items for variant in item.variants
-    }
-    put = {}
-    for name, (item, variant) in wordings.items():
-        other = changed.get((item.id, variant.place))
-        put[name] = variant.prompt if other is None else other.prompt
+    conversations = Conversations(prompts.items, changed, request.system)
     step = Step("answer", "{prompt}", request.system)
-    items = [Item(name, (*first, _user(prompt))) for name, prompt in put.items()]
-    for (name, _), row in folder.ask(step, items).items():
-        rows[name] = row
-        conversations[name] = [Turn(put[name], row.answer)]
+    conversations.take(_said(folder.ask(step, conversations.begin())))
     for number, question in enumerate(request.follow_ups, 1):
-        going_on = [name for name, row in rows.items() if row.status is AnswerStatus.TEXT]
-        items = [
-            Item(name, (*first, *_said(conversations[name]), _user(question))) for name in going_on
-        ]
         step = Step(f"follow-up {number}", question, request.system)
-        for (name, _), row in folder.ask(step, items).items():
-            conversations[name].append(Turn(question, row.answer))
-            # A refused or failed follow-up leaves the reply that there was.
-            rows[name] = row if row.status is AnswerStatus.TEXT else rows[name]
-    return [
-        _reply(folder.system, *wordings[name], conversations[name], rows[name], changed)
-        for name in wordings
-    ]
+        came = folder.ask(step, conversations.follow_up(question))
+        conversations.take(_said(came), question)
+    return conversations.replies(folder.system)
 
 
-def _user(content: str) -> Message:
-    return {"role": "user", "content": content}
-
-
-def _said(turns: Sequence[Turn]) -> list[Message]:
-    messages: list[Message] = []
-    for turn in turns:
-        messages += [
-            _user(turn.question),
-            {"role": "assistant", "content": turn.answer or NO_ANSWER},
-        ]
-    return messages
-
-
-def _reply(
-    system: str,
-    item: PromptItem,
-    variant: PromptVariant,
-    turns: Sequence[Turn],
-    row: Row,
-    changed: Mapping[tuple[str, int], ChangedPrompt],
-) -> Reply:
-    other = changed.get((item.id, variant.place))
-    return Reply(
-        system,
-        item.id,
-        variant.language,
-        variant.place,
-        turns[0].question,
-        "\n\n".join(turn.answer for turn in turns if turn.answer),
-        row.status,
-        tuple(turns),
-        other is not None,
-        "" if other is None else other.reason,
-    )
+def _said(rows: Mapping[tuple[str, int], Row]) -> dict[str, Said]:
+    return {name: (row.answer, row.status) for (name, _), row in rows.items()}
 
 
 def _judged(

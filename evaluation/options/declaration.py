@@ -96,16 +96,18 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Option):
-    """A text of one line.
+    """A text of one line, or of several.
 
     Attributes
     ----------
+    rows : how many lines a form shows; 0 for a text of one line.
     suggestions : values that most want, with words for each: a form offers them, and a field of
         its own, with `other_label` and `other_help`, for another one.
     test : what is wrong with a text; None if nothing is.
     """
 
     max_length: int = 500
+    rows: int = 0
     suggestions: Mapping[str, str] = field(default_factory=dict)
     other_label: str = "Another one"
     other_help: str = ""

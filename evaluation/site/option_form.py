@@ -253,10 +253,11 @@ def field_of(option: Option) -> forms.Field:
 def _(option: Text) -> forms.Field:
     if option.suggestions:
         return forms.ChoiceField(choices=[*option.suggestions.items(), (OTHER, OTHER_WORDS)])
-    return forms.CharField(
-        required=not option.optional,
-        widget=forms.TextInput(attrs={"maxlength": option.max_length}),
-    )
+    attributes = {"maxlength": option.max_length}
+    widget: forms.Widget = forms.TextInput(attributes)
+    if option.rows:
+        widget = forms.Textarea({**attributes, "rows": option.rows})
+    return forms.CharField(required=not option.optional, widget=widget)
 
 
 @field_of.register

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from evaluation.flow.asking.options import MODEL_SENTENCES
 from evaluation.flow.eloquent.parameters import EloquentParameters
-from evaluation.options import Real, RegisteredModels, Whole, option
-from evaluation.options.declaration import BASIC, DATABASE
+from evaluation.options import Parameters, Real, RegisteredModels, Text, Whole, option
+from evaluation.options.declaration import BASIC, DATABASE, NOT_SIGNED
+from evaluation.options.signing import NOTHING, short_hash
+
+
+def _hashed(name: str) -> Callable[[Parameters], str]:
+    """Return what tells a text in a signature: the beginning of its hash."""
+
+    def sign(parameters: Parameters) -> str:
+        text = getattr(parameters, name)
+        return short_hash([text]) if text else NOTHING
+
+    return sign
 
 
 @dataclass(frozen=True)
@@ -21,6 +33,7 @@ class EloquentRunOptions(EloquentParameters):
         "no_models": "choose a model whose replies are compared",
         "no_wordings": "no question has two wordings in one language: upload prompts that ask for "
         "the same in other words, or add variants to the questions",
+        "bad_changed_wordings": "{changed_wordings}: {reason}",
     }
 
     models: tuple[str, ...] = option(
@@ -94,6 +107,64 @@ class EloquentRunOptions(EloquentParameters):
             highest=1_000_000,
         ),
     )
+
+    budget: float | None = option(
+        None,
+        Real(
+            label="Budget",
+            help="Spend no more than this; needs the prices of all models and judges.",
+            group=BASIC,
+            places=(DATABASE,),
+            optional=True,
+            lowest=0.0,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    told: str | None = option(
+        None,
+        Text(
+            label="What the models are told first",
+            help="Before every question; nothing by default, as the task has it.",
+            places=(DATABASE,),
+            optional=True,
+            max_length=10_000,
+            rows=2,
+            sign=_hashed("told"),
+        ),
+    )
+    follow_ups: str | None = option(
+        None,
+        Text(
+            label="Follow-up questions",
+            help="One on each line. Each goes on with every conversation once the model has "
+            "replied; the answers of all turns are judged together.",
+            places=(DATABASE,),
+            optional=True,
+            max_length=10_000,
+            rows=2,
+            sign=_hashed("follow_ups"),
+        ),
+    )
+    changed_wordings: str | None = option(
+        None,
+        Text(
+            label="Changed wordings",
+            help="Wordings that are put otherwise than the set has them: a table with the columns "
+            "item, language, variant (counted from 1 within the language), prompt and reason, as "
+            "a CSV file has it.",
+            places=(DATABASE,),
+            optional=True,
+            max_length=200_000,
+            rows=3,
+            sign=_hashed("changed_wordings"),
+        ),
+    )
+
+    @property
+    def questions_after(self) -> tuple[str, ...]:
+        """The follow-up questions, in their order."""
+        lines = (line.strip() for line in (self.follow_ups or "").splitlines())
+        return tuple(line for line in lines if line)
 
     def evaluation(self) -> EloquentParameters:
         """Return how replies are evaluated, without how they were asked for."""

@@ -23,6 +23,7 @@ class EloquentSummary(RunSummary):
         earlier run over the same version.
     tokens_read, tokens_written : as the servers counted them. cost : of this run; None where a
         model has no prices.
+    changed_prompts : replies to prompts that were put otherwise. follow_up_turns : of all replies.
     exclusions : what was left out, by reason. embedding : how vectors were made.
     """
 
@@ -41,6 +42,8 @@ class EloquentSummary(RunSummary):
     tokens_read: int = 0
     tokens_written: int = 0
     cost: float | None = None
+    changed_prompts: int = 0
+    follow_up_turns: int = 0
     exclusions: tuple[dict[str, Any], ...] = ()
     embedding: dict[str, Any] = field(default_factory=dict)
 

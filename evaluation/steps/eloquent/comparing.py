@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import Any
 
-from annotations.exchange import AnswerStatus
+from annotations.exchange import AnswerStatus, InputError
+from annotations.exchange.reading.changed_prompts import ChangedPrompt, read_changed_prompts
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
-from annotations.exchange.reading.prompt_replies import Turn as Spoken
 from annotations.exchange.reading.prompts import PromptItem
+from annotations.exchange.reading.source import bytes_source
 from annotations.models import QuestionSetVersion
 from annotations.models.access import Anybody
 from evaluation.flow.asking.plan import Item
+from evaluation.flow.eloquent.conversations import Conversations
 from evaluation.flow.eloquent.evaluating import evaluate, sets_to_judge
 from evaluation.flow.eloquent.found import Findings
 from evaluation.flow.eloquent.judging import Judgement, judged, question_again, question_of
@@ -48,8 +50,9 @@ def compare_replies(turn: Turn) -> None:
     if not models:
         raise RunInputError("Choose a model whose replies are compared.")
     judges = registered(run, parameters.judges, "judge")
-    asked = AskedInTurns(turn, run, models + judges)
-    replies = _replies(asked, models, items, parameters)
+    changed = _changed(parameters, items)
+    asked = AskedInTurns(turn, run, models + judges, parameters.budget)
+    replies = _replies(asked, models, items, parameters, changed)
     if all(one.status is AnswerStatus.ERROR for one in replies):
         raise RunInputError(f"No model replied at all. {asked.first_fault()}")
     judgements = _judgements(asked, judges, items, replies, parameters)
@@ -76,7 +79,41 @@ def problems_at_start(
     problems = problems_with_models(user, options, ("models", "judges"), needed=("models",))
     if problems:
         return problems
-    return [] if can_be_compared(items_of(version)) else [problem("no_wordings")]
+    items = items_of(version)
+    if not can_be_compared(items):
+        return [problem("no_wordings")]
+    try:
+        changed_prompts(options, items)
+    except InputError as error:
+        return [problem("bad_changed_wordings", "changed_wordings", reason=_first_of(error))]
+    return []
+
+
+def changed_prompts(
+    options: EloquentRunOptions, items: Sequence[PromptItem]
+) -> Mapping[tuple[str, int], ChangedPrompt]:
+    """Return the prompts that are put otherwise. Raises `InputError`."""
+    if not options.changed_wordings:
+        return {}
+    source = bytes_source("changed_prompts.csv", options.changed_wordings.encode())
+    return read_changed_prompts(source, tuple(items)).prompts
+
+
+def _changed(
+    options: EloquentRunOptions, items: Sequence[PromptItem]
+) -> Mapping[tuple[str, int], ChangedPrompt]:
+    try:
+        return changed_prompts(options, items)
+    except InputError as error:  # the wordings are others than when the run was started
+        raise RunInputError(f"The changed prompts do not fit: {_first_of(error)}.") from error
+
+
+def _first_of(error: InputError) -> str:
+    """Return the first problem of a table that was written into a form."""
+    first = error.problems[0]
+    at = f"line {first.line}: " if first.line else ""
+    more = f", and {error.total - 1} more problems" if error.total > 1 else ""
+    return f"{at}{first.reason}{more}"
 
 
 def parameters_of(run: Run) -> EloquentRunOptions:
@@ -93,30 +130,29 @@ def _replies(
     models: Sequence[LanguageModel],
     items: Sequence[PromptItem],
     parameters: EloquentRunOptions,
+    changed: Mapping[tuple[str, int], ChangedPrompt],
 ) -> list[Reply]:
-    """Put every wording to the models, in a conversation of its own."""
-    wordings = {
-        f"{item.id}/{variant.place}": (item, variant) for item in items for variant in item.variants
-    }
-    questions = [
-        Item(name, ({"role": "user", "content": variant.prompt},))
-        for name, (_, variant) in wordings.items()
-    ]
+    """Put every wording to the models, in a conversation of its own, then the follow-ups."""
+    conversations = [Conversations(items, changed, parameters.told or "") for _ in models]
     sent = {"temperature": parameters.temperature, "max_tokens": parameters.max_tokens}
-    rounds = [Round(model, questions, sent, parameters.seed) for model in models]
+
+    def put(step: str, questions: Sequence[Sequence[Item]], question: str = "") -> None:
+        rounds = [
+            Round(model, of_model, sent, parameters.seed)
+            for model, of_model in zip(models, questions, strict=True)
+        ]
+        for one, came in zip(conversations, asked.ask(step, rounds), strict=True):
+            said = {name: (reply.text, reply.status) for (name, _), reply in came.items()}
+            one.take(said, question)
+
+    put(ASKING, [one.begin() for one in conversations])
+    for number, question in enumerate(parameters.questions_after, 1):
+        going_on = [one.follow_up(question) for one in conversations]
+        put(f"follow-up {number}", going_on, question)
     return [
-        Reply(
-            model.name,
-            item.id,
-            variant.language,
-            variant.place,
-            variant.prompt,
-            found[name, 0].text,
-            found[name, 0].status,
-            (Spoken(variant.prompt, found[name, 0].text),),
-        )
-        for model, found in zip(models, asked.ask(ASKING, rounds), strict=True)
-        for name, (item, variant) in wordings.items()
+        reply
+        for model, one in zip(models, conversations, strict=True)
+        for reply in one.replies(model.name)
     ]
 
 
@@ -207,6 +243,8 @@ def _summary(
         replies=len(statuses),
         no_answer=len(statuses) - errors - statuses.count(AnswerStatus.TEXT),
         errors=errors,
+        changed_prompts=sum(one.changed for one in findings.replies),
+        follow_up_turns=sum(len(one.turns) - 1 for one in findings.replies),
         judgements=len(findings.judgements),
         without_score=sum(one.score is None for one in findings.judgements),
         requests=sum(one.requests for one in usage),
