@@ -10,7 +10,7 @@ from evaluation.flow.asking.options import MODEL_SENTENCES
 from evaluation.flow.eloquent.parameters import EloquentParameters
 from evaluation.options import Parameters, Real, RegisteredModels, Text, Whole, option
 from evaluation.options.declaration import BASIC, DATABASE, NOT_SIGNED
-from evaluation.options.signing import NOTHING, short_hash
+from evaluation.options.parameters import NOTHING, short_hash
 
 
 def _hashed(name: str) -> Callable[[Parameters], str]:
