@@ -12,6 +12,7 @@ from evaluation.reports.comparisons import ComparisonsReport, comparisons_report
 from evaluation.reports.models import ModelsReport, models_report
 from evaluation.reports.planner import PlannerReport, planner_report
 from evaluation.reports.questions import QuestionRow, question_rows
+from evaluation.reports.remedies import NAMES
 from evaluation.reports.run import RunReport, run_report
 from evaluation.reports.workers import WorkerRow, worker_rows
 
@@ -137,10 +138,10 @@ def _switches(known: dict[str, Any]) -> str:
             ("leave_one_out", "answers compared with the others' exemplary answer throughout"),
             ("difficulty", "questions' difficulty taken out"),
             ("discrimination", "questions weighted by how well they tell workers apart"),
-            ("unit_length", "vectors brought to unit length"),
         )
         if known.get(name)
     ]
+    on += [words for name, words in NAMES.items() if known.get(name)]
     if not on:
         return "Nothing beyond the published method was switched on."
     return f"Beyond the published method: {', '.join(on)}."

@@ -21,11 +21,16 @@ RUNS_SHOWN = 5
 
 @dataclass(frozen=True)
 class Count:
-    """A number of the flow; `link` may be empty."""
+    """A number of the flow; `label` is the plural of what is counted, `link` may be empty."""
 
     label: str
     number: int
     link: str = ""
+
+    @property
+    def noun(self) -> str:
+        """What is counted, as it is called beside the number."""
+        return self.label.removesuffix("s") if self.number == 1 else self.label
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from django import template
 from evaluation.options import SITE
 
 register = template.Library()
+# Smaller ones say no more about the difference, only about the number of questions.
+LEAST = 0.001
 
 
 @register.filter
@@ -23,3 +25,11 @@ def said(message: Any) -> str:
 def of_worker(marks: Mapping[UUID, Any], worker: UUID) -> Any:
     """Return what is marked beside a worker's name; nothing for one whom no alarm names."""
     return marks.get(worker, ())
+
+
+@register.filter
+def probability(p: float | None) -> str:
+    """Return a p-value to three places; never 0, which none is; a dash for none."""
+    if p is None:
+        return "–"
+    return "< 0.001" if p < LEAST else f"{p:.3f}"

@@ -12,8 +12,13 @@ NAMED = 3
 
 COMPARING: Mapping[str, Sentence] = {
     "comparison.no_models": "No language model was in this run.",
-    "comparison.no_rank": "None of the {models} models could be ranked: each of them has an answer "
-    "that could not be fetched, or no score.",
+    "comparison.no_rank": lambda of: (
+        f"None of the {of['models']} models could be ranked: each of them has an answer that could "
+        "not be fetched, or no score."
+        if of["models"] != 1
+        else "The only model could not be ranked: it has an answer that could not be fetched, or "
+        "no score."
+    ),
     "comparison.not_recorded": "{models} models are in this run, but pairs of models were not "
     "recorded when it was made: grade again to compare them.",
     "comparison.only_model": "“{leader}” is the only model that could be ranked, with a score of "

@@ -75,3 +75,8 @@ def filled(sentence: Sentence, values: Mapping[str, Any], option: Callable[[str]
     people = "1 worker" if n == 1 else f"{n:,} workers"
     known = ChainMap({"option": Options(option), "people": people}, values)  # type: ignore[arg-type]
     return sentence.format_map(known) if isinstance(sentence, str) else sentence(known)
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number of things in words, such as "1 model" or "2,000 models"."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

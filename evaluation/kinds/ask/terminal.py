@@ -5,6 +5,7 @@ from __future__ import annotations
 from evaluation.flow.asking.summary import ENDS, AskedModel, AskSummary
 from evaluation.models import Run
 from evaluation.words.console import printable, text_table
+from evaluation.words.message import counted
 
 HEADER = ("model", "answered", "empty", "refused", "errors", "not asked", "asked", "cost", "s each")
 
@@ -19,7 +20,7 @@ def report_of_run(run: Run) -> str:
         )
         for one in summary.models
     ]
-    head = f"{summary.questions:,} questions, {len(summary.models)} models"
+    head = f"{counted(summary.questions, 'question')}, {counted(len(summary.models), 'model')}"
     if summary.samples > 1:
         head += f", {summary.samples} samples of each"
     told = [line for one in summary.models for line in _told(one)]

@@ -8,6 +8,7 @@ from evaluation.flow.panels.summary import PanelsSummary
 from evaluation.models import LanguageModel, Run
 from evaluation.options import TERMINAL
 from evaluation.words.console import text_table
+from evaluation.words.message import counted
 
 PANEL = ("panel", "people", "models", "answers", "dispersion", "agreement", "models' votes")
 DISTANCE = ("panels", "questions", "cosine", "low", "high", "least", "rank r", "swapped")
@@ -35,8 +36,9 @@ def text_of(found: PanelsSummary, names: Mapping[str, str] | None = None) -> str
         for one in found.standings
     ]
     counts = (
-        f"{found.answers} answers of {found.workers} workers and {found.model_answers} of "
-        f"{found.models} models to {found.questions} questions"
+        f"{counted(found.answers, 'answer')} of {counted(found.workers, 'worker')} and "
+        f"{found.model_answers:,} of {counted(found.models, 'model')} to "
+        f"{counted(found.questions, 'question')}"
     )
     return "\n\n".join(
         [

@@ -5,7 +5,9 @@ import re
 import pytest
 
 from annotations.models import QuestionSet, Response, Worker
+from evaluation.flow.parameters import REMEDIES, AqerParameters
 from evaluation.models import LLMScore, Run
+from evaluation.reports.remedies import NAMES
 from evaluation.reports.summary import LIMITS, summary_report
 from tests.evaluation.reports import world
 from tests.evaluation.site.test_pages import HOSTILE, body, page
@@ -46,6 +48,20 @@ def test_the_method_is_told_with_the_parameters_of_the_run(rana):
     assert "answers compared with the others' exemplary answer" in words
     assert "Bootstrap intervals were switched off" in words
     assert "at random (seed 7)" in words
+
+
+def test_a_run_with_remedies_is_not_called_the_published_method(rana):
+    run = world.finished(owner=rana)
+    run.parameters = {"collapse_copies": True, "weight_cap": 0.1, "unit_length": True}
+    words = " ".join(summary_report(run).method)
+    assert "Nothing beyond" not in words
+    assert (
+        "Beyond the published method: copies collapsed, votes capped, vectors of unit length."
+        in words
+    )
+    options = AqerParameters.options().values()
+    gathered = {one.name for one in options if one.group == REMEDIES and one.gathered}
+    assert gathered == set(NAMES)  # a new remedy has words here
 
 
 def test_what_paper_leaves_out_is_told(site, rana):
