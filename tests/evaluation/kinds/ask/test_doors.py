@@ -62,7 +62,7 @@ def test_the_command_asks_models_by_their_names_and_writes_tables(
         *("--output", tmp_path),
     )
     assert code == 0, told
-    assert "6 questions, 1 models, 2 samples of each" in told
+    assert "6 questions, 1 model, 2 samples of each" in told
     assert "small        12" in told
     rows = list(csv.DictReader((tmp_path / "answers.csv").read_text("utf-8-sig").splitlines()))
     assert len(rows) == 12
