@@ -22,9 +22,9 @@ def said(message: Any) -> str:
 
 
 @register.filter
-def of_worker(marks: Mapping[UUID, Any], worker: UUID) -> Any:
-    """Return what is marked beside a worker's name; nothing for one whom no alarm names."""
-    return marks.get(worker, ())
+def of_worker(found: Mapping[UUID, Any], worker: UUID) -> Any:
+    """Return what a page has for a worker, such as the marks beside the name; else nothing."""
+    return found.get(worker, ())
 
 
 @register.filter

@@ -10,7 +10,7 @@ from annotations.web.query import number
 from evaluation.models import Run
 from evaluation.reports.alarms import alarm_evidence, alarms_report
 from evaluation.site.results.page import Context, results_page, way_here
-from evaluation.site.results.remedies import remedies_for
+from evaluation.site.results.remedies import remedies_for, without_each
 
 
 @results_page("evaluation/alarms.html")
@@ -39,4 +39,5 @@ def alarm(request: HttpRequest, run: Run, place: int) -> Context:
         "evidence": evidence,
         "alarm": evidence.alarm,
         "remedies": remedies_for(run, evidence.alarm, may),
+        "without": without_each(run, evidence.workers.rows, may),
     }

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.urls import reverse
 
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import Alarm, Run
 from evaluation.reports.alarms import AlarmEntry
+from evaluation.reports.alarms.marks import OF_PEOPLE
+from evaluation.reports.workers import WorkerRow
 from evaluation.words.alarms import OF_QUESTIONS
 
+# A camp is not left out as a whole: it may be the one that is right.
+LEFT_OUT = OF_PEOPLE - {"clique"}
+ONE_ID = re.compile(r"[^\s,;]+")
 # Ids that an address can hold; nobody should be left out by the hundred anyway.
 MOST_EXCLUDED = 40
 # A vote may weigh so many times what it would weigh if all were equal.
@@ -46,11 +54,32 @@ def remedies_for(run: Run, alarm: AlarmEntry, may_start: bool) -> list[Remedy]:
         found.append(_form(run, "Grade again by words", embedder="tfidf-word"))
     if alarm.case == "no_convergence":
         found.append(_form(run, "Grade again with more iterations", max_iterations="10000"))
-    if alarm.case == "dont_know" and alarm.n_workers <= MOST_EXCLUDED:
-        ids = Alarm.workers.through.objects.filter(alarm__run=run, alarm__place=alarm.place)
-        names = "\n".join(str(i) for i in ids.values_list("worker__public_id", flat=True))
-        found.append(_form(run, "See how it is without their votes", exclude_workers=names))
+    if alarm.case in LEFT_OUT and alarm.n_workers <= MOST_EXCLUDED:
+        named = Alarm.workers.through.objects.filter(alarm__run=run, alarm__place=alarm.place)
+        workers = named.order_by("pk").values_list("worker__public_id", "worker__external_id")
+        found.append(_form(run, "See how it is without their votes", **_excluding(run, workers)))
     return found
+
+
+def without_each(run: Run, workers: Iterable[WorkerRow], may_start: bool) -> dict[UUID, str]:
+    """Return for each worker the way to a grading without this one; empty for who only reads."""
+    if not may_start:
+        return {}
+    return {
+        row.worker: _form(run, "", **_excluding(run, [(row.worker, row.name)])).link
+        for row in workers
+    }
+
+
+def _excluding(run: Run, workers: Iterable[tuple[UUID, str]]) -> dict[str, str]:
+    """Return the field that leaves out these workers and whom the run has left out already.
+
+    People know workers by their own ids; one that the field would take for several is called by
+    the id that the platform gave it.
+    """
+    before = run.parameters.get("exclude_workers", ())
+    own = [name if ONE_ID.fullmatch(name) else str(worker) for worker, name in workers]
+    return {"exclude_workers": "\n".join(dict.fromkeys([*before, *own]))}
 
 
 def _form(run: Run, label: str, **preset: str) -> Remedy:

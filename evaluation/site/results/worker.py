@@ -6,12 +6,14 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest
 
+from annotations.models import rights
 from evaluation.charts import Chart, worker_chart
 from evaluation.models import Run
 from evaluation.reports import WorkerReport, worker_report
 from evaluation.reports.alarms import alarms_report
 from evaluation.site.results.links import question_link
 from evaluation.site.results.page import Context, results_page
+from evaluation.site.results.remedies import without_each
 
 
 @results_page("evaluation/worker.html")
@@ -21,11 +23,13 @@ def worker(request: HttpRequest, run: Run, worker: UUID) -> Context:
     `after` comes from the address.
     """
     report = found(run, worker, request.GET.get("after", ""))
+    may = rights(request.user, run.version.question_set).edit
     return {
         "title": f"Worker {report.worker.name}",
         "report": report,
         "alarms": alarms_report(run, worker=report.worker.worker),
         "chart": scores(run, report),
+        "without": without_each(run, [report.worker], may),
     }
 
 

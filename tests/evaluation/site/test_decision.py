@@ -1,9 +1,13 @@
 """The first page of a run: whom to keep, whom to look at, which model is best, what next."""
 
+import html
+import re
+
 import pytest
+from django.contrib.auth.models import User
 from django.urls import reverse
 
-from annotations.models import Response
+from annotations.models import Response, Share, Worker
 from evaluation.kinds import kind_named
 from evaluation.models import LLMComparison, LLMScore, Run, WorkerGrade
 from evaluation.options import SITE
@@ -23,6 +27,10 @@ def shown(site, run, name="results-run"):
     response = site.get(at(name, run))
     assert response.status_code == 200
     return response.content.decode()
+
+
+def worker_of(run, name):
+    return Worker.objects.get(owner=run.owner, external_id=name).public_id
 
 
 def names(people):
@@ -216,3 +224,43 @@ def test_the_api_says_the_same(site, run):
     assert found["concerns"][0]["said"] == "1 alarm rings."
     assert found["step"] == "read_alarms"
     assert "cannot be told apart" in found["models_said"]
+
+
+def grade_form(site, page):
+    link = re.search(r'href="([^"]*/grade/\?[^"]*exclude_workers[^"]*)"', page)
+    return site.get(html.unescape(link[1])).context_data["form"] if link else None
+
+
+def test_a_person_to_look_at_is_left_out_by_a_button(site, run):
+    alarm(run, workers=["w003"])
+    for page in (
+        shown(site, run),
+        site.get(at("results-alarm", run, place=0)).content.decode(),
+        site.get(at("results-worker", run, worker=worker_of(run, "w003"))).content.decode(),
+    ):
+        form = grade_form(site, page)
+        assert form.initial["exclude_workers"] == "w003"
+
+
+def test_who_was_left_out_before_stays_out(site, run):
+    run.parameters = {"exclude_workers": ["w001"]}
+    run.save()
+    page = site.get(at("results-worker", run, worker=worker_of(run, "w003"))).content.decode()
+    assert grade_form(site, page).initial["exclude_workers"] == "w001\nw003"
+
+
+def test_an_id_that_reads_as_several_is_left_out_by_its_public_one(site, run):
+    worker = Worker.objects.get(owner=run.owner, external_id="w003")
+    Worker.objects.filter(pk=worker.pk).update(external_id="Ada, the 3rd")
+    page = site.get(at("results-worker", run, worker=worker.public_id)).content.decode()
+    assert grade_form(site, page).initial["exclude_workers"] == str(worker.public_id)
+
+
+def test_who_may_only_read_gets_no_such_button(client, run):
+    vera = User.objects.create(username="vera", is_staff=True)
+    Share.objects.create(question_set=run.version.question_set, user=vera, role="viewer")
+    client.force_login(vera)
+    page = client.get(at("results-worker", run, worker=worker_of(run, "w003")))
+    assert page.status_code == 200
+    assert "Grade without" not in page.content.decode()
+    assert "Grade without" not in shown(client, run)
