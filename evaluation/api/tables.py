@@ -17,6 +17,7 @@ from annotations.web.query import choice
 from evaluation.api.done import DoneRunViewSet
 from evaluation.api.exports import FORMAT, AnyForm
 from evaluation.kinds import RunSummary
+from evaluation.kinds.data_sheets import FORMS, data_workbook, data_zip
 
 
 class TableSerializer(serializers.Serializer[Any]):
@@ -56,6 +57,24 @@ class TableViewSet(DoneRunViewSet):
             for name in self.kind_of(run).tables
         ]
         return Response({"results": found})
+
+    @extend_schema(
+        operation_id="results_data",
+        summary="Take away all that a run of any kind found",
+        description="Every table, the run's own summary and signature, and what columns hold: a "
+        "ZIP of CSV files, or a workbook with a sheet for each table.",
+        parameters=[OpenApiParameter("format", str, enum=list(FORMS), default="zip")],
+        responses={
+            (200, CONTENT_TYPES[form]): {"type": "string", "format": "binary"} for form in FORMS
+        },
+    )
+    def data(self, request: Request, run_id: Any) -> StreamingHttpResponse:
+        """Return all of it."""
+        run = self.done(request, run_id, summary=RunSummary)
+        kind = self.kind_of(run)
+        form = choice(request.query_params, "format", FORMS, "zip")
+        chunks = data_zip(kind, run) if form == "zip" else data_workbook(kind, run)
+        return download(chunks, f"crowdgrade-results-{run.public_id.hex[-8:]}", form)
 
     @extend_schema(
         operation_id="results_table",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from annotations.exchange.writing import archive
+from annotations.exchange.writing.archive import Files
 from annotations.exchange.writing.folder import OutputFolder
 from annotations.exchange.writing.formats import csv_chunks, jsonl_chunks
-from annotations.exchange.writing.pipe import Pipe
 from evaluation.exports.items import passages
 from evaluation.exports.table import Row
 from evaluation.reports.consensus import NEXT, ConsensusReport, ConsensusRow
@@ -22,13 +22,11 @@ HEADER = (
 )
 KEYS = (*HEADER[:8], "next", *HEADER[-9:-5], "camps", "camps_reason")
 
-Files = dict[str, Callable[[], Iterator[bytes]]]
-
 
 def files(report: ConsensusReport) -> Files:
     """The files by their names, each written piece by piece when it is its turn."""
     sheet = report.datasheet
-    found: Files = {
+    found: dict[str, Callable[[], Iterator[bytes]]] = {
         "consensus.csv": lambda: csv_chunks(HEADER, map(_flat, report.rows())),
         "consensus.jsonl": lambda: jsonl_chunks(KEYS, map(_nested, report.rows())),
         "datasheet.md": lambda: iter([sheet.markdown().encode()]),
@@ -59,17 +57,7 @@ def write(report: ConsensusReport, output: Path) -> list[str]:
 
 def zip_chunks(report: ConsensusReport) -> Iterator[bytes]:
     """The files as one ZIP, in pieces."""
-    pipe = Pipe()
-    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, chunks in files(report).items():
-            part = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-            part.compress_type = zipfile.ZIP_DEFLATED
-            with archive.open(part, "w", force_zip64=True) as file:
-                for chunk in chunks():
-                    file.write(chunk)
-                    if data := pipe.taken():
-                        yield data
-    yield pipe.taken()
+    return archive.zip_chunks(files(report))
 
 
 def _flat(row: ConsensusRow) -> Row:

@@ -170,6 +170,8 @@ class Kind:
         requester can mend. Its end is `Turn.end`. None: a kind for files only, with no runs.
     summary : what it stores in `Run.summary`.
     tables : by name, in addresses; each reads a run that is done, row by row.
+    columns : what columns of its tables hold, by name, or by table and name ("items.score"), where
+        `evaluation.words.columns` does not say it; for the README of the download.
     charts : pictures by name, in addresses, to take away; None where there is nothing to draw.
     report : what a run found, as a dataclass; None where the summary tells it.
     text : the same for a terminal; None shows the tables.
@@ -196,6 +198,7 @@ class Kind:
     run: Callable[[Turn], None] | None = None
     summary: type[RunSummary] = RunSummary
     tables: Mapping[str, Callable[[Run], Table]] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
     charts: Mapping[str, Callable[[Run], Chart | None]] = field(default_factory=dict)
     report: Callable[[Run], Any] | None = None
     text: Callable[[Run], str] | None = None

@@ -10,13 +10,13 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotations.exchange.reading.outside_information import given_workers
-from annotations.exchange.writing.formats import write_table
 from annotations.management.importing import SetCommand
 from annotations.models import QuestionSetVersion
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.runs import queue
 from evaluation.background.watching import watch
 from evaluation.kinds import Kind
+from evaluation.kinds.data_sheets import write_data
 from evaluation.management.option_arguments import chosen
 from evaluation.models import Run
 from evaluation.options import TERMINAL, Ids, OptionError, Parameters
@@ -87,13 +87,12 @@ class RunCommand(SetCommand):
         if options.get("output") is not None:
             self.write_tables(kind, run, options["output"])
 
-    def write_tables(self, kind: Kind, run: Run, folder: Path) -> None:
-        """Write each table of a run as CSV."""
+    def write_tables(self, kind: Kind, run: Run, output: Path) -> None:
+        """Write the tables of a run as CSV, with its summary, or all in one file."""
         with refused_as_bad_input():
-            for name, table_of in kind.tables.items():
-                table = table_of(run)
-                write_table(folder / f"{name}.csv", "csv", table.header, table.rows)
-        tell(self.stdout, f"{', '.join(f'{name}.csv' for name in kind.tables)} written to {folder}")
+            names = write_data(kind, run, output)
+        place = output.parent if names == [output.name] else output
+        tell(self.stdout, f"{', '.join(names)} written to {place}")
 
 
 def with_ids(parameters: Parameters, options: dict[str, Any]) -> Parameters:

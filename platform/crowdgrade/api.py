@@ -61,6 +61,7 @@ RESULTS = (
     ("decision/", TrustViewSet, "decision", "decision"),
     ("trust/", TrustViewSet, "trust", "trust"),
     ("planner/", TrustViewSet, "planner", "planner"),
+    ("data/", TableViewSet, "data", "data"),
     ("tables/", TableViewSet, "tables", "tables"),
     ("tables/<slug:name>/", TableViewSet, "table", "table"),
 )

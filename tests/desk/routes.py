@@ -234,6 +234,7 @@ ROUTES: dict[str, Route] = {
     "admin:results-worker": get(ANSWERS),
     "admin:results-question": get(ANSWERS),
     "admin:results-chart": get(ANSWERS, name=["grades", "convergence"]),
+    "admin:results-data": get(ANSWERS, form=["zip", "xlsx"]),
     "admin:results-table": get(
         ANSWERS,
         name=[
@@ -309,6 +310,7 @@ ROUTES: dict[str, Route] = {
     "api:results-decision": get(ANSWERS),
     "api:results-trust": get(ANSWERS),
     "api:results-planner": get(ANSWERS),
+    "api:results-data": get(ANSWERS),
     "api:results-tables": get(ANSWERS),
     "api:results-table": get(ANSWERS, name=["workers", "alarms"]),
     "api:export-answers": get(ANSWERS),

@@ -75,15 +75,17 @@ def _delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Iterator[by
 
 
 def _xlsx(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    def cells() -> Iterator[Sequence[object]]:
-        yield [*(defused_cell(name) for name in header), MARK]
-        for row in rows:
-            texts = [cell for cell in row if isinstance(cell, str)]
-            if any("\0" in text for text in texts):
-                _refuse_nul(header, row)
-            yield [*(defused_cell(cell) for cell in row), ""]
+    return xlsx_chunks(sheet_rows(header, rows))
 
-    return xlsx_chunks(cells())
+
+def sheet_rows(header: Sequence[str], rows: Rows) -> Iterator[Sequence[object]]:
+    """Yield the rows of a sheet, defused, the header first."""
+    yield [*(defused_cell(name) for name in header), MARK]
+    for row in rows:
+        texts = [cell for cell in row if isinstance(cell, str)]
+        if any("\0" in text for text in texts):
+            _refuse_nul(header, row)
+        yield [*(defused_cell(cell) for cell in row), ""]
 
 
 FORMATS: dict[str, Callable[[Sequence[str], Rows], Iterator[bytes]]] = {

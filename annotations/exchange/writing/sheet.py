@@ -1,4 +1,4 @@
-"""XLSX workbooks of one sheet, written in pieces.
+"""XLSX workbooks, written in pieces.
 
 openpyxl takes a minute for what this does in seconds, and refuses control characters; the part of
 ISO/IEC 29500 that is needed is small: a text is an inline string, characters that XML does not
@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from xml.sax.saxutils import escape
 
 from annotations.exchange.problems import InputError
+from annotations.exchange.writing.archive import dated
 from annotations.exchange.writing.pipe import Pipe
+
+Rows = Iterable[Sequence[object]]
 
 LONGEST_CELL = 32_767
 LAST_ROW = 1_048_576
@@ -25,22 +28,27 @@ _TYPES = (
     '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships'
     '+xml"/><Default Extension="xml" ContentType="application/xml"/>'
     '<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-'
-    'officedocument.spreadsheetml.sheet.main+xml"/>'
-    '<Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-'
-    'officedocument.spreadsheetml.worksheet+xml"/></Types>'
+    'officedocument.spreadsheetml.sheet.main+xml"/>{sheets}</Types>'
+)
+_SHEET_TYPE = (
+    '<Override PartName="/xl/worksheets/sheet{number}.xml" ContentType="application/vnd.'
+    'openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>'
 )
 _RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _RELATIONS = (
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
     '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-    '<Relationship Id="rId1" Type="{relation}/{kind}" Target="{target}"/></Relationships>'
+    "{relations}</Relationships>"
 )
+_ONE_RELATION = '<Relationship Id="rId{number}" Type="{relation}/{kind}" Target="{target}"/>'
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _WORKBOOK = (
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-    f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATION}">'
-    '<sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>'
+    f'<workbook xmlns="{_MAIN}" xmlns:r="{_RELATION}"><sheets>{{sheets}}</sheets></workbook>'
 )
+_SHEET = '<sheet name="{name}" sheetId="{number}" r:id="rId{number}"/>'
+# Of a sheet's name, by the limits of spreadsheets.
+LONGEST_NAME = 31
 _BEGIN = (
     f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<worksheet xmlns="{_MAIN}">'
     "<sheetData>"
@@ -53,43 +61,59 @@ _UNWRITABLE = re.compile(f"[{_ODD}]")
 _SUSPICIOUS = re.compile(f"_x|[&<>{_ODD}]")
 
 
-def xlsx_chunks(rows: Iterable[Sequence[object]]) -> Iterator[bytes]:
+def xlsx_chunks(rows: Rows) -> Iterator[bytes]:
     """A workbook with these rows, the first of which is the header.
 
     A str is a text, an int or float a number, None and "" an empty cell. Raises `InputError` for
     a text that is too long for a cell and for too many rows. Texts hold no NUL.
     """
+    return workbook_chunks({"Sheet1": lambda: rows})
+
+
+def workbook_chunks(sheets: Mapping[str, Callable[[], Rows]]) -> Iterator[bytes]:
+    """A workbook with a sheet of each name, whose rows are read when it is its turn.
+
+    Names are of letters, digits, blanks and dashes; what is beyond 31 characters is left out. Rows
+    and errors as `xlsx_chunks`.
+    """
     pipe = Pipe()
+    names = list(enumerate((name[:LONGEST_NAME] for name in sheets), 1))
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.writestr(_part("[Content_Types].xml"), _TYPES)
-        for name, kind, target in (
-            ("_rels/.rels", "officeDocument", "xl/workbook.xml"),
-            ("xl/_rels/workbook.xml.rels", "worksheet", "worksheets/sheet1.xml"),
-        ):
-            text = _RELATIONS.format(relation=_RELATION, kind=kind, target=target)
-            archive.writestr(_part(name), text)
-        archive.writestr(_part("xl/workbook.xml"), _WORKBOOK)
-        sheet = _part("xl/worksheets/sheet1.xml")
-        with archive.open(sheet, "w", force_zip64=True) as part:
-            piece, size = [_BEGIN], 0
-            for number, row in enumerate(rows, 1):
-                line = _row(number, row)
-                piece.append(line)
-                size += len(line)
-                if size >= PIECE:
-                    part.write("".join(piece).encode())
-                    piece, size = [], 0
-                    if data := pipe.taken():
-                        yield data
-            part.write("".join([*piece, _END]).encode())
+        types = "".join(_SHEET_TYPE.format(number=number) for number, _ in names)
+        archive.writestr(dated("[Content_Types].xml"), _TYPES.format(sheets=types))
+        archive.writestr(
+            dated("_rels/.rels"), _relations({1: ("officeDocument", "xl/workbook.xml")})
+        )
+        archive.writestr(
+            dated("xl/_rels/workbook.xml.rels"),
+            _relations({at: ("worksheet", f"worksheets/sheet{at}.xml") for at, _ in names}),
+        )
+        listed = "".join(_SHEET.format(name=escape(name), number=number) for number, name in names)
+        archive.writestr(dated("xl/workbook.xml"), _WORKBOOK.format(sheets=listed))
+        for (number, _), rows_of in zip(names, sheets.values(), strict=True):
+            sheet = dated(f"xl/worksheets/sheet{number}.xml")
+            with archive.open(sheet, "w", force_zip64=True) as part:
+                piece, size = [_BEGIN], 0
+                for at, row in enumerate(rows_of(), 1):
+                    line = _row(at, row)
+                    piece.append(line)
+                    size += len(line)
+                    if size >= PIECE:
+                        part.write("".join(piece).encode())
+                        piece, size = [], 0
+                        if data := pipe.taken():
+                            yield data
+                part.write("".join([*piece, _END]).encode())
     yield pipe.taken()
 
 
-def _part(name: str) -> zipfile.ZipInfo:
-    # Always the same date, so that equal tables are equal files.
-    part = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-    part.compress_type = zipfile.ZIP_DEFLATED
-    return part
+def _relations(targets: Mapping[int, tuple[str, str]]) -> str:
+    return _RELATIONS.format(
+        relations="".join(
+            _ONE_RELATION.format(number=number, relation=_RELATION, kind=kind, target=target)
+            for number, (kind, target) in targets.items()
+        )
+    )
 
 
 def _row(number: int, row: Sequence[object]) -> str:

@@ -29,7 +29,13 @@ class Command(RunCommand):
             add_option_arguments(of_kind, kind.options, files=False)
             add = of_kind.add_argument
             add("--no-wait", action="store_true", help="queue the run and end")
-            add("--output", type=Path, metavar="DIR", help="folder for the tables, as CSV")
+            add(
+                "--output",
+                type=Path,
+                metavar="PLACE",
+                help="folder for the tables as CSV, the summary and what columns hold; or one file "
+                "of all that ends in .zip or .xlsx",
+            )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue, watch, print."""

@@ -23,6 +23,7 @@ from evaluation.charts.answer_map import captions
 from evaluation.charts.planner import planner_chart
 from evaluation.flow.aqer_summary import AqerSummary, summary_of
 from evaluation.kinds import RunSummary
+from evaluation.kinds.data_sheets import data_workbook, data_zip
 from evaluation.models import Run
 from evaluation.reports import answer_map, models_report, run_report
 from evaluation.reports.comparing.groups import GROUPED_BY
@@ -133,6 +134,16 @@ def table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     form = choice(request.GET, "format", FORMATS, "csv")
     found = make(run)
     return download(FORMATS[form](found.header, found.rows), _name(run, name), form)
+
+
+@partial(results_file, summary=RunSummary)
+def data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
+    """Send all that a run of any kind found: tables, summary and what columns hold, in one file."""
+    kind = kind_or_404(run)
+    made = {"zip": data_zip, "xlsx": data_workbook}.get(form)
+    if made is None:
+        raise Http404("there is no such form")
+    return download(made(kind, run), _name(run, "results"), form)
 
 
 @results_file

@@ -52,6 +52,7 @@ urlpatterns = [
     path(WORKER, worker, name="results-worker"),
     path(QUESTION, question, name="results-question"),
     path(f"{RUN}charts/<slug:name>.svg", downloads.chart, name="results-chart"),
+    path(f"{RUN}all.<slug:form>", downloads.data_sheets, name="results-data"),
     path(f"{RUN}tables/<slug:name>.csv", downloads.table, name="results-table"),
     path(f"{WORKER}scores.svg", downloads.worker_chart, name="results-worker-chart"),
     path(f"{WORKER}answers.csv", downloads.worker_file, name="results-worker-table"),

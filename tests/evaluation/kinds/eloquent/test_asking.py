@@ -9,7 +9,7 @@ from django.urls import reverse
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.eloquent.run_options import EloquentRunOptions
-from evaluation.options import FORM, OptionError
+from evaluation.options import SITE, OptionError
 from evaluation.steps.eloquent.tables import findings_of
 from tests.evaluation.backends.chat.fake import error, said
 from tests.evaluation.commands.running import manage
@@ -188,5 +188,5 @@ def test_an_unfit_change_is_said_in_the_words_of_the_form(question_set, small):
             options([small], changed_wordings="item,variant,prompt,reason\n001,2,x,y\n"),
             "eloquent",
         )
-    (told,) = (FORM.sentence(EloquentRunOptions, one) for one in caught.value.problems)
+    (told,) = (SITE.sentence(EloquentRunOptions, one) for one in caught.value.problems)
     assert "line 2" in told

@@ -1,0 +1,104 @@
+"""What the columns of a run's tables hold, in words, for the README of a download.
+
+A column means the same in every table unless it stands here, or in the kind's own words, with the
+table before it: "items.score".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+COLUMNS: Mapping[str, str] = {
+    # Who and what
+    "system": "the model",
+    "model": "the model",
+    "model_a": "the first of two models",
+    "model_b": "the second of two models",
+    "worker": "the worker's id",
+    "panel": "where the worker's id comes from",
+    "question": "the question's id",
+    "item": "the item's id",
+    "language": "language tag; empty for an item as a whole",
+    "variation": "in what the wordings differ",
+    "variant": "number of the wording among those of its item, from 1",
+    "group": "part that the number is of; empty for all",
+    "metric": "name of the number",
+    "judge": "who judged; people are human:NAME",
+    "other": "the other one of two who judged",
+    "repeat": "number of the judgement by the same judge, from 1",
+    "judged_at": "when it was given or last changed, ISO 8601",
+    # Numbers
+    "value": "the number",
+    "low": "lower end of the 95% interval",
+    "high": "upper end of the 95% interval",
+    "n": "how many it is of",
+    "reason": "code of why a number is missing; empty where none is",
+    "score": "score; its range is that of the table",
+    "score_low": "lower end of the 95% interval of the score",
+    "score_high": "upper end of the 95% interval of the score",
+    "sum": "sum of the scores",
+    "mean": "mean of the scores",
+    "spread": "standard deviation of repeats",
+    "rank": "1 for the best; those alike share one",
+    "rank_low": "lower end of the 95% interval of the rank",
+    "rank_high": "upper end of the 95% interval of the rank",
+    "difference": "the first less the second",
+    "absolute_difference": "mean difference without its sign",
+    "p_value": "probability of such a difference by chance alone",
+    "adjusted_p_value": "the same, corrected for the number of comparisons",
+    "smallest_detectable": "the smallest difference that the data could show, 2.8 standard errors",
+    "test": "how the p-value was computed",
+    "correction": "how p-values were corrected",
+    "kappa": "Cohen's kappa: 1 for full agreement, 0 for that of chance",
+    "pearson": "Pearson's correlation, -1 to 1",
+    "spearman": "Spearman's rank correlation, -1 to 1",
+    "percentile": "share of the workers below, in percent",
+    "similarity": "mean cosine of all pairs of replies, no answer counting 0",
+    "similarity_answered": "the same among answers alone",
+    "similarity_across_languages": "mean cosine of answers in different languages",
+    "similarity_reason": "code of why there is no similarity",
+    "human_score": "mean score by people, 0 to 5",
+    "language_range": "highest less lowest score of a language",
+    "languages": "languages with two wordings or more",
+    "n_prompts": "wordings",
+    "n_replies": "replies, errors left out",
+    "n_no_answer": "replies that are empty or refused",
+    "n_answered": "replies that are answers",
+    "n_answers": "answers",
+    "n_judges": "judges with a score",
+    "n_scores": "scores in all",
+    # Texts
+    "prompt": "as it was put to the model",
+    "reply": "what the model replied; of several turns all answers",
+    "status": "text, empty, refused or error",
+    "changed": "whether the prompt is another one than the set has",
+    "change_reason": "why it was changed",
+    "turns": "turns of the conversation",
+    "follow_ups": "questions after the first, one on each line",
+    "notes": "the judge's words before its score",
+    "judge_reply": "all of the judge's words",
+    "asked": "how often the judge was asked; 0 for a person",
+    "text": "its text",
+    "answer": "the text of the answer",
+    # Grades of workers
+    "grade": "grade, 0 to 1 within this run",
+    "grade_low": "lower end of the 95% interval of the grade",
+    "grade_high": "upper end of the 95% interval of the grade",
+    "raw": "score before it is stretched to a grade; compare runs by this",
+    "raw_low": "lower end of the 95% interval of the raw score",
+    "raw_high": "upper end of the 95% interval of the raw score",
+    "leave_one_out": "mean score without the worker's own share in the consensus",
+    "weight": "how much say the worker has",
+    "support": "whether there are answers enough for a rank",
+    "dispersion": "how far answers differ, 0 for none",
+    "iteration": "pass of the estimation",
+}
+
+
+def column_words(table: str, column: str, own: Mapping[str, str] | None = None) -> str:
+    """Return what a column of a table holds; "" where nobody has said it."""
+    for words in (own or {}, COLUMNS):
+        for name in (f"{table}.{column}", column):
+            if name in words:
+                return words[name]
+    return ""
