@@ -10,7 +10,7 @@ from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.mturk import QuestionTemplate
 from annotations.models import QuestionSet
 from annotations.web.size_limit import LARGEST
-from annotations.web.upload_kinds import UploadKind
+from annotations.web.upload_kinds import WIZARD, UploadKind
 
 if TYPE_CHECKING:
     SetForm = forms.ModelForm[QuestionSet]
@@ -95,8 +95,17 @@ class UploadForm(forms.Form):
         self.fields[
             "columns"
         ].help_text = f"Only if they are not called so already, such as {kind.columns_example}"
-        for name in set(self.fields) - {"file", "columns"} - set(kind.options):
+        # What a file's columns hold is asked when they have been looked at.
+        asked = () if kind.slug == WIZARD else kind.options
+        for name in set(self.fields) - {"file", "columns"} - set(asked):
             del self.fields[name]
+        if kind.slug == WIZARD:
+            file = self.fields["file"]
+            file.help_text = (
+                "CSV, TSV, JSON, JSON Lines (.jsonl) or Excel (.xlsx), at most "
+                f"{LARGEST // 1024**2} MB."
+            )
+            file.widget.attrs["accept"] = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx"
         if kind.initial:
             for name, value in kind.initial.items():
                 self.fields[name].initial = value

@@ -21,12 +21,14 @@ from annotations.models import QuestionSet, Upload
 from annotations.models.uploads import LONGEST_NAME, sweep
 from annotations.web.pages import breadcrumbs
 from annotations.web.scope import editable, user_id
-from annotations.web.upload_kinds import KINDS, UploadKind
+from annotations.web.upload_kinds import KINDS, WIZARD, UploadKind
 
 
 def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
     """Take a file, try it, and lead to the preview."""
     question_set = editable(request, QuestionSet.objects.all(), set_id)
+    if kind == WIZARD:
+        return redirect("admin:import", question_set.public_id)
     if kind not in KINDS:
         raise Http404
     sort = KINDS[kind]
@@ -48,7 +50,7 @@ def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
                 options=form.options(),
             )
             staged.file.save("", file, save=False)
-            _read(staged, question_set, sort, dry_run=True)
+            read_upload(staged, question_set, sort, dry_run=True)
             return _to_page(question_set, staged)
     context = {
         "title": f"Upload {sort.title}",
@@ -65,7 +67,9 @@ def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
 def uploaded(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     """Show what the file would do, why it cannot be imported, or what it did."""
     question_set = editable(request, QuestionSet.objects.all(), set_id)
-    staged = _staged(request, question_set, token)
+    staged = staged_upload(request, question_set, token)
+    if staged.state == Upload.State.MAPPING:
+        return redirect("admin:import-columns", question_set.public_id, staged.public_id)
     sort = KINDS[staged.kind]
     titles = {
         "bad": f"These {sort.title} cannot be imported",
@@ -87,9 +91,9 @@ def uploaded(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
 def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     """Import the file; a second click finds it done."""
     question_set = editable(request, QuestionSet.objects.all(), set_id)
-    staged = _staged(request, question_set, token)
+    staged = staged_upload(request, question_set, token)
     if staged.state == Upload.State.CHECKED and staged.file:
-        _read(staged, question_set, KINDS[staged.kind], dry_run=False)
+        read_upload(staged, question_set, KINDS[staged.kind], dry_run=False)
     return _to_page(question_set, staged)
 
 
@@ -97,32 +101,45 @@ def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
 def discard_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     """Forget the file."""
     question_set = editable(request, QuestionSet.objects.all(), set_id)
-    _staged(request, question_set, token).delete()
+    staged_upload(request, question_set, token).delete()
     return redirect("admin:question-set", question_set.public_id)
 
 
-def _read(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:
+def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:
+    """Import the file or try to, and note what became of it."""
     try:
         report = _imported(upload, into, kind, dry_run=dry_run)
     except InputError as error:
-        upload.state, upload.report, upload.n_problems = Upload.State.BAD, None, error.total
-        upload.problems = [
-            {
-                "line": problem.line,
-                "column": problem.column,
-                "reason": problem.reason,
-                "remedy": problem.remedy,
-            }
-            for problem in error.problems
-        ]
-        upload.drop_files()
+        upload.report = None
+        note_problems(upload, error)
+        if kind.slug == WIZARD:
+            # The file stays: perhaps its columns were taken for others than they are.
+            upload.state = Upload.State.MAPPING
+        else:
+            upload.state = Upload.State.BAD
+            upload.drop_files()
     else:
         upload.state = Upload.State.CHECKED if dry_run else Upload.State.DONE
         upload.report = {**report.as_dict(), "changed": report.changed}
+        upload.problems, upload.n_problems = [], 0
         upload.lines = list(report.lines())
         if not dry_run or not report.changed:
             upload.drop_files()
     upload.save()
+
+
+def note_problems(upload: Upload, error: InputError) -> None:
+    """Keep what is wrong with the file, in words for its page."""
+    upload.n_problems = error.total
+    upload.problems = [
+        {
+            "line": problem.line,
+            "column": problem.column,
+            "reason": problem.reason,
+            "remedy": problem.remedy,
+        }
+        for problem in error.problems
+    ]
 
 
 def _imported(
@@ -154,7 +171,7 @@ def _columns(upload: Upload, kind: UploadKind) -> dict[str, Any]:
     return {"columns": kind.parse_columns(upload.columns)} if upload.columns else {}
 
 
-def _staged(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:
+def staged_upload(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:
     """Return what this user uploaded into this set; else it does not exist."""
     try:
         found = question_set.uploads.filter(public_id=token, owner_id=user_id(request)).first()

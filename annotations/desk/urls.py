@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotations.desk import question_sets, questions, sharing, teams, uploads
+from annotations.desk import import_wizard, question_sets, questions, sharing, teams, uploads
 from annotations.desk.writing import people as writing_people
 from annotations.desk.writing import requester as writing
 from annotations.desk.writing import taking_part
@@ -19,6 +19,8 @@ urlpatterns = [
     path(f"{SET}publish/", question_sets.publish, name="question-set-publish"),
     path(f"{SET}passages/", questions.passages, name="passages"),
     path(f"{SET}questions/<uuid:question_id>/", questions.question, name="question"),
+    path(f"{SET}import/", import_wizard.start, name="import"),
+    path(f"{SET}uploads/<str:token>/columns/", import_wizard.columns, name="import-columns"),
     path(f"{SET}upload/<slug:kind>/", uploads.upload, name="upload"),
     path(f"{SET}uploads/<str:token>/", uploads.uploaded, name="uploaded"),
     path(f"{SET}uploads/<str:token>/confirm/", uploads.confirm_upload, name="upload-confirm"),

@@ -50,8 +50,9 @@ class Upload(Record):
     """
 
     class State(models.TextChoices):
-        """Cannot be imported; waits for a yes; is imported."""
+        """Waits for its columns; cannot be imported; waits for a yes; is imported."""
 
+        MAPPING = "mapping"
         BAD = "bad"
         CHECKED = "checked"
         DONE = "done"
@@ -77,7 +78,8 @@ class Upload(Record):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["bad", "checked", "done"]), name="upload_state_is_known"
+                condition=Q(state__in=["mapping", "bad", "checked", "done"]),
+                name="upload_state_is_known",
             ),
         ]
         indexes = [models.Index(fields=["created_at"], name="upload_age")]
@@ -105,6 +107,11 @@ class Upload(Record):
                     for chunk in kept.chunks():
                         file.write(chunk)
             yield path
+
+    def drop_checked(self) -> None:
+        """Remove the rows that were read: the file is to be read otherwise."""
+        if self.checked:
+            self.checked.delete(save=False)
 
     def drop_files(self) -> None:
         """Remove the files; what became of them stays for its page."""

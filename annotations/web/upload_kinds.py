@@ -15,6 +15,12 @@ from annotations.exchange.importing import (
     import_questions,
 )
 from annotations.exchange.importing.answers import stage_answers, store_staged
+from annotations.exchange.importing.mapped import (
+    MappedAnswers,
+    import_mapped,
+    stage_chosen,
+    store_chosen,
+)
 from annotations.exchange.importing.mturk import StagedBatch, stage_batch, store_batch
 from annotations.exchange.importing.stage import Stage
 from annotations.exchange.reading.mturk import PANEL
@@ -58,6 +64,13 @@ class UploadKind:
 
 KINDS: dict[str, UploadKind] = {}
 
+WIZARD = "import"
+"""The kind of file whose columns are said on a page of its own."""
+CHOICES = (
+    *("preset", "mapping", "panel", "duplicates", "question_template"),
+    *("create_questions", "update_flags"),
+)
+
 
 def register(kind: UploadKind) -> None:
     """Let a kind of file be uploaded."""
@@ -100,6 +113,19 @@ register(
         import_answers,
         ("panel", "duplicates", "create_questions", "update_flags"),
         stage=Staging(Stage, stage_answers, store_staged, ("panel", "duplicates")),
+    )
+)
+register(
+    UploadKind(
+        "import",
+        "answers",
+        "",
+        "",
+        "",
+        ColumnNames.parse,
+        import_mapped,
+        CHOICES,
+        stage=Staging(MappedAnswers, stage_chosen, store_chosen, CHOICES[:5]),
     )
 )
 register(

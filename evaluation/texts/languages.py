@@ -50,6 +50,23 @@ def language_warning(texts: Sequence[str], info: EmbedderInfo) -> Message | None
     return Message("english_only", {"model": info.model, **found})
 
 
+def main_language(texts: Sequence[str]) -> str:
+    """Return the language of most sentences, as its code of two letters; "" where too few tell.
+
+    Judged as in `language_warning`: sentences of five words and more, each with the identifier's
+    probability of one half and more, of which five are needed.
+    """
+    unique = list(dict.fromkeys(texts))
+    sentences = [text for text in unique[:: -(-len(unique) // SAMPLE) or 1] if _is_sentence(text)]
+    found: Counter[str] = Counter()
+    if len(sentences) >= FEWEST_SENTENCES:
+        for text in sentences:
+            language, probability = _identifier().classify(text)
+            found[str(language)] += probability >= SURE
+    [(language, count)] = found.most_common(1) or [("", 0)]
+    return language if count >= FEWEST_SENTENCES and 2 * count > len(sentences) else ""
+
+
 def _other_script(texts: Iterable[str]) -> dict[str, Any] | None:
     scripts = Counter(_script(letter) for text in texts for letter in text if letter.isalpha())
     letters = scripts.total()

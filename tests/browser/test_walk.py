@@ -117,6 +117,19 @@ class Walker:
         self.press("To the question set")
         self.look(set_name)
 
+    def import_answers(self, path, set_name):
+        self.press("Import answers")
+        self.look("Import answers")
+        self.page.get_by_label("File").first.set_input_files(path)
+        self.press("Look into the file")
+        self.look("What do the columns hold?")
+        self.press("Check the whole file")
+        self.look("Import answers?")
+        self.page.get_by_role("button", name="Import ").click()
+        self.look("The answers are imported")
+        self.press("To the question set")
+        self.look(set_name)
+
 
 @pytest.mark.parametrize(
     ("width", "scheme"), [(1400, "light"), (390, "dark")], ids=["wide-light", "narrow-dark"]
@@ -151,13 +164,14 @@ def test_from_the_login_to_the_leaderboard(site, chromium, width, scheme):
 
         walker.upload("passages", demo.PASSAGES, name)
         walker.upload("questions", demo.QUESTIONS, name)
-        walker.upload("answers", demo.ANSWERS, name)
+        walker.import_answers(demo.ANSWERS, name)
         walker.upload("model answers", demo.MODEL_ANSWERS, name)
         assert page.get_by_text("Written for a test by nobody real.").is_visible()
 
-        walker.press("Upload answers")
+        walker.press("Import answers")
         page.get_by_label("File").first.set_input_files(demo.ANSWERS)
-        walker.press("Check the file")
+        walker.press("Look into the file")
+        walker.press("Check the whole file")
         walker.look("Import answers?")
         assert page.get_by_text("Nothing changed").is_visible()
         walker.press("To the question set")

@@ -25,6 +25,7 @@ from typing import Any
 from django.core.files.base import ContentFile
 from django.utils.timezone import now
 
+from annotations.exchange.presets import Mapping
 from annotations.models import Upload, WritingProject
 from crowdgrade.models.tokens import make_token
 from evaluation.flow.asking.prompts import TEMPLATES, Prompt
@@ -158,6 +159,8 @@ ROUTES: dict[str, Route] = {
     "admin:question-set-publish": post(EDITS_QUESTIONS),
     "admin:passages": get(QUESTIONS),
     "admin:question": get(QUESTIONS),
+    "admin:import": form(EDITS_QUESTIONS),
+    "admin:import-columns": form(STAGED),
     "admin:upload": form(EDITS_QUESTIONS),
     "admin:uploaded": get(STAGED),
     "admin:upload-confirm": post(STAGED),
@@ -388,8 +391,17 @@ def _staged(of: Any) -> str:
     upload = Upload(
         owner=of.owner,
         question_set=of.set,
-        kind="answers",
+        kind="import",
         name="answers.csv",
+        options={
+            "preset": "own",
+            "mapping": Mapping("worker", "question", ("answer",)).as_dict(),
+            "panel": "",
+            "duplicates": "refuse",
+            "question_template": "",
+            "create_questions": True,
+            "update_flags": False,
+        },
         state=Upload.State.CHECKED,
         report={"version": 1, "what": "answers", "n_rows": 1, "n_new": 1, "changed": True},
     )

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from annotations.exchange.importing.mturk import StagedBatch, store_batch
 from annotations.exchange.importing.report import ImportReport
-from annotations.exchange.presets import Mapping, Preset, rows_of
+from annotations.exchange.presets import Mapping, Preset, preset_named, rows_of
 from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.mturk import QuestionTemplate
 from annotations.exchange.reading.source import Readable
 from annotations.models import QuestionSet
+
+
+class MappedAnswers(StagedBatch):
+    """The answers of such a file; a question that is there keeps the wording that it has."""
+
+    keeps_wordings = True
 
 
 def import_mapped(
@@ -43,9 +52,10 @@ def stage_mapped(
     mapping: Mapping,
     panel: str = "",
     duplicates: Duplicates = Duplicates.REFUSE,
-) -> StagedBatch:
+    template: QuestionTemplate | None = None,
+) -> MappedAnswers:
     """Read a file to its end; to be closed. Raises `InputError` with every bad row."""
-    rows, stage = rows_of(path, preset, mapping, duplicates), StagedBatch()
+    rows, stage = rows_of(path, preset, mapping, duplicates, template), MappedAnswers()
     try:
         stage.fill(rows, panel or preset.panel(mapping), duplicates)
     except BaseException:
@@ -53,3 +63,32 @@ def stage_mapped(
         raise
     stage.asked = rows.questions
     return stage
+
+
+def stage_chosen(
+    path: Readable,
+    *,
+    preset: str,
+    mapping: dict[str, Any],
+    panel: str = "",
+    duplicates: str = Duplicates.REFUSE,
+    question_template: str = "",
+) -> MappedAnswers:
+    """Read a file as a page's choices say, which are plain values; as `stage_mapped`."""
+    return stage_mapped(
+        path,
+        preset=preset_named(preset),
+        mapping=Mapping.of_dict(mapping),
+        panel=panel,
+        duplicates=Duplicates(duplicates),
+        template=QuestionTemplate.parse(question_template) if question_template.strip() else None,
+    )
+
+
+def store_chosen(
+    question_set: QuestionSet, stage: MappedAnswers, *, create_questions: bool, **options: Any
+) -> ImportReport:
+    """Add what was read; questions that are not there are an error unless they may be made."""
+    if not create_questions:
+        stage.asked = {}
+    return store_batch(question_set, stage, **options)

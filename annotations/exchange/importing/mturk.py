@@ -95,6 +95,7 @@ class StagedBatch(Stage):
     """The answers of a batch; `asked` are the questions of its HITs, by their ids."""
 
     asked: dict[str, MturkQuestion]
+    keeps_wordings = False
 
     def more_to_keep(self) -> dict[str, Any]:
         """Return the questions."""
@@ -173,6 +174,8 @@ def _store_questions(batch: StagedBatch, version: QuestionSetVersion) -> int:
         elif not row.text:
             row.text = asked.text
             completed.append(row)
+        elif batch.keeps_wordings:
+            continue
         else:
             problems.add(
                 asked.line,

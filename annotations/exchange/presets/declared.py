@@ -221,6 +221,14 @@ PRESETS = {
     preset.slug: preset
     for preset in (
         Preset(
+            "own",
+            "A table with the columns worker, question and answer",
+            "Our own form, and what Crowdgrade exports.",
+            lambda head: {"worker", "question", "answer"} <= set(head.header),
+            lambda head: Mapping("worker", "question", ("answer",)),
+            private=(),
+        ),
+        Preset(
             "mturk",
             "Mechanical Turk: results of a batch",
             "On the page of the batch: Review Results, then Download CSV.",

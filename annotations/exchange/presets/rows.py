@@ -9,13 +9,19 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 from annotations.exchange.facts import seconds_of
+from annotations.exchange.header import ColumnNames
 from annotations.exchange.presets.declared import PRESETS, Preset, is_list_of_submissions
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.table import Head, open_foreign
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
+from annotations.exchange.reading.answers import LONGEST_ANSWER, AnswerRows, cleaned
 from annotations.exchange.reading.duplicates import Duplicates, remedies
-from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, MturkRows
+from annotations.exchange.reading.mturk import (
+    COLUMNS,
+    MturkQuestion,
+    MturkRows,
+    QuestionTemplate,
+)
 from annotations.exchange.reading.mturk_columns import ANSWER, columns_of
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import OpenTable
@@ -48,12 +54,33 @@ def rows_of(
     preset: Preset,
     mapping: Mapping,
     duplicates: Duplicates = Duplicates.REFUSE,
-) -> MappedRows | MturkRows:
-    """The answers of a file; both kinds of rows hold its questions when they were gone through."""
+    template: QuestionTemplate | None = None,
+) -> MappedRows | MturkRows | OwnRows:
+    """The answers of a file; all kinds of rows hold its questions when they were gone through.
+
+    `template` makes the wordings of the questions of Mechanical Turk out of its Input columns.
+    """
     if preset.slug == "mturk":
         chosen = [glob.escape(name) for name in mapping.answers]
-        return MturkRows(given, None, chosen, duplicates)
+        return MturkRows(given, template, chosen, duplicates)
+    if preset.slug == "own" and mapping.question and len(mapping.answers) == 1:
+        return OwnRows(given, mapping, duplicates)
     return MappedRows(given, preset, mapping, duplicates)
+
+
+class OwnRows(AnswerRows):
+    """The answers of our own table or export, whose questions are known by their ids alone."""
+
+    def __init__(self, given: Readable, mapping: Mapping, duplicates: Duplicates) -> None:
+        names = ColumnNames(mapping.worker, mapping.question, mapping.answers[0])
+        super().__init__(given, names, duplicates)
+        self.questions: dict[str, MturkQuestion] = {}
+
+    def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        for record, key in super().__iter__():
+            if record.question not in self.questions:
+                self.questions[record.question] = MturkQuestion("", {}, record.line)
+            yield record, key
 
 
 class MappedRows:

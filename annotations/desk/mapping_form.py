@@ -1,0 +1,171 @@
+"""The form that says what the columns of a file hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from annotations.desk.forms import DUPLICATES
+from annotations.exchange.presets import PRESETS, Head, Mapping
+from annotations.exchange.problems import InputError
+from annotations.exchange.reading.mturk import QuestionTemplate
+from annotations.exchange.reading.mturk_columns import ANSWER, AnswerColumn
+
+LONGEST_SAMPLE = 40
+LONGEST_NAME = 60
+NONE = [("", "– none –")]
+FLAGGED = ("own", "mturk", "prolific")
+"""Presets whose files may say which answers were rejected."""
+
+
+class MappingForm(forms.Form):
+    """A preset, the columns, and what becomes of questions and of answers given twice."""
+
+    preset = forms.ChoiceField(
+        label="Where the file comes from",
+        choices=[(preset.slug, preset.title) for preset in PRESETS.values()],
+        help_text="Choosing another one proposes other columns.",
+    )
+    worker = forms.ChoiceField(
+        label="Column of the workers' ids",
+        error_messages={"required": "Choose the column that says who answered."},
+    )
+    question = forms.ChoiceField(
+        label="Column of the question's id",
+        required=False,
+        help_text="None, if each column of answers is a question of its own.",
+    )
+    text = forms.ChoiceField(label="Column of the question's wording", required=False)
+    answers = forms.MultipleChoiceField(
+        label="Columns of answers",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="What is not ticked stays with the answers as further facts.",
+        error_messages={"required": "Tick at least one column of answers."},
+    )
+    question_template = forms.CharField(
+        label="How a question reads",
+        required=False,
+        max_length=2000,
+        help_text="Such as “Translate: ${sentence}”, where sentence stands for the column "
+        "Input.sentence. Left empty: the Input cells, a line each.",
+    )
+    duplicates = forms.ChoiceField(
+        label="If a worker answered a question twice",
+        choices=DUPLICATES,
+        help_text="The order is that of the rows. Rows that say the same once more are left out "
+        "in any case.",
+    )
+    panel = forms.CharField(
+        label="Panel",
+        required=False,
+        max_length=100,
+        help_text="Where the workers' ids come from, such as Prolific. The same id in two panels "
+        "is two workers.",
+    )
+    create_questions = forms.BooleanField(
+        label="Add questions that the set does not have yet", required=False
+    )
+    update_flags = forms.BooleanField(
+        label="Update which answers were rejected",
+        required=False,
+        help_text="For answers that are there already; their texts always stay as they are.",
+    )
+
+    def __init__(
+        self,
+        head: Head,
+        fields: Sequence[AnswerColumn],
+        options: dict[str, Any],
+        data: Any = None,
+    ) -> None:
+        """Make the form of a file; `fields` are those of Mechanical Turk, empty for others."""
+        mapping = Mapping.of_dict(options["mapping"])
+        chosen = {name: getattr(mapping, name) for name in ("worker", "question", "text")}
+        super().__init__(data, initial={**options, **chosen, "answers": list(mapping.answers)})
+        self._head, self._mapping, self._of = head, mapping, options["preset"]
+        names = [(name, _short(name)) for name in head.header]
+        for field in ("worker", "question", "text"):
+            self.fields[field].choices = NONE + names  # type: ignore[attr-defined]
+        self.fields["answers"].choices = self._columns(fields)  # type: ignore[attr-defined]
+        if self._of == "mturk":
+            # Its other columns have fixed names.
+            for field in ("worker", "question", "text"):
+                del self.fields[field]
+        else:
+            del self.fields["question_template"]
+        if self._of not in FLAGGED:
+            del self.fields["update_flags"]
+
+    def _columns(self, fields: Sequence[AnswerColumn]) -> list[tuple[str, str]]:
+        """The columns that may hold answers, each with what stands in it."""
+        if self._of == "mturk":
+            return [
+                (ANSWER + one.name, _described(ANSWER + one.name, one.reason, one.samples))
+                for one in fields
+            ]
+        head = self._head
+        names = [
+            name for name in head.header if head.samples(name) or name in self._mapping.answers
+        ]
+        return [
+            (name, _described(name, _other(head.wordings.get(name, ""), name), head.samples(name)))
+            for name in dict.fromkeys(names)
+        ]
+
+    def clean_question_template(self) -> str:
+        """Refuse what is no template, with the reason."""
+        text: str = self.cleaned_data["question_template"]
+        try:
+            QuestionTemplate.parse(text)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+        return text
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse columns that cannot stand together."""
+        found = super().clean() or self.cleaned_data
+        if self._of != "mturk" and "worker" in found and "answers" in found:
+            try:
+                self._chosen().checked(self._head.header, self._head.name)
+            except InputError as error:
+                problem = error.problems[0]
+                self.add_error("answers", f"{problem.reason.capitalize()}. {problem.remedy}")
+        return found
+
+    def _chosen(self) -> Mapping:
+        found = self.cleaned_data
+        if self._of == "mturk":
+            fixed = self._mapping
+            return Mapping(fixed.worker, fixed.question, tuple(found["answers"]))
+        named = {name: found.get(name, "") for name in ("worker", "question", "text")}
+        return Mapping(**named, answers=tuple(found["answers"]))
+
+    def options(self) -> dict[str, Any]:
+        """Return what is kept with the file, as plain values."""
+        found = self.cleaned_data
+        return {
+            "preset": self._of,
+            "mapping": self._chosen().as_dict(),
+            "panel": found["panel"].strip(),
+            "duplicates": found["duplicates"],
+            "question_template": found.get("question_template", ""),
+            "create_questions": found["create_questions"],
+            "update_flags": found.get("update_flags", False),
+        }
+
+
+def _described(name: str, about: str, samples: Sequence[str]) -> str:
+    told = f" – {_short(about)}" if about else ""
+    shown = [f"“{_short(text, LONGEST_SAMPLE)}”" for text in samples]
+    return f"{_short(name)}{told}: {', '.join(shown) or 'empty'}"
+
+
+def _other(wording: str, name: str) -> str:
+    return "" if wording == name else wording
+
+
+def _short(text: str, longest: int = LONGEST_NAME) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"

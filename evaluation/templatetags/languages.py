@@ -1,0 +1,48 @@
+"""The language of answers that are about to come in, with the warning of the default embedder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django import template
+from django.conf.locale import LANG_INFO
+
+from evaluation.backends.embedding.contract import EmbedderInfo
+from evaluation.backends.errors import BackendError
+from evaluation.flow.parameters import AqerParameters
+from evaluation.options import SITE
+from evaluation.texts.languages import language_warning, main_language
+
+register = template.Library()
+
+DEFAULT = EmbedderInfo(
+    spec=AqerParameters.options()["embedder"].default,
+    model="all-MiniLM-L6-v2",
+    revision="",
+    precision="float32",
+    dimension=384,
+    languages="en",
+)
+"""What is told of the default model without loading it."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """The name of the language, "" where nothing is sure; of how many texts; a warning or ""."""
+
+    name: str
+    count: int
+    warning: str
+
+
+@register.simple_tag
+def languages_of(texts: Sequence[str]) -> Told:
+    """Return in which language answers are, and what grading them by default would miss."""
+    try:
+        code = main_language(texts)
+    except BackendError:
+        code = ""
+    warning = language_warning(texts, DEFAULT)
+    name = LANG_INFO.get(code, {}).get("name", code)
+    return Told(name, len(texts), SITE.said(warning) if warning else "")

@@ -1,0 +1,224 @@
+"""Importing answers from any file: sent once, its columns said, nothing lost on the way."""
+
+from html import unescape
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from annotations.models import Question, QuestionSet, Response, Upload, Worker
+from tests.annotations.exchange.presets import exports
+from tests.annotations.exchange.presets.test_presets import FILES, read
+from tests.desk.test_uploads import files
+
+
+@pytest.fixture
+def question_set(rana, client):
+    client.force_login(rana)
+    return QuestionSet.objects.create(owner=rana, name="rivers")
+
+
+class Wizard:
+    """Somebody who sends a file and says what its columns hold."""
+
+    def __init__(self, client, question_set):
+        self.client, self.set = client, question_set
+
+    def send(self, name, content):
+        address = reverse("admin:import", args=[self.set.public_id])
+        file = SimpleUploadedFile(name, content)
+        self.page = self.client.post(address, {"file": file}, follow=True)
+        self.upload = Upload.objects.latest("pk")
+        return self.text
+
+    @property
+    def text(self):
+        return unescape(self.page.content.decode())
+
+    def address(self, name):
+        return reverse(f"admin:{name}", args=[self.set.public_id, self.upload.public_id])
+
+    def say(self, action="show", **changes):
+        """Send the form as it stands, with changes, as a browser does."""
+        form = self.page.context["form"]
+        data = {name: form[name].value() for name in form.fields}
+        data = {name: value for name, value in data.items() if value not in (None, False)}
+        sent = {**data, **changes, action: "yes"}
+        self.page = self.client.post(self.address("import-columns"), sent, follow=True)
+        self.upload.refresh_from_db()
+        return self.text
+
+    def confirm(self):
+        self.page = self.client.post(self.address("upload-confirm"), follow=True)
+        self.upload.refresh_from_db()
+        return self.text
+
+
+@pytest.fixture
+def wizard(client, question_set):
+    return Wizard(client, question_set)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_known_file_comes_in_by_three_clicks(wizard, name):
+    wizard.send(*FILES[name])
+    rows, records = read(name)
+    assert (wizard.upload.state, wizard.page.status_code) == ("mapping", 200)
+    shown = wizard.page.context["shown"]
+    assert [(r.worker, r.question, r.text) for r in shown] == [
+        (r.worker, r.question, r.text) for r in records[:10]
+    ]
+    assert not Response.objects.exists()
+    wizard.say("check")
+    assert wizard.upload.state == "checked"
+    assert wizard.upload.report["n_new"] == len(records)
+    told = wizard.confirm()
+    assert Response.objects.count() == len(records)
+    assert dict(Question.objects.values_list("external_id", "text")) == {
+        question: asked.text for question, asked in rows.questions.items()
+    }
+    assert "Grade these answers" in told
+    assert files() == []
+
+
+def test_the_form_shows_each_column_with_what_stands_in_it(wizard):
+    told = wizard.send(*FILES["mturk"])
+    assert "Answer.text: “ann says H1”, “bob says H1”, “ann says H2”" in told
+    assert "Answer.word – the same as Input.word: “H1”, “H2”" in told
+    assert wizard.page.context["form"]["answers"].value() == ["Answer.text"]
+    told = wizard.send(*FILES["qualtrics"])
+    assert "Q2 – Why do tides rise, in your own words?: “test test test”, “The moon pulls" in told
+    assert "--" not in told.partition("<main")[2]
+
+
+def test_other_columns_are_shown_without_sending_the_file_again(wizard):
+    wizard.send(*FILES["qualtrics"])
+    wizard.say(worker="ResponseId", answers=["Q1"])
+    assert [(r.worker, r.question) for r in wizard.page.context["shown"][:2]] == [
+        ("R_1", "Q1"), ("R_2", "Q1")
+    ]  # fmt: skip
+    wizard.say("check")
+    wizard.confirm()
+    assert set(Worker.objects.values_list("external_id", flat=True)) == {
+        f"R_{n}" for n in range(1, 5)
+    }
+    assert set(Response.objects.values_list("text", flat=True)) == {"Yes, I consent"}
+
+
+def test_another_preset_proposes_other_columns(wizard):
+    wizard.send(*FILES["long"])
+    assert wizard.upload.options["preset"] == "long"
+    wizard.say(preset="wide")
+    assert wizard.upload.options["mapping"]["question"] == ""
+    wizard.say(preset="mturk")
+    assert "No answer can be read like this" in wizard.text
+    wizard.say(preset="long")
+    assert len(wizard.page.context["shown"]) == 3
+
+
+def test_a_file_with_bad_rows_stays_to_be_read_otherwise(wizard):
+    content = exports.LONG + b"p1,tides,Another text,a\n,salt,Whose is it?,a\n"
+    wizard.send("table.csv", content)
+    told = wizard.say("check")
+    assert wizard.upload.state == "mapping"
+    assert "2 problems were found, so nothing was stored" in told
+    assert "worker p1 answered question tides already in line 2" in told
+    assert "the first or the last" in told
+    assert "the worker is missing" in told
+    assert len(files()) == 1
+    # One of the two goes by a choice; the other one has to be mended in the file.
+    told = wizard.say("check", duplicates="last")
+    assert "1 problem was found" in told
+    assert not Response.objects.exists()
+    wizard.send("table.csv", content.replace(b",salt,Whose", b"p3,salt,Whose"))
+    wizard.say("check", duplicates="last")
+    wizard.confirm()
+    assert Response.objects.get(
+        submission__worker__external_id="p1", question__external_id="tides"
+    ).text == "Another text"  # fmt: skip
+
+
+def test_a_checked_file_can_be_read_otherwise_still(wizard):
+    wizard.send(*FILES["wide"])
+    wizard.say("check")
+    assert "Change how it is read" in wizard.text
+    wizard.page = wizard.client.get(wizard.address("import-columns"))
+    wizard.say(answers=["Anything else?"])
+    assert wizard.upload.state == "mapping"
+    wizard.say("check")
+    wizard.confirm()
+    assert set(Question.objects.values_list("external_id", flat=True)) == {"Anything else?"}
+
+
+def test_what_is_missing_is_said_at_its_place_and_the_choices_stay(wizard):
+    wizard.send(*FILES["wide"])
+    told = wizard.say(worker="", answers=[])
+    assert wizard.page.status_code == 400
+    assert "Choose the column that says who answered." in told
+    assert "Tick at least one column of answers." in told
+    told = wizard.say(worker="Name", answers=["Name"])
+    assert "One column is used twice" in told
+    assert wizard.upload.options["mapping"]["worker"] == "Name"
+
+
+def test_a_file_without_answers_is_refused_at_once_with_the_reason(wizard):
+    told = wizard.send("prolific_export_671b.csv", exports.SUBMISSIONS)
+    assert "list of submissions, which holds no answers" in told
+    assert wizard.upload.state == "bad"
+    assert files() == []
+    assert "the file is empty" in wizard.send("a.csv", b" \n") or "empty" in wizard.text
+
+
+def test_questions_that_are_there_keep_their_words_and_typing_errors_are_found(
+    wizard, question_set
+):
+    draft = question_set.draft()
+    Question.objects.create(version=draft, external_id="tides", text="Why tides?")
+    wizard.send(*FILES["long"])
+    assert wizard.page.context["form"]["create_questions"].value() is False
+    assert "has no question salt" in wizard.say("check")
+    wizard.say("check", create_questions="on")
+    wizard.confirm()
+    assert dict(Question.objects.values_list("external_id", "text")) == {
+        "tides": "Why tides?", "salt": ""
+    }  # fmt: skip
+
+
+GERMAN = (
+    "Weil der Mond das Wasser zu sich zieht und die Erde sich dabei dreht.",
+    "Die Flüsse waschen das Salz aus den Steinen und tragen es ins Meer.",
+    "Ich glaube, dass die Sonne auch ein wenig daran beteiligt ist.",
+    "Das Meer ist salzig, weil das Wasser verdunstet und das Salz bleibt.",
+    "Niemand weiß es genau, aber der Mond spielt wohl eine große Rolle.",
+    "Es liegt daran, dass sich die Erde einmal am Tag um sich selbst dreht.",
+)
+
+
+def test_answers_in_another_language_are_warned_of_before_anything_is_graded(wizard):
+    rows = "".join(f'p{n},tides,"{text}"\n' for n, text in enumerate(GERMAN))
+    told = wizard.send("table.csv", f"worker,question,answer\n{rows}".encode())
+    assert "The answers are in German" in told
+    assert "all-MiniLM-L6-v2" in told
+    english = "".join(f"p{n},tides,The moon pulls at the water of the sea {n}\n" for n in range(8))
+    told = wizard.send("table.csv", f"worker,question,answer\n{english}".encode())
+    assert "The answers are in English" in told
+    assert "MiniLM" not in told
+
+
+def test_the_template_of_mechanical_turk_words_the_questions(wizard):
+    wizard.send(*FILES["mturk"])
+    assert "is no template" in wizard.say(question_template="50 $")
+    wizard.say("check", question_template="Say ${word}!")
+    wizard.confirm()
+    assert set(Question.objects.values_list("text", flat=True)) == {"Say H1!", "Say H2!"}
+    assert Response.objects.first().extra["Answer.word"] == "H1"
+
+
+def test_somebody_else_and_a_file_that_is_gone_find_nothing(wizard, client, otto):
+    wizard.send(*FILES["wide"])
+    address = wizard.address("import-columns")
+    wizard.say("check")
+    wizard.confirm()
+    assert client.get(address).status_code == 404
+    client.force_login(otto)
+    assert client.get(address).status_code == 404
