@@ -27,6 +27,7 @@ from evaluation.files.metrics import (
 )
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.umwp.ablation import AblationRow
+from evaluation.flow.umwp.comparing import ComparisonRow
 from evaluation.flow.umwp.labels import LabelledReplies, LabelRow, label_replies
 from evaluation.flow.umwp.parameters import UmwpParameters
 from evaluation.flow.umwp.people import (
@@ -41,10 +42,10 @@ from evaluation.flow.umwp.study import ItemRow, PairRow, UmwpStudy, study_replie
 from evaluation.flow.umwp.templates import own_templates, templates_of
 from evaluation.flow.umwp.tuning import agreement, labelled_replies
 
-PAIRS, ABLATION = "pairs.csv", "ablation.csv"
+PAIRS, ABLATION, COMPARISONS = "pairs.csv", "ablation.csv", "comparisons.csv"
 LABELS = "labels.csv"
 PERSONS = "people.csv"
-UMWP_FILES = (*FILES, PAIRS, ABLATION)
+UMWP_FILES = (*FILES, PAIRS, ABLATION, COMPARISONS)
 SIZES, TRENDS, PICTURE = "sizes.csv", "size_trends.csv", "f1_by_size.svg"
 
 Progress = Callable[[str, int, int], None]
@@ -184,6 +185,7 @@ def write_umwp(
     folder.write_csv(ITEMS, ItemRow._fields, study.items())
     folder.write_csv(PAIRS, PairRow._fields, study.pairs())
     folder.write_csv(ABLATION, AblationRow._fields, study.ablation())
+    folder.write_csv(COMPARISONS, ComparisonRow._fields, study.comparisons)
     folder.write_json(SUMMARY, {**_summary(study, hashes, counts), **(more or {})})
 
 

@@ -64,7 +64,7 @@ def chosen(of: type[Asked], options: Mapping[str, Any]) -> Asked:
     for name, option in of.options().items():
         if isinstance(option, Ids):
             values[name] = ()
-        elif isinstance(option, Switch):
+        elif isinstance(option, Switch) and name in options:
             values[name] = bool(options[name])
     parameters = of(**values)
     problems = TERMINAL.all_told(of, parameters.problems())

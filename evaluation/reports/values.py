@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from evaluation.flow.aqer_summary import HasSummary, summary_of
 from evaluation.words.reasons import in_words
@@ -49,3 +50,17 @@ class Ceiling:
         found = summary_of(run).ceiling
         estimate = Estimate(found.score, found.low, found.high)
         return cls(estimate, found.n_workers, found.n_questions, found.reason)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What does not count: how many, and why."""
+
+    count: int
+    reason: str
+    words: str
+
+
+def left_out(exclusions: Iterable[Mapping[str, Any]]) -> list[LeftOut]:
+    """Return what a study left out, by reason, in words."""
+    return [LeftOut(one["count"], one["reason"], in_words(one["reason"])) for one in exclusions]

@@ -16,6 +16,7 @@ from evaluation.words.message import SENTENCE, Message, Sentence, filled
 from evaluation.words.panels import PANELS
 from evaluation.words.remedies import FAILED, REMEDIES
 from evaluation.words.trust import TRUST
+from evaluation.words.umwp import UMWP
 from evaluation.words.views import VIEWS
 from evaluation.words.warnings import WARNINGS
 
@@ -31,6 +32,7 @@ COMMON: Mapping[str, Sentence] = {
     **JUDGE,
     **PANELS,
     **VIEWS,
+    **UMWP,
 }
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 

@@ -128,6 +128,8 @@ WHY_EMPTY: Mapping[str, str] = {
     "partner_without_reply": "one problem of the pair has no reply",
     "text_with_both_labels": "the text stands there with both labels (left out of pairs only)",
     "answerable_unknown": "nobody said whether the question has an answer",
+    "no_number_to_compare": "the question has an answer, but none of its accepted answers is a "
+    "number: it does not count where numbers are compared",
     "size_unknown": "how large the model is, is not known",
     "fewer_than_3_sizes": "a trend needs models of 3 sizes",
     "adds_nothing": "what it finds is found without it",

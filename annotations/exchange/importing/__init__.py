@@ -20,6 +20,7 @@ from annotations.exchange.importing.prompts import import_prompts
 from annotations.exchange.importing.questions import import_passages, import_questions
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import all_or_nothing
+from annotations.exchange.importing.word_problems import import_word_problems
 
 __all__ = [
     "ImportReport",
@@ -30,4 +31,5 @@ __all__ = [
     "import_passages",
     "import_prompts",
     "import_questions",
+    "import_word_problems",
 ]

@@ -24,6 +24,13 @@ LAYOUT = (
     '"relevant_ids": null, "source": "..."}.'
 )
 CATEGORIES = (1, 2, 3, 4, 5)
+CATEGORY_NAMES = {
+    1: "key information missing",
+    2: "ambiguous key information",
+    3: "unrealistic conditions",
+    4: "unrelated object",
+    5: "question missing",
+}
 DIRECT = "direct"
 
 

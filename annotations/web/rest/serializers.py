@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -31,7 +32,7 @@ PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
 def serializer_of(
     report: type[Any], *also: str, without: tuple[str, ...] = ()
 ) -> type[serializers.Serializer[Any]]:
-    """Return the serializer of a dataclass.
+    """Return the serializer of a dataclass, or of a named tuple.
 
     Parameters
     ----------
@@ -42,16 +43,25 @@ def serializer_of(
     Raises TypeError for a type that has no form in JSON.
     """
     hints = get_type_hints(report)
-    fields = {
-        field.name: _field(hints[field.name])
-        for field in dataclasses.fields(report)
-        if field.name not in without
-    }
+    fields = {name: _field(hints[name]) for name in _names(report) if name not in without}
     fields |= {name: _field(_returned(getattr(report, name))) for name in also}
     # Standing alone, the first line of the dataclass describes what is sent.
     described = (report.__doc__ or "").strip().splitlines()[0]
     name = f"Result{report.__name__}Serializer"
     return type(name, (serializers.Serializer,), fields | {"__doc__": described})
+
+
+def _names(report: type[Any]) -> Sequence[str]:
+    """Return the names of the fields of a dataclass or a named tuple."""
+    if dataclasses.is_dataclass(report):
+        return [field.name for field in dataclasses.fields(report)]
+    names: Sequence[str] = report._fields
+    return names
+
+
+def _has_fields(hint: Any) -> bool:
+    """Return whether a type gets a serializer of its own."""
+    return dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")
 
 
 def _returned(prop: property) -> Any:
@@ -69,14 +79,14 @@ def _field(hint: Any, **options: Any) -> Any:
         return serializers.ChoiceField(choices=list(inner), **options)
     if origin in (list, tuple):
         parts = [part for part in inner if part is not Ellipsis]
-        if dataclasses.is_dataclass(parts[0]) and parts[0] not in PLAIN:
-            return serializer_of(parts[0])(many=True, **options)  # type: ignore[arg-type]
+        if _has_fields(parts[0]) and parts[0] not in PLAIN:
+            return serializer_of(parts[0])(many=True, **options)
         return serializers.ListField(child=_field(parts[0]), **options)
     if origin is dict:
         child = serializers.JSONField() if inner[1] is Any else _field(inner[1])
         return serializers.DictField(child=child, **options)
-    if dataclasses.is_dataclass(hint):
-        return serializer_of(hint)(**options)  # type: ignore[arg-type]
+    if _has_fields(hint):
+        return serializer_of(hint)(**options)
     if hint is Any:
         return serializers.JSONField(**options)
     raise TypeError(f"{hint} has no form in JSON")

@@ -16,7 +16,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from evaluation.evidence.benchmarks import memory
+from evaluation.evidence.benchmarks import memory, word_problems
 from evaluation.evidence.benchmarks.results import Claim, FailedError, Figure, Findings, figure
 
 # MAQA: questions, replies to each, right answers to each, and words for them.
@@ -31,7 +31,7 @@ def of_answers() -> Findings:
     """Time each study over files of the size of its paper."""
     rows: list[Figure] = []
     remarks: list[str] = []
-    for part in (of_maqa,):
+    for part in (of_maqa, word_problems.of_umwp):
         found = part()
         rows += found.rows
         remarks += found.remarks

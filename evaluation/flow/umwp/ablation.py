@@ -7,6 +7,7 @@ stand beside it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from evaluation.flow.umwp.judged import Judged, taken_of
 from evaluation.flow.umwp.parameters import UmwpParameters
 from evaluation.methods.cells import Booleans
 from evaluation.methods.inference.clustered import Estimate
-from evaluation.methods.umwp.noticing import Taken, f1_lost, rates
+from evaluation.methods.umwp.noticing import f1_lost, rates
 
 BOTH, TEMPLATES, EXPRESSIONS = "both", "templates", "expressions"
 NAMES = ("precision", "recall", "f1")
@@ -55,7 +56,7 @@ def ablation(
     for (system, form), replies in judged.items():
         both = taken_of(replies)
         for part, positive in _parts(replies, parameters.rules).items():
-            taken = Taken(both.unanswerable, positive, both.refused, both.right)
+            taken = replace(both, positive=positive)
             found = rates(taken, *draws)
             for name in NAMES:
                 yield AblationRow.of((system, form, part), name, found[name])

@@ -51,4 +51,5 @@ def taken_of(replies: Sequence[Judged]) -> Taken:
         np.array([one.positive for one in replies], dtype=np.bool_),
         np.array([one.classified.taken_as == REFUSED for one in replies], dtype=np.bool_),
         np.array([one.right for one in replies], dtype=np.bool_),
+        gradable=np.array([bool(one.problem.answers) for one in replies], dtype=np.bool_),
     )

@@ -98,6 +98,8 @@ def _blocks(
     embedder.fit([*compared, *windows])
     of_templates = _unit(embedder.embed(compared))
     unspaced = _unspaced_templates(compared)
+    if progress:
+        progress("windows", 0, len(windows))
     for start in range(0, len(windows), BLOCK):
         block = windows[start : start + BLOCK]
         # Rounding may bring equal texts above 1.

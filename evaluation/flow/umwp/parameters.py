@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -80,7 +81,7 @@ class UmwpParameters(Parameters):
             highest=2**63 - 1,
         ),
     )
-    sentences: ClassVar = {"unreadable": "{reason}"}
+    sentences: ClassVar[Mapping[str, str]] = {"unreadable": "{reason}"}
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from annotations.exchange.records import AnswerStatus
 from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
 from evaluation.flow.umwp.ablation import AblationRow, ablation
 from evaluation.flow.umwp.classifying import ANSWERABLE
+from evaluation.flow.umwp.comparing import ComparisonRow, compared
 from evaluation.flow.umwp.judged import Judged, judge, taken_of
 from evaluation.flow.umwp.likeness import Likeness, likeness
 from evaluation.flow.umwp.parameters import UmwpParameters
@@ -35,7 +36,7 @@ UNKNOWN, ERROR, NO_REPLY = "unknown_item", "error", "no_reply"
 NO_PARTNER = "partner_missing"
 NO_PARTNER_REPLY = "partner_without_reply"
 BOTH_LABELS = "text_with_both_labels"
-NOT_TOLD = "answerable_unknown"
+NOT_TOLD, NO_NUMBER = "answerable_unknown", "no_number_to_compare"
 PAIRS = "pairs"
 # The threshold of the paper, for its encoder and its templates.
 OF_THE_PAPER = 0.75
@@ -134,6 +135,11 @@ class UmwpStudy:
         return list(self._metrics())
 
     @cached_property
+    def comparisons(self) -> list[ComparisonRow]:
+        """Return every two systems compared, in each form that both were asked in."""
+        return list(compared(self.labelled, self.parameters))
+
+    @cached_property
     def labelled(self) -> dict[tuple[str, str], list[Judged]]:
         """Return the replies to problems of which it is known whether they have an answer."""
         return {
@@ -198,7 +204,7 @@ class UmwpStudy:
             found.template,
             found.expression,
             found.answer,
-            judged.right if problem.answerable else None,
+            judged.right if problem.answerable and problem.answers else None,
             NOT_TOLD if problem.answerable is None else None,
         )
 
@@ -351,6 +357,9 @@ def study_replies(
     not_told = [problem.id for problem in problems if problem.answerable is None]
     if not_told:
         exclusions.add_all(NOT_TOLD, not_told)
+    no_number = [one.id for one in problems if one.answerable and not one.answers]
+    if no_number:
+        exclusions.add_all(NO_NUMBER, no_number)
     twice = both_labels(problems)
     if twice:
         exclusions.add_all(

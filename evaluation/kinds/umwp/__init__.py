@@ -1,15 +1,33 @@
 """UMWP: whether a model notices that a problem has no answer."""
 
-from evaluation.flow.umwp.parameters import UmwpParameters
+from evaluation.flow.umwp.run_options import UmwpRunOptions
+from evaluation.flow.umwp.summary import UmwpSummary
 from evaluation.kinds.kind import Kind
 from evaluation.kinds.umwp.evaluate import EVALUATE
+from evaluation.kinds.umwp.pages import CHARTS, PAGES
+from evaluation.kinds.umwp.start import START
 from evaluation.kinds.umwp.study import STUDY
+from evaluation.kinds.umwp.terminal import report_of_run
+from evaluation.kinds.umwp.views import VIEWS
+from evaluation.reports.umwp import TABLES, noticing_report
+from evaluation.steps.umwp.noticing import ask_and_classify, problems_at_start
 
 UMWP = Kind(
     name="umwp",
-    title="UMWP",
-    words="Tells whether a model notices that a math word problem has no answer.",
-    options=UmwpParameters,
+    title="Does it notice that there is no answer?",
+    words="Puts questions to models, some without an answer, and tells who notices it.",
+    options=UmwpRunOptions,
+    run=ask_and_classify,
+    summary=UmwpSummary,
+    tables=TABLES,
+    charts=CHARTS,
+    report=noticing_report,
+    text=report_of_run,
+    pages=PAGES,
+    needs_answers=False,
+    check=problems_at_start,
     evaluate=EVALUATE,
     study=STUDY,
+    start=START,
+    views=VIEWS,
 )

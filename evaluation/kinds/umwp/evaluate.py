@@ -9,8 +9,8 @@ from typing import Any
 
 from evaluation.files.umwp import UMWP_FILES, UmwpRequest, evaluate_umwp
 from evaluation.flow.metrics import MetricRow
-from evaluation.flow.umwp.parameters import UmwpParameters
 from evaluation.flow.umwp.people import people_metrics
+from evaluation.flow.umwp.run_options import UmwpRunOptions
 from evaluation.flow.umwp.sizes import SizeRow
 from evaluation.flow.umwp.study import COUNTS, RATES, UmwpStudy
 from evaluation.kinds.answer_files import WITHOUT_MODELS, add_columns
@@ -62,13 +62,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
 
 
-def evaluate(parameters: UmwpParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
+def evaluate(parameters: UmwpRunOptions, arguments: Mapping[str, Any], progress: Progress) -> str:
     """Evaluate, write the tables, and say what came out and where it is."""
     request = UmwpRequest(
         arguments["problems"],
         arguments["replies"],
         arguments["templates"],
-        parameters,
+        parameters.evaluation(),
         arguments["output"],
         arguments["labels"],
         arguments["people"],

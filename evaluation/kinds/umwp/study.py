@@ -10,7 +10,7 @@ from typing import Any
 from evaluation.files.asking import Asking
 from evaluation.files.umwp_study import UmwpStudyRequest, study_umwp
 from evaluation.flow.umwp.asking import FORMS
-from evaluation.flow.umwp.parameters import UmwpParameters
+from evaluation.flow.umwp.run_options import UmwpRunOptions
 from evaluation.kinds.kind import Progress, Studied, Study
 from evaluation.kinds.umwp.evaluate import report
 from evaluation.words.console import at_least
@@ -52,7 +52,7 @@ def _forms(text: str) -> tuple[str, ...]:
 
 
 def run(
-    parameters: UmwpParameters, arguments: Mapping[str, Any], asking: Asking, progress: Progress
+    parameters: UmwpRunOptions, arguments: Mapping[str, Any], asking: Asking, progress: Progress
 ) -> Studied:
     """Ask, evaluate, write, and say what came out."""
     request = UmwpStudyRequest(
@@ -60,7 +60,7 @@ def run(
         arguments["templates"],
         tuple(arguments["forms"]),
         arguments["first"],
-        parameters,
+        parameters.evaluation(),
         arguments["output"],
     )
     study, complete = study_umwp(request, asking, progress)

@@ -32,7 +32,8 @@ class Taken:
     unanswerable : (n,) the label. positive : (n,) the reply takes the problem for unanswerable.
     refused : (n,) the reply was refused; never positive. right : (n,) the number is the right one
     and the problem was taken for answerable. problem : (n,) numbers of the problems, where several
-    replied to the same; None for one reply each.
+    replied to the same; None for one reply each. gradable : (n,) whether it is known which number
+    is right, where the problem has an answer; None for all.
     """
 
     unanswerable: Booleans
@@ -40,6 +41,7 @@ class Taken:
     refused: Booleans
     right: Booleans
     problem: Integers | None = None
+    gradable: Booleans | None = None
 
     def of(self, chosen: Booleans) -> Taken:
         """Return some of them."""
@@ -49,6 +51,7 @@ class Taken:
             self.refused[chosen],
             self.right[chosen],
             None if self.problem is None else self.problem[chosen],
+            None if self.gradable is None else self.gradable[chosen],
         )
 
     def counts(self) -> dict[str, int]:
@@ -70,7 +73,7 @@ def rates(taken: Taken, n_draws: int = 400, seed: int = 0) -> Mapping[str, Estim
 
     precision = TP / (TP + FP), recall = TP / (TP + FN), f1 = 2 TP / (2 TP + FP + FN);
     answer_accuracy: the share of answerable problems (those of refused replies too) that were
-    taken for answerable and answered rightly.
+    taken for answerable and answered rightly, where it is known which number is right.
 
     Parameters
     ----------
@@ -84,8 +87,9 @@ def rates(taken: Taken, n_draws: int = 400, seed: int = 0) -> Mapping[str, Estim
     """
     cases = taken._cases()
     tp, fp, fn = (column.astype(np.float64) for column in cases.values())
-    answerable = (~taken.unanswerable).astype(np.float64)
-    right = (taken.right & ~taken.unanswerable).astype(np.float64)
+    gradable = True if taken.gradable is None else taken.gradable
+    answerable = (~taken.unanswerable & gradable).astype(np.float64)
+    right = (taken.right & ~taken.unanswerable & gradable).astype(np.float64)
     parts = np.vstack([tp, tp, 2 * tp, right])
     wholes = np.vstack([tp + fp, tp + fn, 2 * tp + fp + fn, answerable])
     n = [tp.sum() + fp.sum(), tp.sum() + fn.sum(), len(tp) - taken.refused.sum(), answerable.sum()]

@@ -12,6 +12,7 @@ from evaluation.flow.eloquent.summary import EloquentSummary
 from evaluation.methods.eloquent.judges import JudgeAgreement
 from evaluation.models import Run
 from evaluation.reports.eloquent.people import findings_with_people
+from evaluation.reports.values import LeftOut, left_out
 from evaluation.words.reasons import in_words
 
 # Sets that people and programs judged differently, as a page shows them.
@@ -75,15 +76,6 @@ class ItemScores:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """What does not count: how many, and why."""
-
-    count: int
-    reason: str
-    words: str
-
-
-@dataclass(frozen=True)
 class EloquentReport:
     """Everything on the first page; items and groups with the lowest average first."""
 
@@ -113,10 +105,7 @@ def eloquent_report(run: Run) -> EloquentReport:
         _groups(findings, "variation:"),
         _groups(findings, "language:"),
         list(findings.agreements),
-        [
-            LeftOut(one["count"], one["reason"], in_words(one["reason"]))
-            for one in summary.exclusions
-        ],
+        left_out(summary.exclusions),
         summary,
         _apart(findings),
     )

@@ -11,6 +11,7 @@ from evaluation.site.results.decision import decide
 from evaluation.site.results.heat_map import heat_map
 from evaluation.site.results.judging import judged
 from evaluation.site.results.models import models
+from evaluation.site.results.noticing import replies
 from evaluation.site.results.pair import pair, two
 from evaluation.site.results.planner import planner
 from evaluation.site.results.question import question
@@ -38,6 +39,7 @@ urlpatterns = [
         name="results-pair",
     ),
     path(f"{RUN}models/", models, name="results-models"),
+    path(f"{RUN}noticing/", replies, name="results-noticing-replies"),
     path(f"{RUN}alarms/", alarms, name="results-alarms"),
     path(f"{RUN}alarms/no-<int:place>/", alarm, name="results-alarm"),
     path(f"{RUN}anchors/", anchors, name="results-anchors"),

@@ -251,6 +251,6 @@ def test_a_sample_of_the_published_problems_has_their_shares(tmp_path, data_fold
 def test_without_the_options_nothing_more_is_written(tmp_path):
     assert evaluate(tmp_path).code == 0
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "ablation.csv", "items.csv", "metrics.csv", "pairs.csv", "summary.json",
+        "ablation.csv", "comparisons.csv", "items.csv", "metrics.csv", "pairs.csv", "summary.json",
     ]  # fmt: skip
     assert {row["metric"] for row in rows(tmp_path, "metrics.csv")} >= set(RATES)

@@ -1,0 +1,28 @@
+"""The door to importing math word problems of which some have no answer."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotations.exchange.importing import ImportReport, import_word_problems
+from annotations.management.importing import ImportCommand
+
+
+class Command(ImportCommand):
+    """Bring problems with their labels into a question set."""
+
+    help = (
+        "Add the problems of FILE (JSON Lines of UMWP) to the question set SET, which is made if "
+        "there is none: questions that say whether they have an answer."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET FILE."""
+        super().add_arguments(parser)
+        parser.add_argument("file", type=Path, metavar="FILE")
+
+    def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
+        """All problems or none."""
+        question_set = self.question_set(options, create=True)
+        return [import_word_problems(question_set, options["file"], dry_run=options["dry_run"])]

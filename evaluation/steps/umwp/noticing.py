@@ -1,0 +1,179 @@
+"""A run that asks whether models notice that a question has no answer, from options to summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import metadata
+from typing import Any
+
+from annotations.exchange import AnswerStatus
+from annotations.exchange.reading.systems import System, parameters_of
+from annotations.exchange.reading.word_problems import WordProblem, WordProblemReply
+from annotations.models import QuestionSetVersion
+from annotations.models.access import Anybody
+from evaluation.flow.asking.plan import Item
+from evaluation.flow.metrics import Exclusions
+from evaluation.flow.umwp.asking import conversation
+from evaluation.flow.umwp.run_options import UmwpRunOptions
+from evaluation.flow.umwp.sizes import size_rows, trend_rows
+from evaluation.flow.umwp.study import UmwpStudy, study_replies
+from evaluation.flow.umwp.summary import VERSION, UmwpSummary
+from evaluation.flow.umwp.templates import own_templates
+from evaluation.models import LanguageModel, Run
+from evaluation.options import Problem, problem, signed
+from evaluation.options.parameters import SHORT
+from evaluation.steps.asking.in_turns import AskedInTurns, Round
+from evaluation.steps.asking.kept import Usage
+from evaluation.steps.asking.registered import problems_with_models, registered
+from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.steps.umwp.problems import has_labels, hash_of, problems_of
+from evaluation.steps.umwp.tables import ReplyRow, keep_findings
+from evaluation.words.message import Message
+
+ASKING = "asking models"
+
+
+def ask_and_classify(turn: Turn) -> None:
+    """Ask the models of a claimed run, classify, and end it; or as far as time goes."""
+    run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
+    parameters = options_of(run)
+    exclusions = Exclusions()
+    problems = problems_of(run.version, exclusions)
+    if not problems:
+        raise RunInputError("The version has no question with a text: upload the questions first.")
+    models = registered(run, parameters.models)
+    if not models:
+        raise RunInputError("Choose the models to ask.")
+    asked = AskedInTurns(turn, run, models, parameters.budget)
+    replies = _replies(asked, models, problems, parameters)
+    if all(one.status is AnswerStatus.ERROR for one in replies):
+        raise RunInputError(f"No model replied at all. {asked.first_fault()}")
+    turn.between_parts()
+    study = study_replies(
+        parameters.evaluation(), problems, replies, own_templates(), True, turn.report
+    )
+    study.exclusions.merge(exclusions)
+    sizes = size_rows(study.metrics, {model.name: _system(model) for model in models})
+    input_hash = hash_of(problems)
+    rows = [ReplyRow(one.system, one.item, one.form, one.text, one.status.value) for one in replies]
+    with turn.fenced():
+        keep_findings(turn, study, rows, (sizes, trend_rows(sizes)))
+        turn.end(
+            Ending(
+                _signature(parameters, study, models, input_hash),
+                input_hash,
+                _summary(asked.usage(), study, models, parameters, replies),
+                [warning.as_dict() for warning in _warnings(study)],
+            )
+        )
+
+
+def problems_at_start(
+    version: QuestionSetVersion, user: Anybody, options: UmwpRunOptions
+) -> list[Problem]:
+    """Return why such a run is not started: no model, none of the user's, no question."""
+    found = problems_with_models(user, options, needed=("models",))
+    if found:
+        return found
+    if not version.questions.exclude(text="").exists():
+        return [problem("no_questions")]
+    return []
+
+
+def options_of(run: Run) -> UmwpRunOptions:
+    """Return the parameters of a run; what an older run did not store has its default."""
+    stored: dict[str, Any] = run.parameters
+    try:
+        return UmwpRunOptions.of_dict(stored)
+    except KeyError as error:
+        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+
+
+def _replies(
+    asked: AskedInTurns,
+    models: Sequence[LanguageModel],
+    problems: Sequence[WordProblem],
+    parameters: UmwpRunOptions,
+) -> list[WordProblemReply]:
+    """Put every question to the models in each form, in a conversation of its own."""
+    forms = parameters.forms
+    items = [
+        Item(f"{form}/{one.id}", conversation(one.text, form)) for form in forms for one in problems
+    ]
+    sent = {"temperature": parameters.temperature, "max_tokens": parameters.max_tokens}
+    rounds = [Round(model, items, sent, parameters.seed) for model in models]
+    return [
+        WordProblemReply(one.line, model.name, one.id, form, came.text, came.status)
+        for model, found in zip(models, asked.ask(ASKING, rounds), strict=True)
+        for form in forms
+        for one in problems
+        for came in [found[f"{form}/{one.id}", 0]]
+    ]
+
+
+def _system(model: LanguageModel) -> System:
+    """Return what is registered of a model; a size that says no number is unknown."""
+    return System(model.name, model.size, parameters_of(model.size), model.tuning, model.family)
+
+
+def _warnings(study: UmwpStudy) -> list[Message]:
+    """Return what to know before relying on the numbers."""
+    found = []
+    if not study.complete:
+        found.append(Message("umwp.incomplete"))
+    if not has_labels(study.problems):
+        found.append(Message("umwp.no_labels"))
+    return found
+
+
+def _signature(
+    parameters: UmwpRunOptions,
+    study: UmwpStudy,
+    models: Sequence[LanguageModel],
+    input_hash: str,
+) -> str:
+    """Return the signature: parameters, who was asked, encoder, threshold, inputs, version."""
+    info = study.found.info
+    parts = {
+        **signed(parameters),
+        "models": "+".join(model.spec for model in models),
+        "encoder": info.model,
+        "revision": info.revision,
+        "precision": info.precision,
+        "threshold": f"{study.threshold:.4g}",
+        "inputs": input_hash[:SHORT],
+        "version": metadata.version("crowdgrade"),
+    }
+    return "|".join(["umwp", *(f"{name}:{value}" for name, value in parts.items())])
+
+
+def _summary(
+    usage: Sequence[Usage],
+    study: UmwpStudy,
+    models: Sequence[LanguageModel],
+    parameters: UmwpRunOptions,
+    replies: Sequence[WordProblemReply],
+) -> UmwpSummary:
+    costs = [one.cost for one in usage]
+    labels = [one.answerable for one in study.problems]
+    return UmwpSummary(
+        version=VERSION,
+        systems=tuple(model.name for model in models),
+        forms=parameters.forms,
+        questions=len(labels),
+        answerable=labels.count(True),
+        unanswerable=labels.count(False),
+        unknown=labels.count(None),
+        replies=len(replies),
+        errors=sum(one.status is AnswerStatus.ERROR for one in replies),
+        requests=sum(one.requests for one in usage),
+        reused=sum(one.reused for one in usage),
+        tokens_read=sum(one.prompt_tokens for one in usage),
+        tokens_written=sum(one.completion_tokens for one in usage),
+        cost=None if None in costs else sum(one for one in costs if one is not None),
+        threshold=study.threshold,
+        tuned=study.tuned,
+        counts=dict(study.counts()),
+        exclusions=tuple(study.exclusions.as_list()),
+        encoder=study.found.info.as_dict(),
+    )

@@ -1,0 +1,111 @@
+"""The questions of a version as problems of UMWP: what each says of itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from django.db.models import Count
+
+from annotations.exchange.reading.objects import id_of
+from annotations.exchange.reading.word_problems import CATEGORY_NAMES, WordProblem, as_umwp
+from annotations.models import Question, QuestionSetVersion
+from evaluation.flow.metrics import Exclusions
+
+NO_TEXT = "no_text"
+SOURCE, RELEVANT = "source", "relevant_ids"
+"""Keys of a question's metadata."""
+_NUMBER = re.compile(r"[-−]?[$€£]?\d[\d,]*(?:\.\d+)?|[-−]?\.\d+")
+_CATEGORIES = {name: number for number, name in CATEGORY_NAMES.items()}
+
+
+def problems_of(
+    version: QuestionSetVersion, exclusions: Exclusions | None = None
+) -> list[WordProblem]:
+    """Return the questions that have a text, in their order.
+
+    Whether there is an answer is the question's `answerable`; None where nobody said. Its accepted
+    answers that are numbers are the right ones. Why there is none is its category: 1 to 5, or the
+    name that UMWP has for it. `source` and `relevant_ids`, the questions that it was made of,
+    stand in its metadata.
+    """
+    rows = Question.objects.filter(version=version).order_by("position", "pk")
+    found = []
+    for place, row in enumerate(rows, 1):
+        if row.text:
+            found.append(_problem(row, place))
+        elif exclusions is not None:
+            exclusions.add(NO_TEXT, row.external_id)
+    return found
+
+
+def has_labels(problems: Sequence[WordProblem]) -> bool:
+    """Return whether it is known of any problem whether it has an answer."""
+    return any(one.answerable is not None for one in problems)
+
+
+def labels_of(version: QuestionSetVersion) -> Mapping[bool | None, int]:
+    """Return how many questions with a text have an answer, have none, or do not say."""
+    rows = Question.objects.filter(version=version).exclude(text="").order_by()
+    return Counter(
+        {row["answerable"]: row["n"] for row in rows.values("answerable").annotate(n=Count("pk"))}
+    )
+
+
+def hash_of(problems: Sequence[WordProblem]) -> str:
+    """Return SHA-256 of all that the problems say, by which a run names its input."""
+    told = [as_umwp(one) for one in problems]
+    return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode()).hexdigest()
+
+
+def _problem(row: Question, place: int) -> WordProblem:
+    return WordProblem(
+        row.external_id,
+        row.text.strip(),
+        _numbers(row.accepted_answers) if row.answerable is not None else (),
+        row.answerable,
+        _category(row.category) if row.answerable is False else None,
+        _relevant(row.metadata.get(RELEVANT)),
+        str(row.metadata.get(SOURCE) or ""),
+        place,
+    )
+
+
+def _numbers(accepted: Sequence[Any]) -> tuple[float, ...]:
+    """Return the accepted answers that are numbers; an entry may be a list of spellings."""
+    found = []
+    for one in accepted:
+        for text in one if isinstance(one, list) else [one]:
+            if _NUMBER.fullmatch(str(text).strip()):
+                number = float(re.sub(r"[,$€£\s]", "", str(text)).replace("−", "-"))
+                if isfinite(number):
+                    found.append(number)
+    return tuple(dict.fromkeys(found))
+
+
+def _category(written: str) -> int | None:
+    """Return 1 to 5; None for what is none of the five."""
+    plain = " ".join(written.split()).lower()
+    first = plain.split(" ", 1)[0].rstrip(".:")
+    if first.isdecimal() and int(first) in CATEGORY_NAMES:
+        return int(first)
+    return _CATEGORIES.get(plain)
+
+
+def _relevant(given: Any) -> tuple[str, ...]:
+    """Return ids out of a list, or of a text that parts them by commas, semicolons or space."""
+    if isinstance(given, str):
+        text = given.strip()
+        try:
+            given = json.loads(text) if text.startswith("[") else re.split(r"[\s,;]+", text)
+        except ValueError:
+            given = re.split(r"[\s,;\[\]]+", text)
+    if given is None or isinstance(given, Mapping):
+        return ()
+    ids = (id_of(one) for one in (given if isinstance(given, list) else [given]))
+    return tuple(one for one in ids if one)

@@ -1,0 +1,15 @@
+"""What to know of a run that asks whether models notice that there is no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evaluation.words.message import Sentence
+
+UMWP: Mapping[str, Sentence] = {
+    "umwp.incomplete": "Some replies could not be fetched, so the numbers of the models are over "
+    "different questions: start the run again to ask for these only",
+    "umwp.no_labels": "No question says whether it has an answer, so nobody can say whether the "
+    "models are right: the run tells what they take for unanswerable",
+}
+"""By code."""

@@ -1,0 +1,60 @@
+"""Problems of which some have no answer become questions that say so."""
+
+import pytest
+from django.core.management import call_command
+
+from annotations.exchange import InputError
+from annotations.exchange.importing import import_word_problems
+from annotations.exchange.reading.source import bytes_source
+from annotations.models import QuestionSet
+from evaluation.steps.umwp.problems import problems_of
+from tests.evaluation.commands.running import manage
+from tests.evaluation.kinds.umwp.world import PROBLEMS, lines
+
+
+def test_problems_become_questions_that_say_whether_they_have_an_answer(question_set):
+    rows = {row.external_id: row for row in question_set.latest_version().questions.all()}
+    assert (rows["1"].answerable, rows["1"].accepted_answers) == (True, ["55"])
+    assert rows["2"].accepted_answers == ["2.5"]
+    assert (rows["3"].answerable, rows["3"].category) == (False, "ambiguous key information")
+    assert rows["3"].metadata == {"source": "SVAMP", "relevant_ids": ["1"]}
+    found = problems_of(question_set.latest_version())
+    assert [(one.id, one.answers, one.category, one.relevant) for one in found] == [
+        ("1", (55.0,), None, ()),
+        ("2", (2.5,), None, ()),
+        ("3", (), 2, ("1",)),
+        ("4", (), 1, ("2",)),
+        ("5", (2.0,), None, ()),
+    ]
+
+
+def test_an_import_tells_what_there_is_and_what_contradicts_itself(rita, question_set):
+    made = QuestionSet(owner=rita, name="more")
+    more = {**PROBLEMS[2], "id": 6, "relevant_ids": [99], "answer": [3.0]}
+    nobody = {**PROBLEMS[0], "id": 7, "answerable": None, "answer": None}
+    report = import_word_problems(made, bytes_source("p.jsonl", lines([*PROBLEMS, more, nobody])))
+    told = "\n".join(report.lines())
+    assert "3 have an answer, 3 have none." in told
+    assert "Of 1 nobody says" in told
+    assert "ambiguous key information 2" in told
+    assert "1 text stands there with both labels: 4 and 5." in told
+    assert "1 were made of problems that are not in the file." in told
+    assert "Without an answer, but with a number: 6." in told
+    again = import_word_problems(made, bytes_source("p.jsonl", lines()))
+    assert (again.n_new, again.n_unchanged) == (0, 5)
+    other = {**PROBLEMS[0], "answer": [56.0]}
+    with pytest.raises(InputError, match="has 1 already, with another accepted_answers"):
+        import_word_problems(made, bytes_source("p.jsonl", lines([other])))
+    bad = {**PROBLEMS[2], "category": 9}
+    with pytest.raises(InputError, match="category 9 is unknown"):
+        import_word_problems(question_set, bytes_source("p.jsonl", lines([bad])))
+
+
+def test_a_command_imports_problems_and_a_dry_run_stores_nothing(rita, tmp_path):
+    path = tmp_path / "problems.jsonl"
+    path.write_bytes(lines())
+    ran = manage("import_problems", "mine", path, "--dry-run")
+    assert "5 problems in the file = 5 new" in ran.out
+    assert not QuestionSet.objects.filter(name="mine").exists()
+    call_command("import_problems", "mine", str(path), verbosity=0)
+    assert QuestionSet.objects.get(name="mine").latest_version().questions.count() == 5
