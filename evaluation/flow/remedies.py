@@ -24,7 +24,7 @@ from evaluation.methods.grams import Vectors
 from evaluation.methods.remedies.anchors import Choice, choose, suggest
 from evaluation.methods.remedies.candidates import Candidates, candidates
 from evaluation.methods.remedies.copies import NamedGroup, named_groups
-from evaluation.methods.remedies.partial_crowd import PartialCrowd
+from evaluation.methods.remedies.partial_crowd import fit_part
 from evaluation.methods.remedies.question_camps import CampedQuestion, camps_of_answers
 from evaluation.methods.remedies.units import Units, units_of
 from evaluation.methods.statistics.correlation import spearman
@@ -302,10 +302,13 @@ class _Flow:
         if draws is not None:
             values["n_draws"] = draws
         common = (self.vectors, self.workers, self.questions, initial_scores, progress, kept)
+        aqer = AQER(**values)
         if units is None:
-            return AQER(**values).fit(*common, electorate=electorate, camps=camps)
-        crowd = PartialCrowd(group_vote=self.parameters.group_vote, **values)
-        return crowd.fit(*common, electorate=electorate, camps=camps, units=units)
+            return aqer.fit(*common, electorate=electorate, camps=camps)
+        share = self.parameters.group_vote
+        return fit_part(
+            aqer, *common, units=units, group_vote=share, electorate=electorate, camps=camps
+        )
 
     def _voting(self, units: Units | None) -> tuple[Integers, Integers]:
         if units is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -102,8 +101,21 @@ class FittedPart(Fitted):
         return out
 
 
-class PartialCrowd(AQER):
-    """Grade all workers by the exemplary answers of those who vote.
+def fit_part(
+    aqer: AQER,
+    vectors: ArrayLike | Vectors,
+    workers: ArrayLike,
+    questions: ArrayLike,
+    initial_scores: ArrayLike | None = None,
+    progress: Progress | None = None,
+    kept: KeptDraws | None = None,
+    *,
+    units: Units,
+    group_vote: float = 0.25,
+    electorate: Electorate = EVERYBODY,
+    camps: ArrayLike | None = None,
+) -> AQER:
+    """Grade all workers by the exemplary answers of those who vote; returns `aqer`, fitted.
 
     The voters are graded exactly as if the others had not answered. An excluded worker has a raw
     score against their exemplary answers, weight 0, and neither grade nor rank. A group of copies
@@ -112,63 +124,38 @@ class PartialCrowd(AQER):
     members are scored by their own answers against the exemplary answers of the other units, their
     grades clipped to 0..1.
 
-    Parameters are those of `AQER`, and
+    What is learned is a `FittedPart`: as that of `AQER.fit` over all workers and answers, with
+    these differences: `weights_` of a group's members are its weight in equal parts, so that all
+    sum to 1; `exemplars`, `ceiling_`, the iterations and what models are compared with are those of
+    the voters; `scores_` of answers without a vote are those to others' exemplary answers, NaN
+    where there is none; `n_workers_of_question_` counts units, 0 where nobody votes.
 
+    Parameters
+    ----------
+    units : who votes, by codes of workers in order of first appearance.
     group_vote : the share of a vote that a group has, above 0 and at most 1.
+    electorate : over the units.
 
-    Attributes are those of `AQER` over all workers and answers, with these differences: `weights_`
-    of a group's members are its weight in equal parts, so that all sum to 1; `exemplars`,
-    `ceiling_`, the iterations and what models are compared with are those of the voters; `scores_`
-    of answers without a vote are those to others' exemplary answers, NaN where there is none;
-    `n_workers_of_question_` counts units, 0 where nobody votes.
+    The others, and what is raised, are as in `AQER.fit`.
     """
-
-    def __init__(self, group_vote: float = 0.25, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self.group_vote = group_vote
-
-    def fit(
-        self,
-        vectors: ArrayLike | Vectors,
-        workers: ArrayLike,
-        questions: ArrayLike,
-        initial_scores: ArrayLike | None = None,
-        progress: Progress | None = None,
-        kept: KeptDraws | None = None,
-        *,
-        electorate: Electorate = EVERYBODY,
-        camps: ArrayLike | None = None,
-        units: Units | None = None,
-    ) -> PartialCrowd:
-        """Grade the workers of N answers; see `AQER.fit`.
-
-        `units` says who votes, by codes of workers in order of first appearance; `electorate` is
-        over the units.
-        """
-        if not 0 < self.group_vote <= 1:
-            raise ValueError(f"group_vote must be above 0 and at most 1, got {self.group_vote}")
-        if units is None:
-            raise ValueError("units are needed: without them, AQER itself grades everybody")
-        x = usable(vectors, unit_length=self.unit_length)
-        labels, rows = np.asarray(questions), units.rows
-        in_camps = None if camps is None else codes_of(camps)[0]
-        of_units = {name: getattr(self, name) for name in inspect.signature(AQER).parameters}
-        voters = AQER(**{**of_units, "unit_length": False}).fit(
-            x[rows],
-            units.unit,
-            labels[rows],
-            None if initial_scores is None else np.asarray(initial_scores)[rows],
-            progress,
-            kept,
-            electorate=units.electorate(self.group_vote, electorate),
-            camps=None if in_camps is None else in_camps[rows],
-        )
-        self.fitted_ = _with_bystanders(voters.fitted_.crowd, units, x, workers, labels, in_camps)
-        return self
-
-    def fit_blocks(self, *args: Any, **kwargs: Any) -> AQER:
-        """Refuse: bystanders are compared by their vectors, which blocks do not keep."""
-        raise ValueError("blocks are for crowds in which everybody votes")
+    if not 0 < group_vote <= 1:
+        raise ValueError(f"group_vote must be above 0 and at most 1, got {group_vote}")
+    x = usable(vectors, unit_length=aqer.unit_length)
+    labels, rows = np.asarray(questions), units.rows
+    in_camps = None if camps is None else codes_of(camps)[0]
+    of_units = {name: getattr(aqer, name) for name in inspect.signature(AQER).parameters}
+    voters = AQER(**{**of_units, "unit_length": False}).fit(
+        x[rows],
+        units.unit,
+        labels[rows],
+        None if initial_scores is None else np.asarray(initial_scores)[rows],
+        progress,
+        kept,
+        electorate=units.electorate(group_vote, electorate),
+        camps=None if in_camps is None else in_camps[rows],
+    )
+    aqer.fitted_ = _with_bystanders(voters.fitted_.crowd, units, x, workers, labels, in_camps)
+    return aqer
 
 
 def _with_bystanders(

@@ -11,7 +11,7 @@ from evaluation.methods.crowd_size import (
     reached_from,
     sizes_up_to,
 )
-from evaluation.methods.remedies.partial_crowd import PartialCrowd
+from evaluation.methods.remedies.partial_crowd import fit_part
 from evaluation.methods.remedies.units import units_of
 from tests.evaluation.methods.worlds import crowd
 
@@ -71,7 +71,7 @@ def test_a_part_scores_everybody_as_if_the_others_had_no_vote(twelve, more):
         asked = np.unique(questions, return_inverse=True)[1]
         outside = np.setdiff1d(np.arange(12), part)
         units = units_of(x, codes, asked, 12, outside)
-        partial = PartialCrowd(n_draws=0, **more).fit(x, codes, questions, units=units)
+        partial = fit_part(AQER(n_draws=0, **more), x, codes, questions, units=units)
         scores = partial.leave_one_out_scores_
         known = ~np.isnan(scores + grades)
         found.append(stats.pearsonr(scores[known], grades[known]).statistic)

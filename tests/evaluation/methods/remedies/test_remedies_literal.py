@@ -6,7 +6,7 @@ from scipy import sparse
 
 from evaluation.methods import AQER
 from evaluation.methods.cells import codes_of
-from evaluation.methods.remedies.partial_crowd import PartialCrowd
+from evaluation.methods.remedies.partial_crowd import fit_part
 from evaluation.methods.remedies.units import units_of
 from tests.evaluation.methods.aqer import literal
 from tests.evaluation.methods.remedies.literal_remedies import literal_remedied
@@ -45,8 +45,14 @@ def fitted(x, workers, questions, remedy, group_vote=0.25, **parameters):
         [np.array(sorted(code[name] for name in group)) for group in remedy.get("groups", ())],
         euclidean=parameters.get("similarity") == "euclidean",
     )
-    crowd = PartialCrowd(group_vote=group_vote, weight_cap=remedy.get("cap"), **parameters)
-    return crowd.fit(x, workers, questions, units=units)
+    aqer = AQER(weight_cap=remedy.get("cap"), **parameters)
+    return fit_part(aqer, x, workers, questions, units=units, group_vote=group_vote)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.5])
+def test_a_group_has_a_part_of_a_vote_and_no_more(share):
+    with pytest.raises(ValueError, match=f"group_vote must be above 0 and at most 1, got {share}"):
+        fit_part(AQER(), [[1.0]], ["w"], ["q"], units=None, group_vote=share)
 
 
 @pytest.mark.parametrize("switches", SWITCHES, ids=lambda s: "+".join(s) or "plain")
