@@ -22,6 +22,10 @@ OF_PASSAGES = "crowdgrade:passages"
 MARKS = frozenset({DEFUSED, OF_ANSWERS, OF_MODEL_ANSWERS, OF_QUESTIONS, OF_PASSAGES})
 """Names of columns by which a file says that it is our own export, and how its texts stand."""
 
+Row = tuple[int, tuple[str, ...], tuple[str, ...]]
+"""What every format hands on: the line where the row begins, the wanted cells in the order asked
+for, the cells kept aside."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:

@@ -14,11 +14,11 @@ from evaluation.charts.answers import answers_chart
 from evaluation.charts.chart import Chart
 from evaluation.charts.comparisons import comparisons_chart, pair_chart
 from evaluation.charts.convergence import convergence_chart
-from evaluation.charts.estimates import estimates_chart
 from evaluation.charts.grades import grades_chart, ranks_chart
 from evaluation.charts.lines import Series, lines_chart
 from evaluation.charts.placement import placement_chart
 from evaluation.charts.questions import questions_chart
+from evaluation.charts.rows import estimates_chart
 from evaluation.charts.worker import worker_chart
 
 __all__ = [

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluation.charts.chart import Chart
-from evaluation.charts.estimates import estimates_chart
-from evaluation.charts.rows import Row
+from evaluation.charts.rows import Row, estimates_chart
 from evaluation.charts.scales import three_digits
 from evaluation.reports.judge import Corrected
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluation.charts.scales import Scale, tick_label
+from evaluation.charts.chart import Chart
+from evaluation.charts.scales import Scale, around, tick_label
 from evaluation.charts.svg import LETTERS, Drawing, fitting, width_of
 
 Look = Literal["", "-weak", "-model"]
@@ -157,3 +158,20 @@ def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row
             radius = 4.5 if layout.named else 2.5
             drawing.dot(scale(row.value), y, f"dot{row.look}", radius)
         drawing.end_mark()
+
+
+def estimates_chart(
+    name: str, title: str, explanation: str, axis: str, rows: Sequence[Row]
+) -> Chart:
+    """Return the picture; `axis` says what the numbers are."""
+
+    def draw(width: float) -> Drawing:
+        layout = Layout(width, [row.name for row in rows])
+        drawing = Drawing(width, layout.height, title, f"{axis}, {len(rows)} rows")
+        values = [value for row in rows for value in (row.value, row.low, row.high)]
+        scale = around(values, layout.left, layout.right)
+        draw_axis(drawing, layout, scale, axis)
+        draw_rows(drawing, layout, scale, rows)
+        return drawing
+
+    return Chart(name, title, explanation, draw)

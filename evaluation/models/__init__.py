@@ -6,14 +6,13 @@ its results hang on it, and the next run stands beside it.
 
 from evaluation.models.alarms import Alarm
 from evaluation.models.background import BackgroundWorker
-from evaluation.models.checkpoints import DrawPart
 from evaluation.models.embeddings import EmbedderVersion, Embedding, text_hash
 from evaluation.models.grades import AnswerScore, ExemplaryAnswer, WorkerGrade
 from evaluation.models.judgements import Exhibit, HumanJudgement, JudgementRequest
 from evaluation.models.language_models import LanguageModel, LLMResponse, RawReply, request_hash
 from evaluation.models.model_scores import LLMAnswerScore, LLMComparison, LLMScore
 from evaluation.models.prompts import Prompt, PromptVersion
-from evaluation.models.run_data import RunData
+from evaluation.models.run_data import DrawPart, RunData
 from evaluation.models.runs import Run
 
 __all__ = [

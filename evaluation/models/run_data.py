@@ -1,9 +1,11 @@
-"""What a run keeps that is too large for its summary and needs no table of its own."""
+"""What a run keeps beside its rows: for its pages, and for the next turn."""
 
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import F, Q
 
+from evaluation.models.embeddings import has_length
 from evaluation.models.grades import Result
 from evaluation.models.runs import Run
 
@@ -27,3 +29,35 @@ class RunData(Result):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.run_id}"
+
+
+class DrawPart(Result):
+    """Some bootstrap draws of a run that is not done yet; deleted with its end.
+
+    `raw` and `votes` hold a float64, little-endian, for each of `n_workers` workers and each draw
+    from `first` on, workers by rows. `input_hash` is that of what the draws were made of: the part
+    is of no use where the answers or the parameters changed between two turns.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="draw_parts")
+    input_hash = models.CharField(max_length=64)
+    first = models.PositiveIntegerField()
+    n_draws = models.PositiveIntegerField()
+    n_workers = models.PositiveIntegerField()
+    raw = models.BinaryField()
+    votes = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "first"], name="draw_part_once"),
+            models.CheckConstraint(
+                condition=Q(n_draws__gte=1)
+                & has_length("raw", F("n_draws") * F("n_workers") * 8)
+                & has_length("votes", F("n_draws") * F("n_workers") * 8),
+                name="draw_part_is_whole",
+            ),
+        ]
+        ordering = ["run", "first"]
+
+    def __str__(self) -> str:
+        return f"draws {self.first} to {self.first + self.n_draws - 1} of {self.run_id}"

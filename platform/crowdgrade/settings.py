@@ -324,9 +324,9 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_THROTTLE_CLASSES": [
-        "crowdgrade.rest.throttles.AnonymousThrottle",
-        "crowdgrade.rest.throttles.UserThrottle",
-        "crowdgrade.rest.throttles.UploadThrottle",
+        "crowdgrade.rest.permissions.AnonymousThrottle",
+        "crowdgrade.rest.permissions.UserThrottle",
+        "crowdgrade.rest.permissions.UploadThrottle",
     ],
     "DEFAULT_THROTTLE_RATES": {
         "anonymous": _rate("API_ANONYMOUS_RATE", "60/minute"),

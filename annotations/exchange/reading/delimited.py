@@ -9,10 +9,9 @@ from itertools import chain
 from operator import itemgetter
 
 from annotations.exchange.defusing import restored_all
-from annotations.exchange.header import Column, Layout, clean_name, lay_out
+from annotations.exchange.header import Column, Layout, Row, clean_name, lay_out
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.decoding import TextFile, empty_file
-from annotations.exchange.reading.rows import Row
 
 LONGEST_HEADER = 100_000
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from annotations.exchange.defusing import MARK as DEFUSED
-from annotations.exchange.header import Column, lay_out
+from annotations.exchange.header import Column, Row, lay_out
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import TextFile, empty_file
-from annotations.exchange.reading.rows import Row
 
 ONE_OBJECT = 'Write one object a line, such as {"worker": "w1", "question": "q1", "answer": "..."}.'
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")

@@ -6,12 +6,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotations.exchange.header import Column
+from annotations.exchange.header import Column, Row
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import empty_file, open_text
 from annotations.exchange.reading.delimited import read_delimited
 from annotations.exchange.reading.jsonlines import read_jsonlines
-from annotations.exchange.reading.rows import Row
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.workbook import read_workbook
 

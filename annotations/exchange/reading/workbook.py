@@ -12,10 +12,9 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from annotations.exchange.defusing import restored
-from annotations.exchange.header import Column, lay_out
+from annotations.exchange.header import Column, Row, lay_out
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import OLE, ZIP, empty_file
-from annotations.exchange.reading.rows import Row
 from annotations.exchange.reading.source import Source
 
 LARGEST = 1 << 30

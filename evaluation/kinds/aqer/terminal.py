@@ -1,6 +1,6 @@
 """What a terminal shows of a grading: tables in short, alarms, and every warning.
 
-Told once, from plain rows, for files (`report_of_files`) and for runs (`run_report`).
+Told once, from plain rows, for files (`report_of_files`) and for runs (`report_of_run`).
 """
 
 from __future__ import annotations
@@ -12,10 +12,18 @@ from pathlib import Path
 
 from evaluation.files.graded import FileGrading
 from evaluation.flow.alarms import Alarm
+from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.grade_changes import GradeChanges
 from evaluation.flow.results import ModelRow, WorkerRow
 from evaluation.methods.aqer.scale import Ceiling
+from evaluation.models import Run
 from evaluation.options import TERMINAL
+from evaluation.reports.stored_rows import (
+    stored_alarms,
+    stored_changes,
+    stored_models,
+    stored_workers,
+)
 from evaluation.words.console import printable, text_table
 
 # Workers shown, and workers or questions named for an alarm; files and pages have all of them.
@@ -172,3 +180,23 @@ def _named(ids: Sequence[object], where: str) -> str:
 def _short(text: str) -> str:
     text = printable(text).replace("\n", " ")
     return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 3]}..."
+
+
+def report_of_run(run: Run) -> str:
+    """Return the text that ``grade`` prints at the end."""
+    summary = summary_of(run)
+    return text_of(
+        Told(
+            n_answers=summary.counts.answers,
+            n_workers=summary.counts.workers,
+            n_questions=summary.counts.questions,
+            n_iterations=summary.iterations,
+            workers=stored_workers(run),
+            models=stored_models(run),
+            changes=stored_changes(run),
+            ceiling=summary.ceiling,
+            alarms=stored_alarms(run),
+            warnings=TERMINAL.all_said(run.warnings),
+            rest=lambda _: "on the page of the run",
+        )
+    )

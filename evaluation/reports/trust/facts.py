@@ -231,3 +231,23 @@ def _median(answered: Sequence[tuple[int, int]], n: int) -> int:
         if 2 * seen >= n:
             return answers
     return 0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to make of a run; `level` is that of its worst fact."""
+
+    level: Level
+    headline: Message
+    text: Message
+
+    @classmethod
+    def of(cls, facts: Sequence[Fact]) -> Verdict:
+        """Sum up facts, worst first."""
+        level = facts[0].level if facts else "unknown"
+        values = {"count": sum(fact.level == level for fact in facts), "all": len(facts)}
+        return cls(
+            level,
+            Message(f"verdict.{level}.headline"),
+            Message(f"verdict.{level}.text", values),
+        )

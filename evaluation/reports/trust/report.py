@@ -14,8 +14,7 @@ from evaluation.reports.about import RunAbout, about
 from evaluation.reports.alarms import alarm_counts
 from evaluation.reports.run import RunReport, run_report
 from evaluation.reports.trust import facts
-from evaluation.reports.trust.facts import WORST_FIRST, Fact
-from evaluation.reports.trust.verdict import Verdict
+from evaluation.reports.trust.facts import WORST_FIRST, Fact, Verdict
 from evaluation.words.message import Message
 
 # These compare words or letters: they know no language, and need to know none.

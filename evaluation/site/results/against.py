@@ -13,8 +13,7 @@ from evaluation.charts.against import against_chart
 from evaluation.models import Run
 from evaluation.reports.against import AgainstReport, against_report, other_runs
 from evaluation.reports.alarms import alarm_counts
-from evaluation.site.results.links import status_link, worker_link
-from evaluation.site.results.page import Context, results_page
+from evaluation.site.results.page import Context, results_page, status_link, worker_link
 
 
 @results_page("evaluation/against.html")

@@ -20,8 +20,7 @@ from evaluation.reports.comparisons import (
     comparisons_report,
     pair_report,
 )
-from evaluation.site.results.links import question_link
-from evaluation.site.results.page import Context, results_page
+from evaluation.site.results.page import Context, question_link, results_page
 
 
 @results_page("evaluation/comparisons.html")

@@ -18,8 +18,7 @@ from evaluation.reports.heat_map import (
     heat_block,
     heat_overview,
 )
-from evaluation.site.results.links import worker_link
-from evaluation.site.results.page import Context, results_page
+from evaluation.site.results.page import Context, results_page, worker_link
 
 # No set has more workers or questions; a greater number would only be a slow query.
 MOST = 10_000_000

@@ -1,4 +1,4 @@
-"""What pages and files of results share: the run, who may see it, what if it is not done."""
+"""What pages and files of results share: the run, who may see it, ways to other pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_safe
 
 from annotations.web.pages import Breadcrumbs
@@ -19,7 +19,6 @@ from evaluation.kinds import Kind, Page, RunSummary, UnknownKindError, kind_of
 from evaluation.models import Run
 from evaluation.options import SITE
 from evaluation.reports import about
-from evaluation.site.results.links import question_set_link, results_link, status_link
 from evaluation.site.runs import run_or_404
 
 Context = dict[str, Any]
@@ -167,3 +166,36 @@ def _without_results(request: HttpRequest, run: Run) -> HttpResponseBase:
         "breadcrumbs": way_here(run)[:1],
     }
     return TemplateResponse(request, "evaluation/no_results.html", context)
+
+
+def status_link(run: Run) -> str:
+    """Return the page that shows how far a run is."""
+    return _reverse("run", run_id=run.public_id)
+
+
+def question_set_link(run: Run) -> str:
+    """Return the page of the run's question set."""
+    return _reverse("question-set", set_id=run.version.question_set.public_id)
+
+
+def results_link(run: Run) -> str:
+    """Return the page of a run's results."""
+    return reverse("admin:results-run", kwargs={"run": run.public_id})
+
+
+def worker_link(run: Run, worker: UUID) -> str:
+    """Return the page of a worker in a run."""
+    return reverse("admin:results-worker", kwargs={"run": run.public_id, "worker": worker})
+
+
+def question_link(run: Run, question: UUID) -> str:
+    """Return the page of a question in a run."""
+    return reverse("admin:results-question", kwargs={"run": run.public_id, "question": question})
+
+
+def _reverse(name: str, **ids: UUID) -> str:
+    """Return a page of another room; the overview on a site that has no such page."""
+    try:
+        return reverse(f"admin:{name}", kwargs=ids)
+    except NoReverseMatch:
+        return reverse("admin:index")

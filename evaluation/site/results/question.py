@@ -18,8 +18,7 @@ from evaluation.reports import AnswerMap, QuestionReport, answer_map, question_r
 from evaluation.reports.alarms import alarms_report, marks_of
 from evaluation.reports.answer_map import Axes
 from evaluation.reports.question import answer_rows
-from evaluation.site.results.links import worker_link
-from evaluation.site.results.page import Context, results_page
+from evaluation.site.results.page import Context, results_page, worker_link
 
 
 @results_page("evaluation/question.html")

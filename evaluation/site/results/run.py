@@ -18,8 +18,7 @@ from evaluation.reports import inputs_are_the_same, question_rows, run_report, w
 from evaluation.reports.alarms import alarms_report, marks_of
 from evaluation.reports.questions import ORDERS
 from evaluation.reports.remedies import remedies_report
-from evaluation.site.results.links import question_link, worker_link
-from evaluation.site.results.page import Context, results_page
+from evaluation.site.results.page import Context, question_link, results_page, worker_link
 from evaluation.steps.checkpoints import RunInputError
 
 LONGEST_SEARCH = 255

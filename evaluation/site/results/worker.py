@@ -11,8 +11,7 @@ from evaluation.charts import Chart, worker_chart
 from evaluation.models import Run
 from evaluation.reports import WorkerReport, worker_report
 from evaluation.reports.alarms import alarms_report
-from evaluation.site.results.links import question_link
-from evaluation.site.results.page import Context, results_page
+from evaluation.site.results.page import Context, question_link, results_page
 from evaluation.site.results.remedies import without_each
 
 

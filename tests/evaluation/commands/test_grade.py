@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 from evaluation.background.watching import watch
 from evaluation.background.work import work_one_turn
-from evaluation.kinds.aqer.run_report import report_of_run
+from evaluation.kinds.aqer.terminal import report_of_run
 from evaluation.models import Run
 
 pytestmark = pytest.mark.django_db(transaction=True)

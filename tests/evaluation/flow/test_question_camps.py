@@ -14,7 +14,7 @@ from evaluation.flow.aqer_summary import known_separation
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import ExemplaryAnswer
 from evaluation.reports import consensus_report, question_report
-from evaluation.site.results.links import question_link
+from evaluation.site.results.page import question_link
 from tests.annotations import world
 from tests.evaluation.reports.world import fetched
 

@@ -23,7 +23,7 @@ from crowdgrade.supervisor import (
     supervise,
 )
 from evaluation.background.watching import show_progress
-from evaluation.kinds.aqer.run_report import report_of_run
+from evaluation.kinds.aqer.terminal import report_of_run
 from evaluation.models import Run
 from evaluation.options import TERMINAL
 from evaluation.words.console import Bars

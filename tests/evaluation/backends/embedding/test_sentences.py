@@ -111,7 +111,7 @@ def test_an_error_in_a_thread_is_told_once_all_have_ended(tiny_model, monkeypatc
     before = threading.active_count()
     with pytest.raises(BackendError, match="not enough memory"):
         embedder.embed(WORKER_TEXTS)
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # others may have ended meanwhile
 
 
 def test_vectors_that_are_not_finite_are_refused(tiny_model):

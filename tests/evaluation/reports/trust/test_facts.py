@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.options import SITE
 from evaluation.reports.trust import facts
-from evaluation.reports.trust.verdict import Verdict
+from evaluation.reports.trust.facts import Verdict
 from evaluation.words.trust import ALWAYS
 
 
