@@ -142,6 +142,7 @@ class Journal:
     def __post_init__(self) -> None:
         self.path = self.folder / NAME
         self._by_key: dict[str, Row] = {}
+        self._places: dict[str, int] = {}
         self._file: int | None = None
         self._size = 0
         self._synced = time.monotonic()
@@ -202,6 +203,8 @@ class Journal:
                 self.configurations[described.id] = described
             cells = {name: said[name] for name in ROW}
             self._take(Row(status=AnswerStatus(said["status"]), **cells))
+            if not said.get("copied"):
+                self._places[cells["key"]] = self._size - len(line)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError.single(
                 str(self.path),
@@ -243,6 +246,15 @@ class Journal:
         """Return a row whose reply has this key, of whatever configuration; no ERROR."""
         return self._by_key.get(key)
 
+    def raw_of(self, key: str) -> Any:
+        """Return the server's own answer to the latest request of this key; None without one."""
+        place = self._places.get(key)
+        if place is None:
+            return None
+        with self.path.open("rb") as lines:
+            lines.seek(place)
+            return json.loads(lines.readline()).get("reply")
+
     def add(self, configuration: Configuration, row: Row, aside: dict[str, Any]) -> None:
         """Append a row with what is kept beside it. Raises OSError; the file stays whole.
 
@@ -252,7 +264,10 @@ class Journal:
         said |= {name: getattr(row, name) for name in ROW} | aside
         if row.configuration not in self.configurations:
             said["described"] = asdict(configuration)
+        place = self._size
         self._append(said)
+        if not aside.get("copied"):
+            self._places[row.key] = place
         self.configurations[row.configuration] = configuration
         self._take(row)
 

@@ -109,6 +109,10 @@ class StudyFolder:
         self._asked.setdefault(configuration.id, (configuration, []))[1].extend(rows.values())
         return rows
 
+    def raw(self, row: Row) -> Any:
+        """Return the server's own answer behind a row, such as with probabilities of tokens."""
+        return self._journal.raw_of(row.key)
+
     @property
     def complete(self) -> bool:
         """Whether all that was asked so far has a reply, empty and refused ones too."""

@@ -117,6 +117,10 @@ WHY_EMPTY: Mapping[str, str] = {
     "first_token_without_answer": "a distribution belongs to no answer of the reply",
     "logprobs_not_finite": "probabilities of a reply's tokens hold what is no number",
     "logprobs_above_1": "probabilities of a reply's tokens are above 1",
+    "distribution_of_another_place": "a server did not go on where the reply breaks off; the "
+    "likeliest tokens of the reply count",
+    "tokens_of_another_text": "the tokens of a reply are not those of its text",
+    "answer_not_in_the_reply": "an answer does not stand in its reply as it was read",
     "asked_fewer_than_twice": "the question has fewer than two replies",
     "forms_are_not_pooled": "the system was asked in several forms, which are not taken together",
     "nothing_taken_for_unanswerable": "no problem was taken for unanswerable",

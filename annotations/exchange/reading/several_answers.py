@@ -62,12 +62,14 @@ class FirstTokenOf:
 
     `numbers` are logits of all tokens, or log-probabilities of the likeliest ones if `is_top`; a
     value that is no number is NaN. `vocabulary` is how many tokens there are, None if unknown.
+    `others` are known beside the likeliest ones: how many, their probability, -sum p ln p of them.
     """
 
     answer: Answer
     numbers: tuple[float, ...]
     is_top: bool
     vocabulary: int | None
+    others: tuple[int, float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +199,8 @@ def read_several_answers_replies(path: Readable) -> SeveralAnswersReplies:
 
     Keys: `system` (default "model"), `item`, `sample` (default 0), `status` (default text), and
     either `reply` or what was read out of it: `answers`, `confidence`, `first_token`, a list of
-    {"answer", "logits"} or {"answer", "top_logprobs", "vocabulary"}; beside it `logprobs`, those
-    of its tokens.
+    {"answer", "logits"} or {"answer", "top_logprobs", "vocabulary", "others"}; beside it
+    `logprobs`, those of its tokens.
 
     Raises
     ------
@@ -345,9 +347,19 @@ def _first_token(one: Any) -> FirstTokenOf | None:
     if isinstance(vocabulary, float) and vocabulary.is_integer():
         vocabulary = int(vocabulary)
     is_size = isinstance(vocabulary, int) and not isinstance(vocabulary, bool) and vocabulary > 0
+    others = one.get("others")
+    if others is not None and (others := _others(others)) is None:
+        return None
     if numbers is None or not (vocabulary is None or is_size):
         return None
-    return FirstTokenOf(one["answer"], numbers, keys[0] == "top_logprobs", vocabulary)
+    return FirstTokenOf(one["answer"], numbers, keys[0] == "top_logprobs", vocabulary, others)
+
+
+def _others(value: Any) -> tuple[int, float, float] | None:
+    """Return what is told of the tokens that are not listed; None if it is not three numbers."""
+    if not isinstance(value, dict) or not isinstance(value.get("tokens"), int):
+        return None
+    return value["tokens"], _number(value.get("probability")), _number(value.get("entropy"))
 
 
 def _numbers(value: Any) -> tuple[float, ...] | None:

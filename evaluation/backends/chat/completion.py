@@ -9,6 +9,7 @@ from typing import Any
 from annotations.exchange.reading.answers import LONGEST_ANSWER
 from annotations.exchange.records import AnswerStatus
 from evaluation.backends.chat.contract import Allowance, Fault, Reply
+from evaluation.backends.chat.distributions import shortened
 from evaluation.backends.server import FaultError, retry_after
 
 # Half a character (a lone surrogate) has no bytes in UTF-8, NUL is refused by readers.
@@ -25,6 +26,8 @@ def reply_of(payload: Any) -> Reply:
         content, refusal = message.get("content"), message.get("refusal")
     except (KeyError, TypeError, IndexError, AttributeError):
         return Reply.failed(Fault("no_reply", _why_none(payload)), payload)
+    if choice.get("logprobs"):
+        choice["logprobs"] = shortened(choice["logprobs"])
     text = _text(content)
     reason = str(choice.get("finish_reason") or "")[:LONGEST_REASON]
     usage = payload.get("usage")

@@ -74,7 +74,8 @@ class RightAnswers:
     def are_letters(self) -> bool:
         """Whether letters are to be chosen."""
         spellings = [one for answer in self.question.answers for one in answer]
-        return all(re.fullmatch(r"\s*[A-Za-z]\s*", str(one)) for one in spellings)
+        letters = [re.fullmatch(r"\s*[A-Za-z]\s*", str(one)) for one in spellings]
+        return bool(letters) and all(letters)
 
     @cached_property
     def have_commas(self) -> bool:
@@ -134,29 +135,39 @@ class JudgedReply:
         return frozenset(answer.key for answer in self.answers)
 
 
+@dataclass(frozen=True)
+class ReadReply:
+    """What stands in a reply: its answers, how they stood, and what it says of its confidence."""
+
+    answers: Sequence[Answer] = ()
+    form: str = ""
+    said: object = None
+
+
+def read_reply(right: RightAnswers, reply: SeveralAnswersReply) -> ReadReply:
+    """Read a reply that came; nothing stands in an empty or refused one."""
+    if reply.status is not AnswerStatus.TEXT:
+        return ReadReply((), "", reply.confidence)
+    said, rest = confidence_beside(reply.text), reply.text
+    if said is None:
+        said, rest = said_in(reply.text)
+    if reply.confidence is not None:
+        said = reply.confidence
+    if reply.answers is not None:
+        return ReadReply(reply.answers, "", said)
+    if not reply.text:
+        return ReadReply([token.answer for token in reply.first_token], "", said)
+    listed = read_answers(rest, right.are_letters)
+    joined = listed.form == DELIMITED and right.rules == FIXED
+    return ReadReply(_joined(right, listed) if joined else listed.answers, listed.form, said)
+
+
 def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
     """Judge a reply that came: a text, or an empty or refused one, which has no answers."""
     faults: list[str] = []
-    said: object = reply.confidence
-    texts: Sequence[Answer] = ()
-    form, divided = "", False
-    if reply.status is AnswerStatus.TEXT:
-        beside, rest = confidence_beside(reply.text), reply.text
-        if beside is None:
-            beside, rest = said_in(reply.text)
-        said = beside if said is None else said
-        if reply.answers is not None:
-            texts = reply.answers
-        elif reply.text:
-            listed = read_answers(rest, right.are_letters)
-            texts, form = listed.answers, listed.form
-            divided = form == DELIMITED and right.have_commas
-            if form == DELIMITED and right.rules == FIXED:
-                texts = _joined(right, listed)
-        else:
-            texts = [token.answer for token in reply.first_token]
-    confidence = _confidence(said, faults)
-    answers = _answers(right, texts)
+    read = read_reply(right, reply)
+    confidence = _confidence(read.said, faults)
+    answers = _answers(right, read.answers)
     tokens = _tokens(right, [key for _, key in answers], reply.first_token, faults)
     fits = [right.fitting.get(key, []) for _, key in answers]
     if right.rules == FIXED:
@@ -172,7 +183,8 @@ def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
     )
     score = set_score(n_right, len(judged), n_found, len(right.keys))
     mean = _mean_logprob(reply.logprobs, faults)
-    return JudgedReply(reply, judged, score, confidence, form, divided, tuple(faults), mean)
+    divided = read.form == DELIMITED and right.have_commas
+    return JudgedReply(reply, judged, score, confidence, read.form, divided, tuple(faults), mean)
 
 
 def _mean_logprob(given: Sequence[float] | None, faults: list[str]) -> float | None:
@@ -259,7 +271,7 @@ def _tokens(
         place = places.pop(0)
         try:
             found[place] = (
-                of_top_logprobs(one.numbers, one.vocabulary)
+                of_top_logprobs(one.numbers, one.vocabulary, one.others)
                 if one.is_top
                 else of_logits(one.numbers)
             )

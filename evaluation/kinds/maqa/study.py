@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.files.asking import Asking
-from evaluation.files.maqa_study import MaqaStudyRequest, study_maqa
+from evaluation.files.maqa_study import (
+    ALL,
+    MOST_TOP,
+    NONE,
+    TOP,
+    MaqaStudyRequest,
+    study_maqa,
+)
 from evaluation.flow.maqa.parameters import MaqaParameters
 from evaluation.kinds.kind import Progress, Studied, Study
 from evaluation.kinds.maqa.evaluate import report
@@ -17,7 +24,13 @@ from evaluation.words.console import at_least
 EPILOG = """\
 Every question is put in a fresh conversation, which asks for a JSON list and a confidence from 0 to
 100; with --samples it is asked again, for the consistency (choose a --temperature above 0 then).
-DIR then holds the tables of evaluate maqa, and replies.csv.
+With --first-tokens top the server is asked for the likeliest tokens at each place; with all, which
+is so for the packaged model anyway, it is asked again with the reply up to each answer for every
+token that it has. It has to go on where such a reply breaks off, as llama.cpp does; a server that
+does not is found out and counted.
+
+DIR then holds the tables of evaluate maqa, replies.csv, and replies.jsonl, which evaluate maqa
+takes as --replies.
 """
 
 
@@ -33,6 +46,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="replies to each question (%(default)s)",
     )
     add("--first", type=at_least(1), metavar="N", help="ask the first N questions only")
+    add(
+        "--first-tokens",
+        choices=(NONE, TOP, ALL),
+        help="what to ask of the distribution at the first token of each answer: nothing, the "
+        "likeliest tokens, or all (default: all for the packaged model, else none)",
+    )
+    add(
+        "--top",
+        type=at_least(1),
+        default=MOST_TOP,
+        metavar="K",
+        help="how many likeliest tokens to ask for (%(default)s)",
+    )
+    add(
+        "--vocabulary",
+        type=at_least(1),
+        metavar="V",
+        help="how many tokens the model has, for the upper end of the entropy",
+    )
     add("--output", type=Path, metavar="DIR", required=True, help="folder for what comes")
 
 
@@ -46,6 +78,9 @@ def run(
         arguments["first"],
         parameters,
         arguments["output"],
+        arguments["first_tokens"],
+        arguments["top"],
+        arguments["vocabulary"],
     )
     study, complete = study_maqa(request, asking, progress)
     return Studied(report(study, request.output), complete)

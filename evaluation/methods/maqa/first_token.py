@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, inf, log
+from math import exp, inf, isfinite, log
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -76,7 +76,11 @@ def of_logits(logits: ArrayLike) -> FirstToken:
     return FirstToken(float(p.max()), entropy, entropy, _margin(p))
 
 
-def of_top_logprobs(logprobs: Sequence[float], vocabulary: int | None) -> FirstToken:
+def of_top_logprobs(
+    logprobs: Sequence[float],
+    vocabulary: int | None,
+    others: tuple[int, float, float] | None = None,
+) -> FirstToken:
     """Return the numbers of a distribution of which only the k likeliest tokens are known.
 
     With r the probability of all others and H_k = -sum p ln p of the known ones, the entropy is
@@ -87,6 +91,8 @@ def of_top_logprobs(logprobs: Sequence[float], vocabulary: int | None) -> FirstT
     ----------
     logprobs : (k,) natural logarithms of probabilities, in any order.
     vocabulary : V, how many tokens there are; None where it is not known.
+    others : of tokens that are known beside these, none of them likelier: how many, their
+        probability, and -sum p ln p over them. Where all is known with them, p is normalised.
 
     Raises
     ------
@@ -110,18 +116,48 @@ def of_top_logprobs(logprobs: Sequence[float], vocabulary: int | None) -> FirstT
         raise DistributionError(NOT_FINITE)
     if p[0] > 1:
         p = [min(one, 1.0) for one in p]
+    if others is not None:
+        return _with_others(p, total, others, vocabulary)
     missing = max(0.0, 1.0 - total)
-    others = None if vocabulary is None else vocabulary - len(p)
-    if others is not None and (others < 0 or (others == 0 and missing > ROUNDING)):
+    unknown = None if vocabulary is None else vocabulary - len(p)
+    if unknown is not None and (unknown < 0 or (unknown == 0 and missing > ROUNDING)):
         raise DistributionError(VOCABULARY_TOO_SMALL)
-    if others == 0:
+    if unknown == 0:
         missing = 0.0
     low = max(0.0, -sum([one * log(one) for one in p if one]))
     high: float | None = low
     if missing:
         low -= missing * log(missing)
-        high = None if others is None else low + missing * log(others)
+        if unknown is not None:
+            high = low + missing * log(unknown)
+        else:  # but for rounding there may be no others
+            high = low if missing <= ROUNDING else None
     margin = p[0] - p[1] if len(p) > 1 else p[0] if missing <= ROUNDING else None
+    return FirstToken(p[0], low, high, margin)
+
+
+def _with_others(
+    p: Sequence[float], total: float, others: tuple[int, float, float], vocabulary: int | None
+) -> FirstToken:
+    tokens, probability, entropy = others
+    if not (isfinite(probability) and isfinite(entropy)):
+        raise DistributionError(NOT_FINITE)
+    if probability < 0 or entropy < 0 or tokens < 0:
+        raise DistributionError(NOT_FINITE)
+    total += probability
+    if total > 1 + ROUNDING:
+        raise DistributionError(ABOVE_1)
+    known = entropy - sum([one * log(one) for one in p if one])
+    unknown = None if vocabulary is None else vocabulary - len(p) - tokens
+    missing = max(0.0, 1.0 - total)
+    if unknown is not None and (unknown < 0 or (unknown == 0 and missing > ROUNDING)):
+        raise DistributionError(VOCABULARY_TOO_SMALL)
+    margin = p[0] - (p[1] if len(p) > 1 else 0.0)
+    if missing <= ROUNDING:  # all that there is, but for rounding
+        whole = max(0.0, known / total + log(total))
+        return FirstToken(p[0] / total, whole, whole, margin / total)
+    low = max(0.0, known) - missing * log(missing)
+    high = None if unknown is None else low + missing * log(unknown)
     return FirstToken(p[0], low, high, margin)
 
 
