@@ -25,14 +25,24 @@ from evaluation.files.metrics import (
 from evaluation.flow.maqa.parameters import MaqaParameters
 from evaluation.flow.maqa.rows import AnswerRow, GoldCountRow, ItemRow, PositionRow
 from evaluation.flow.maqa.study import MaqaStudy, study_replies
+from evaluation.flow.maqa.sure_and_right import BinRow, CurveRow, PairRow
 from evaluation.options import TERMINAL
 
 ANSWERS = "answers.csv"
 POSITIONS = "positions.csv"
 GOLD_COUNTS = "gold_counts.csv"
-MAQA_FILES = (*FILES, ANSWERS, POSITIONS, GOLD_COUNTS)
+CURVES, CALIBRATION, COMPARISONS = "curves.csv", "calibration.csv", "comparisons.csv"
+TABLES = (*FILES, ANSWERS, POSITIONS, GOLD_COUNTS)
+MAQA_FILES = (*TABLES, CURVES, CALIBRATION, COMPARISONS)
 
 Progress = Callable[[str, int, int], None]
+Pictures = Callable[[MaqaStudy], Mapping[str, bytes]]
+"""Draws a study; files by name."""
+
+
+def no_pictures(_: MaqaStudy) -> Mapping[str, bytes]:
+    """Return none."""
+    return {}
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,7 @@ class MaqaRequest:
     replies: Path
     parameters: MaqaParameters
     output: Path
+    pictures: Pictures = no_pictures
 
 
 def evaluate_maqa(request: MaqaRequest, progress: Progress | None = None) -> MaqaStudy:
@@ -55,7 +66,8 @@ def evaluate_maqa(request: MaqaRequest, progress: Progress | None = None) -> Maq
         hashes = {"questions": questions.sha256, "replies": replies.sha256}
         counts = {"reply_lines": replies.n_rows, "repeated": replies.n_repeated}
         with OutputFolder(request.output) as folder:
-            write_maqa(folder, study, hashes, counts, [*questions.warnings, *replies.warnings])
+            warnings = [*questions.warnings, *replies.warnings]
+            write_maqa(folder, study, hashes, counts, warnings, pictures=request.pictures)
     return study
 
 
@@ -82,20 +94,27 @@ def write_maqa(
     counts: Mapping[str, int],
     warnings: Sequence[str],
     more: Mapping[str, Any] | None = None,
+    pictures: Pictures = no_pictures,
 ) -> None:
-    """Write the tables; `hashes` of the inputs, `counts` and `more` go into summary.json."""
+    """Write tables and pictures; `hashes`, `counts` and `more` go into summary.json."""
     write_metrics(folder, study.metrics)
     folder.write_csv(ITEMS, ItemRow._fields, study.items())
     folder.write_csv(ANSWERS, AnswerRow._fields, study.answers())
     folder.write_csv(POSITIONS, PositionRow._fields, study.positions())
     folder.write_csv(GOLD_COUNTS, GoldCountRow._fields, study.gold_counts())
+    folder.write_csv(CURVES, CurveRow._fields, study.curves)
+    folder.write_csv(CALIBRATION, BinRow._fields, study.bins)
+    folder.write_csv(COMPARISONS, PairRow._fields, study.comparisons())
+    for name, content in pictures(study).items():
+        with folder.open(name) as file:
+            file.write(content)
     summary = study_summary(
         "maqa",
         study.parameters,
         hashes,
         {**study.counts, **counts},
         study.exclusions,
-        made=_made(study),
+        made=study.made(),
         warnings=[*warnings, *TERMINAL.all_said(study.warnings())],
         more={
             "complete": study.complete,
@@ -104,21 +123,3 @@ def write_maqa(
         },
     )
     folder.write_json(SUMMARY, summary)
-
-
-def _made(study: MaqaStudy) -> dict[str, str]:
-    """Return the parts of the signature that tell how replies of one meaning were found, if so."""
-    parameters, info = study.parameters, study.clusters.info
-    if study.clusters.entailment:
-        return {
-            "nli": study.clusters.entailment.replace("|", "/"),
-            "entailment": f"{parameters.entailment:g}",
-        }
-    if info is None:
-        return {}
-    return {
-        "embedder": info.model,
-        "revision": info.revision,
-        "precision": info.precision,
-        "same_cosine": f"{parameters.same_cosine:g}",
-    }

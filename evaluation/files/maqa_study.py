@@ -20,10 +20,11 @@ from evaluation.backends.chat.distributions import TokenLogprob, tokens_of
 from evaluation.backends.chat.local import LocalChat
 from evaluation.files.asking import Asking
 from evaluation.files.journal import Row
-from evaluation.files.maqa import MAQA_FILES, write_maqa
+from evaluation.files.maqa import MAQA_FILES, Pictures, no_pictures, write_maqa
 from evaluation.files.metrics import refuse_to_replace
 from evaluation.files.study import Progress, Step, StudyFolder
 from evaluation.flow.asking.plan import Item
+from evaluation.flow.maqa.asking import TOLD, conversation
 from evaluation.flow.maqa.first_tokens import (
     OF_ANOTHER_PLACE,
     AnswerStart,
@@ -41,11 +42,6 @@ COLUMNS = ("system", "item", "sample", "reply", "status")
 NONE, TOP, ALL = "none", "top", "all"
 # As many as most servers give; and more than any model has.
 MOST_TOP, EVERY_TOKEN = 20, 300_000
-TOLD = (
-    "The question has one or more right answers. Reply with all of them as one JSON list of texts, "
-    'such as ["first", "second"], and with nothing else on that line. On the next line write '
-    '"Confidence: " and a number from 0 to 100: how sure you are that the list is right.'
-)
 
 
 @dataclass(frozen=True)
@@ -66,6 +62,7 @@ class MaqaStudyRequest:
     first_tokens: str | None = None
     top: int = MOST_TOP
     vocabulary: int | None = None
+    pictures: Pictures = no_pictures
 
 
 def study_maqa(
@@ -98,7 +95,7 @@ def study_maqa(
             tables.write_lines(REPLIES_AS_READ, map(_line, replies))
             hashes = {"questions": file.sha256}
             more = {"asked": folder.steps(), "first_tokens": mode}
-            write_maqa(tables, study, hashes, {}, file.warnings, more)
+            write_maqa(tables, study, hashes, {}, file.warnings, more, request.pictures)
         return study, folder.complete
 
 
@@ -114,13 +111,7 @@ class _Asked:
     def replies(self, questions: Mapping[str, SeveralAnswersQuestion]) -> list[SeveralAnswersReply]:
         """Ask every question, and for distributions where they are wanted."""
         sent = {} if self.mode == NONE else {"logprobs": True, "top_logprobs": self.request.top}
-        conversations = {
-            name: (
-                {"role": "system", "content": TOLD},
-                {"role": "user", "content": question.text},
-            )
-            for name, question in questions.items()
-        }
+        conversations = {name: conversation(TOLD, one.text) for name, one in questions.items()}
         items = [Item(name, said, self.request.samples) for name, said in conversations.items()]
         rows = self.folder.ask(Step("answers", "{question}", TOLD, sent), items)
         replies = {

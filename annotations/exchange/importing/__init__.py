@@ -19,6 +19,7 @@ from annotations.exchange.importing.mturk import import_batches, import_mturk
 from annotations.exchange.importing.prompts import import_prompts
 from annotations.exchange.importing.questions import import_passages, import_questions
 from annotations.exchange.importing.report import ImportReport
+from annotations.exchange.importing.several_answers import import_several_answers
 from annotations.exchange.importing.target import all_or_nothing
 from annotations.exchange.importing.word_problems import import_word_problems
 
@@ -31,5 +32,6 @@ __all__ = [
     "import_passages",
     "import_prompts",
     "import_questions",
+    "import_several_answers",
     "import_word_problems",
 ]

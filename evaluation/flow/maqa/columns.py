@@ -54,7 +54,8 @@ class Columns:
 
     Attributes
     ----------
-    scores : (4, n) precision, recall, F1 and exact set, means over the replies to each question.
+    scores : (4, n) precision, recall, F1 and exact set, means over the replies to each question;
+        NaN where nobody says what is right.
     cases : by the name of the measure.
     """
 
@@ -73,11 +74,12 @@ class Columns:
         return Columns(self.scores[:, chosen], cases)
 
 
-def mean_score(replies: Sequence[JudgedReply]) -> SetScore:
-    """Return the mean scores of the replies (one or more) to a question."""
-    n = len(replies)
-    columns = zip(*(reply.score for reply in replies), strict=True)
-    return SetScore(*(sum(column) / n for column in columns))
+def mean_score(replies: Sequence[JudgedReply]) -> SetScore | None:
+    """Return the mean scores of the replies to a question; None where nobody says what is right."""
+    scores = [reply.score for reply in replies if reply.score is not None]
+    if not scores:
+        return None
+    return SetScore(*(sum(column) / len(scores) for column in zip(*scores, strict=True)))
 
 
 def semantic_entropies(
@@ -106,11 +108,15 @@ def columns_of(
 
     `clusters` has the cluster of each reply; None for a question with fewer than two.
     """
-    scores = np.empty((len(SETS), len(replies)))
+    scores = np.full((len(SETS), len(replies)), np.nan)
     found: dict[str, list[tuple[float, bool, int]]] = {name: [] for name in SURENESS}
-    n_answers, n_replies = np.zeros((2, len(replies)), dtype=np.int64)
+    n_answers, n_replies, n_items = np.zeros((3, len(replies)), dtype=np.int64)
     for place, many in enumerate(replies):
-        scores[:, place] = mean_score(many)
+        score = mean_score(many)
+        if score is None:  # nothing that sureness could be compared with
+            continue
+        scores[:, place] = score
+        n_items[place] = 1
         n_replies[place] = len(many)
         n_answers[place] = sum(len(one.answers) for one in many)
         for one in many:
@@ -126,7 +132,7 @@ def columns_of(
     per_item = {
         **dict.fromkeys(TOKENS, n_answers),
         VERBALISED: n_replies,
-        **dict.fromkeys((CONSISTENCY, *SEMANTIC), np.ones(len(replies), dtype=np.int64)),
+        **dict.fromkeys((CONSISTENCY, *SEMANTIC), n_items),
     }
     return Columns(scores, {name: _cases(rows, per_item[name]) for name, rows in found.items()})
 
@@ -134,7 +140,7 @@ def columns_of(
 def _add_reply(
     found: Mapping[str, list[tuple[float, bool, int]]], reply: JudgedReply, place: int
 ) -> None:
-    if reply.confidence is not None:
+    if reply.confidence is not None and reply.score is not None:
         right = reply.score.precision > RIGHT_ABOVE
         found[VERBALISED].append((reply.confidence, right, place))
     for answer in reply.answers:

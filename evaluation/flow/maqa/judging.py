@@ -112,6 +112,7 @@ class JudgedReply:
 
     Attributes
     ----------
+    score : None where nobody says what is right.
     form : how its answers stood; "" where they were given apart.
     confidence : that it gave itself, 0 to 100; None where it did not, or not so that it can be
         read. faults : what could not be used, as codes.
@@ -122,7 +123,7 @@ class JudgedReply:
 
     reply: SeveralAnswersReply
     answers: tuple[JudgedAnswer, ...]
-    score: SetScore
+    score: SetScore | None
     confidence: float | None
     form: str
     divided: bool
@@ -157,6 +158,8 @@ def read_reply(right: RightAnswers, reply: SeveralAnswersReply) -> ReadReply:
         return ReadReply(reply.answers, "", said)
     if not reply.text:
         return ReadReply([token.answer for token in reply.first_token], "", said)
+    if not right.question.answers:  # an open question: the whole text is its answer
+        return ReadReply([rest] if rest.strip() else [], "", said)
     listed = read_answers(rest, right.are_letters)
     joined = listed.form == DELIMITED and right.rules == FIXED
     return ReadReply(_joined(right, listed) if joined else listed.answers, listed.form, said)
@@ -181,7 +184,7 @@ def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
         JudgedAnswer(text, key, of, tokens.get(place))
         for place, ((text, key), of) in enumerate(zip(answers, found, strict=True))
     )
-    score = set_score(n_right, len(judged), n_found, len(right.keys))
+    score = set_score(n_right, len(judged), n_found, len(right.keys)) if right.keys else None
     mean = _mean_logprob(reply.logprobs, faults)
     divided = read.form == DELIMITED and right.have_commas
     return JudgedReply(reply, judged, score, confidence, read.form, divided, tuple(faults), mean)

@@ -84,7 +84,10 @@ def cluster_replies(
             labels[system, item] = clusters_of(_equal(sets))
             differ = len(set(sets)) > 1
             if differ and not right[item].are_letters and sum(map(bool, set(sets))) > 1:
-                waiting.append(_open((system, item), right[item].question.text, replies))
+                one = _open((system, item), right[item].question.text, replies)
+                # Where all answers are numbers, and different ones, nothing is left to compare.
+                if not (different_numbers(one.texts) | np.eye(len(one.texts), dtype=bool)).all():
+                    waiting.append(one)
     if not waiting:
         return Clusters(labels)
     if parameters.nli:

@@ -43,7 +43,7 @@ class AnswerRow(NamedTuple):
     sample: int
     position: int
     answer: str
-    right: bool
+    right: bool | None
     gold_answer: str | None
     max_softmax: float | None
     entropy: float | None
@@ -89,7 +89,7 @@ def answer_rows(
             judged.reply.sample,
             place,
             answer.text,
-            answer.right,
+            None if judged.score is None else answer.right,
             str(gold[answer.found]) if gold and answer.found is not None else None,
             token.max_softmax if token else None,
             token.entropy if token else None,

@@ -39,6 +39,16 @@ from evaluation.flow.maqa.rows import (
     answer_rows,
     mean_of,
 )
+from evaluation.flow.maqa.sure_and_right import (
+    SHARES,
+    BinRow,
+    CurveRow,
+    PairRow,
+    bin_rows,
+    calibrated,
+    curve_rows,
+    pair_rows,
+)
 from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
 from evaluation.methods.inference.clustered import Estimate, means
 from evaluation.methods.maqa.consistency import consistency
@@ -100,6 +110,55 @@ class MaqaStudy:
             found.append(Message("not_every_reply"))
         return [*found, *self.clusters.warnings]
 
+    def made(self) -> dict[str, str]:
+        """Return the parts of a signature that tell how replies of one meaning were found."""
+        parameters, info = self.parameters, self.clusters.info
+        if self.clusters.entailment:
+            return {
+                "nli": self.clusters.entailment.replace("|", "/"),
+                "entailment": f"{parameters.entailment:g}",
+            }
+        if info is None:
+            return {}
+        return {
+            "embedder": info.model,
+            "revision": info.revision,
+            "precision": info.precision,
+            "same_cosine": f"{parameters.same_cosine:g}",
+        }
+
+    @cached_property
+    def columns(self) -> dict[str, Columns]:
+        """Return the replies of each system as columns of numbers."""
+        found = {}
+        for system, replies in self.judged.items():
+            clusters = [self.clusters.of.get((system, item)) for item in replies]
+            found[system] = columns_of(list(replies.values()), self.parameters.similarity, clusters)
+        return found
+
+    @cached_property
+    def curves(self) -> list[CurveRow]:
+        """Return the ROC curves of all systems over all questions."""
+        return [
+            row
+            for system, columns in self.columns.items()
+            for row in curve_rows(system, columns, self.parameters)
+        ]
+
+    @cached_property
+    def bins(self) -> list[BinRow]:
+        """Return how often what is said with so much confidence is right."""
+        return [
+            row
+            for system, columns in self.columns.items()
+            for row in bin_rows(system, columns, self.parameters)
+        ]
+
+    def comparisons(self) -> Iterator[PairRow]:
+        """Yield every two systems compared, over the questions of both."""
+        systems = {name: (of, list(self.judged[name])) for name, of in self.columns.items()}
+        return pair_rows(systems, list(self.right), self.parameters)
+
     @cached_property
     def metrics(self) -> list[MetricRow]:
         """Return the rows of metrics.csv, intervals included."""
@@ -108,8 +167,7 @@ class MaqaStudy:
     def _metrics(self) -> Iterator[MetricRow]:
         groups = self._groups()
         for system, replies in self.judged.items():
-            clusters = [self.clusters.of.get((system, item)) for item in replies]
-            columns = columns_of(list(replies.values()), self.parameters.similarity, clusters)
+            columns = self.columns[system]
             place = {item: number for number, item in enumerate(replies)}
             for group, items in groups.items():
                 chosen = np.array([place[item] for item in items if item in place], dtype=np.int64)
@@ -137,7 +195,8 @@ class MaqaStudy:
             for judged in replies.values():
                 for reply in judged:
                     for place, answer in enumerate(reply.answers, 1):
-                        by_place.setdefault(place, []).append(answer)
+                        if reply.score is not None:
+                            by_place.setdefault(place, []).append(answer)
             for place in sorted(by_place):
                 answers = by_place[place]
                 sure = [answer.token for answer in answers if answer.token]
@@ -155,7 +214,9 @@ class MaqaStudy:
         for system, replies in self.judged.items():
             by_count: dict[int, list[tuple[float, ...]]] = {}
             for item, judged in replies.items():
-                by_count.setdefault(len(self.right[item].keys), []).append(mean_score(judged))
+                score = mean_score(judged)
+                if score is not None:
+                    by_count.setdefault(len(self.right[item].keys), []).append(score)
             for count in sorted(by_count):
                 found = np.mean(by_count[count], axis=0)
                 yield GoldCountRow(system, count, len(by_count[count]), *map(float, found))
@@ -175,6 +236,8 @@ class MaqaStudy:
             for key, value in right.question.groups:
                 found.setdefault(group_name(key, value), []).append(item)
         for item, right in self.right.items():
+            if not right.keys:
+                continue
             number = SINGLE if len(right.keys) == 1 else SEVERAL
             found.setdefault(group_name("kind", number), []).append(item)
         return {group: list(dict.fromkeys(items)) for group, items in found.items()}
@@ -185,8 +248,9 @@ class MaqaStudy:
         n_gold = len(self.right[item].keys) if item in self.right else 0
         if not judged:
             failed = ERROR if self.errors[system, item] else NO_REPLY
-            return ItemRow(item, system, gold_answers=n_gold, reason=failed if n_gold else NO_GOLD)
-        precision, recall, f1, exact = mean_score(judged)
+            known = n_gold or item in self.right
+            return ItemRow(item, system, gold_answers=n_gold, reason=failed if known else NO_GOLD)
+        precision, recall, f1, exact = mean_score(judged) or (None,) * 4
         answers = [answer for reply in judged for answer in reply.answers]
         tokens = [answer.token for answer in answers if answer.token]
         clusters = self.clusters.of.get((system, item))
@@ -205,7 +269,7 @@ class MaqaStudy:
             mean_of(token.margin for token in tokens),
             mean_of(reply.confidence for reply in judged),
             consistency([reply.keys for reply in judged], self.parameters.similarity),
-            None,
+            NO_GOLD if precision is None else None,
             *semantic_entropies(judged, clusters),
             None if clusters is None else int(clusters.max()) + 1,
         )
@@ -216,8 +280,13 @@ def study_replies(
     questions: Sequence[SeveralAnswersQuestion],
     replies: Sequence[SeveralAnswersReply],
     progress: Progress | None = None,
+    *,
+    open_too: bool = False,
 ) -> MaqaStudy:
     """Judge all replies.
+
+    With `open_too` questions without a right answer are kept: of replies to them it is told how
+    sure the system is, and nothing of how right.
 
     Left out and counted: questions without a right answer, replies to unknown questions and to
     those, replies that failed; systems that have no reply to a question; confidences and
@@ -230,9 +299,9 @@ def study_replies(
     right = {
         question.id: RightAnswers(question, parameters.rules)
         for question in questions
-        if question.answers
+        if question.answers or open_too
     }
-    without = {question.id for question in questions if not question.answers}
+    without = {question.id for question in questions if question.id not in right}
     if without:
         exclusions.add_all(NO_GOLD, [one.id for one in questions if one.id in without])
     judged: dict[str, dict[str, list[JudgedReply]]] = {}
@@ -270,7 +339,7 @@ def study_replies(
             exclusions.add_all(NO_REPLY, [{"system": system, "item": item} for item in missing])
     counts = {
         "questions": len(questions),
-        "questions_with_an_answer": len(right),
+        "questions_with_an_answer": sum(bool(question.answers) for question in questions),
         "systems": len(judged),
         "replies": len(replies),
         "judged_replies": sum(map(len, (one for by in judged.values() for one in by.values()))),
@@ -313,6 +382,9 @@ def _metrics(
         base_rate = _share(int(cases.right.sum()), len(cases.right))
         yield MetricRow.of(system, group, f"base_rate_{name}", base_rate)
         yield MetricRow.of(system, group, f"coverage_{name}", _share(len(cases.right), cases.of))
+    for name in SHARES:
+        error = calibrated(columns.cases[name], name, parameters).error
+        yield MetricRow.of(system, group, f"calibration_error_{name}", error)
 
 
 def _share(part: int, whole: int) -> Estimate:

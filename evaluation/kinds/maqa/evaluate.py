@@ -9,10 +9,11 @@ from typing import Any
 
 from evaluation.files.maqa import MAQA_FILES, MaqaRequest, evaluate_maqa
 from evaluation.flow.maqa.columns import SETS, SURENESS
-from evaluation.flow.maqa.parameters import MaqaParameters
+from evaluation.flow.maqa.run_options import MaqaRunOptions
 from evaluation.flow.maqa.study import MaqaStudy
 from evaluation.flow.metrics import OVERALL, MetricRow
 from evaluation.kinds.kind import Evaluation, Progress
+from evaluation.kinds.maqa.pictures import files
 from evaluation.options import TERMINAL
 from evaluation.words.console import text_table
 from evaluation.words.reasons import in_words
@@ -31,7 +32,8 @@ SPEC is minilm (default), sentence-transformers:NAME, openai:MODEL@URL, tfidf-wo
 is needed where a system has several replies to a question that differ.
 
 Written into DIR: metrics.csv, items.csv, summary.json, answers.csv, positions.csv,
-gold_counts.csv. platform/docs/data-formats.md says what is in them.
+gold_counts.csv, curves.csv, calibration.csv, comparisons.csv, and a picture (SVG) for each measure.
+platform/docs/data-formats.md says what is in them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
 
@@ -50,12 +52,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
 
 
-def evaluate(parameters: MaqaParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
+def evaluate(parameters: MaqaRunOptions, arguments: Mapping[str, Any], progress: Progress) -> str:
     """Evaluate, write the tables, and say what came out and where it is."""
     request = MaqaRequest(
-        arguments["questions"], arguments["replies"], parameters, arguments["output"]
+        arguments["questions"],
+        arguments["replies"],
+        parameters.evaluation(),
+        arguments["output"],
+        drawn,
     )
     return report(evaluate_maqa(request, progress), request.output)
+
+
+def drawn(study: MaqaStudy) -> Mapping[str, bytes]:
+    """Return the pictures of a study as files, by name."""
+    return files(study.curves, study.bins)
 
 
 def report(study: MaqaStudy, output: Path) -> str:

@@ -16,9 +16,9 @@ from evaluation.files.maqa_study import (
     MaqaStudyRequest,
     study_maqa,
 )
-from evaluation.flow.maqa.parameters import MaqaParameters
+from evaluation.flow.maqa.run_options import MaqaRunOptions
 from evaluation.kinds.kind import Progress, Studied, Study
-from evaluation.kinds.maqa.evaluate import report
+from evaluation.kinds.maqa.evaluate import drawn, report
 from evaluation.words.console import at_least
 
 EPILOG = """\
@@ -69,18 +69,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(
-    parameters: MaqaParameters, arguments: Mapping[str, Any], asking: Asking, progress: Progress
+    parameters: MaqaRunOptions, arguments: Mapping[str, Any], asking: Asking, progress: Progress
 ) -> Studied:
     """Ask, evaluate, write, and say what came out."""
     request = MaqaStudyRequest(
         arguments["questions"],
         arguments["samples"],
         arguments["first"],
-        parameters,
+        parameters.evaluation(),
         arguments["output"],
         arguments["first_tokens"],
         arguments["top"],
         arguments["vocabulary"],
+        drawn,
     )
     study, complete = study_maqa(request, asking, progress)
     return Studied(report(study, request.output), complete)

@@ -73,6 +73,48 @@ def telling_apart(
     return first, second
 
 
+def area_difference(
+    one: tuple[ArrayLike, ArrayLike, ArrayLike],
+    other: tuple[ArrayLike, ArrayLike, ArrayLike],
+    n_draws: int = 400,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Estimate:
+    """Return the AUROC of one system minus that of another, over the questions of both.
+
+    Parameters
+    ----------
+    one, other : sureness, right, items as for `telling_apart`; `items` name the same questions.
+
+    Returns
+    -------
+    With `n` the number of common questions, which are drawn for both at once. Undefined, with the
+    reason no_cases, all_right or none_right, where either has no AUROC over them.
+    """
+    sides = [[np.asarray(column) for column in side] for side in (one, other)]
+    common = np.intersect1d(sides[0][2], sides[1][2])
+    draws, found = [], []
+    for values, right, items in sides:
+        here = np.isin(items, common)
+        good = right[here].astype(np.bool_)
+        if not len(good) or good.all() or not good.any():
+            reason = NO_CASES if not len(good) else ALL_RIGHT if good.all() else NONE_RIGHT
+            return Estimate(None, None, None, len(common), reason)
+        sure = values[here].astype(np.float64)
+        found.append(auc(sure[good], sure[~good]))
+        draws.append(_Draws(sure, good, np.searchsorted(common, items[here])))
+
+    def difference(weights: Floats) -> Floats:
+        first, second = (of.statistics(weights)[:1] for of in draws)
+        return first - second
+
+    value = (found[0] or 0.0) - (found[1] or 0.0)
+    (estimate,) = drawn_intervals(
+        [value], len(common), difference, len(common), n_draws, seed, level
+    )
+    return estimate
+
+
 class _Draws:
     """Both statistics of cases that come as often as their question was drawn.
 

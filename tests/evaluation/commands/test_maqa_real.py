@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evaluation.backends.chat import smollm2
-from evaluation.files.maqa_study import TOLD
+from evaluation.flow.maqa.asking import TOLD
 from tests.evaluation.backends.chat.fake import needs_packaged_model
 from tests.evaluation.commands.running import manage
 
@@ -72,12 +72,20 @@ def test_twenty_questions_are_asked_with_the_whole_distribution_at_each_answer(t
 
 def _agrees_with_the_server(out, told):
     """Compare with numpy over all tokens that the model's own server sends for the same place."""
-    asked = [json.loads(line) for line in (out / "requests.jsonl").read_text().splitlines()]
-    asked = {one["question"]: one["request"] for one in asked if "first tokens" in one["model"]}
-    whole = [row for row in told if row["entropy"] == row["entropy_high"]]
-    first = next(row for row in whole if row["position"] == "2")
-    name = f"{first['item']}|{first['sample']}|1"
-    body = asked[name]
+    lines = [json.loads(line) for line in (out / "requests.jsonl").read_text().splitlines()]
+    asked = {
+        line["question"]: line["request"]
+        for line in lines
+        if "first tokens" in line["model"] and line.get("request")  # a copy has none
+    }
+    # The first answer of a reply, with something of the reply before it.
+    body, first = next(
+        (asked[name], row)
+        for row in told
+        if row["position"] == "1" and row["entropy"] == row["entropy_high"]
+        if (name := f"{row['item']}|{row['sample']}|0") in asked
+        if asked[name]["messages"][-1]["role"] == "assistant"
+    )
     assert body["messages"][0]["content"] == TOLD
     with smollm2.running(smollm2.find_model()) as address:
         answer = httpx.post(f"{address}/v1/chat/completions", json=body, timeout=60).json()

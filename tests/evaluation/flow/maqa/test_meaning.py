@@ -40,6 +40,7 @@ def test_replies_with_the_same_answers_in_any_order_say_the_same_without_a_model
     same = [["Baltic Sea", "North Sea"], ["the north sea", "Baltic Sea"]]
     assert clusters(same, NONE) == [0, 0]
     assert clusters([[], ["a"]], NONE) == [0, 1]
+    assert clusters([["2", "3"], ["5"], ["3", "2"]], NONE) == [0, 1, 0]  # nothing but numbers
     assert clusters([["a"]], NONE) is None
 
 

@@ -5,7 +5,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from evaluation.methods.inference.draws import multiplicities
 from evaluation.methods.inference.intervals import widened_percentile_interval
 from evaluation.methods.maqa import sureness
-from evaluation.methods.maqa.sureness import telling_apart
+from evaluation.methods.maqa.sureness import area_difference, telling_apart
 
 
 def test_by_hand_with_a_tie():
@@ -70,3 +70,34 @@ def test_with_one_kind_only_both_are_undefined(right, reason):
 def test_one_question_has_no_interval():
     area, _ = telling_apart([0.9, 0.1], [True, False], [7, 7])
     assert (area.value, area.low, area.reason) == (1.0, None, "fewer_than_2_items")
+
+
+def test_the_difference_of_two_systems_draws_their_common_questions_once():
+    rng = np.random.default_rng(4)
+    items = np.repeat(np.arange(40), 3)
+    right = rng.random(120) < 0.5
+    good = right + rng.normal(0, 0.5, 120)
+    bad = right + rng.normal(0, 3, 120)
+    # The second system has questions of its own, which do not count.
+    more = (np.append(bad, [9, 9]), np.append(right, [0, 1]), np.append(items, [77, 78]))
+    found = area_difference((good, right, items), more, n_draws=60, seed=1)
+    value = roc_auc_score(right, good) - roc_auc_score(right, bad)
+    assert (found.value, found.n) == (pytest.approx(value), 40)
+    drawn = []
+    for weights in np.vstack(list(multiplicities(40, 60, 1))):
+        times = weights[items].astype(int)
+        label = np.repeat(right, times)
+        both = (roc_auc_score(label, np.repeat(of, times)) for of in (good, bad))
+        drawn.append(next(both) - next(both))
+    expected = widened_percentile_interval(np.array([drawn]), 40)
+    assert (found.low, found.high) == pytest.approx((expected.low[0], expected.high[0]))
+    # Of the same system it is 0, whatever is drawn.
+    same = area_difference((good, right, items), (good, right, items), n_draws=20)
+    assert (same.value, same.low, same.high) == (0, 0, 0)
+
+
+def test_a_difference_without_both_kinds_on_both_sides_is_undefined():
+    one = ([0.1, 0.9], [0, 1], [0, 1])
+    assert area_difference(one, ([0.5, 0.6], [1, 1], [0, 1])).reason == "all_right"
+    assert area_difference(([0.5, 0.6], [0, 0], [0, 1]), one).reason == "none_right"
+    assert area_difference(one, ([0.5], [1], [7])).reason == "no_cases"
