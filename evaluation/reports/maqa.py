@@ -66,7 +66,72 @@ class SystemFound:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class Compared:
+    """Two models on the same questions: the first one minus the second, see `PairRow`."""
+
+    system_a: str
+    system_b: str
+    measure: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    adjusted_p_value: float | None
+    n: int
+    reason: str | None
+
+    @property
+    def title(self) -> str:
+        """What they are compared by, for people."""
+        name = self.measure.removeprefix("auroc_")
+        return MEASURES[name].title if name in MEASURES else "being right (F1)"
+
+
+@dataclass(frozen=True)
+class AtPlace:
+    """Answers that stand at one place of their lists, see `PositionRow`."""
+
+    system: str
+    position: int
+    n: int
+    accuracy: float
+    n_distributions: int
+    max_softmax: float | None
+    entropy: float | None
+    margin: float | None
+
+
+@dataclass(frozen=True)
+class OfCount:
+    """Questions with so many right answers, see `GoldCountRow`."""
+
+    system: str
+    gold_answers: int
+    n: int
+    precision: float
+    recall: float
+    f1: float
+    exact_set: float
+
+
+@dataclass(frozen=True)
+class InBin:
+    """What was said with a confidence from `start` to `end`, see `BinRow`."""
+
+    system: str
+    measure: str
+    start: float
+    end: float
+    confidence: float
+    accuracy: float
+    low: float | None
+    high: float | None
+    n: int
+    questions: int
+
+
+@dataclass(frozen=True)
+class NotCounted:
     """What does not count: how many, and why."""
 
     count: int
@@ -79,11 +144,11 @@ class MaqaReport:
     """Everything on the first page."""
 
     systems: list[SystemFound]
-    comparisons: list[PairRow]
-    positions: list[PositionRow]
-    gold_counts: list[GoldCountRow]
-    bins: list[BinRow]
-    left_out: list[LeftOut]
+    comparisons: list[Compared]
+    positions: list[AtPlace]
+    gold_counts: list[OfCount]
+    bins: list[InBin]
+    left_out: list[NotCounted]
     summary: MaqaSummary
 
 
@@ -96,12 +161,12 @@ def maqa_report(run: Run) -> MaqaReport:
             found[row.system][row.metric] = row
     return MaqaReport(
         [_system(system, found[system]) for system in summary.systems],
-        list(kept_rows(run, "comparisons", PairRow)),
-        list(kept_rows(run, "positions", PositionRow)),
-        list(kept_rows(run, "gold-counts", GoldCountRow)),
-        list(kept_rows(run, "calibration", BinRow)),
+        [Compared(*row) for row in kept_rows(run, "comparisons", PairRow)],
+        [AtPlace(*row) for row in kept_rows(run, "positions", PositionRow)],
+        [OfCount(*row) for row in kept_rows(run, "gold-counts", GoldCountRow)],
+        [InBin(*row) for row in kept_rows(run, "calibration", BinRow)],
         [
-            LeftOut(one["count"], one["reason"], in_words(one["reason"]))
+            NotCounted(one["count"], one["reason"], in_words(one["reason"]))
             for one in summary.exclusions
         ],
         summary,

@@ -23,7 +23,7 @@ from evaluation.flow.maqa.sure_and_right import PairRow
 from evaluation.flow.metrics import MetricRow
 from evaluation.kinds.maqa import MAQA
 from evaluation.models import LanguageModel
-from evaluation.options import FORM
+from evaluation.options import SITE
 from evaluation.steps.findings import kept_rows
 from evaluation.steps.maqa.questions import questions_of
 from tests.evaluation.backends.chat.fake import FakeChat, said
@@ -273,7 +273,7 @@ def test_a_run_without_a_model_or_a_question_is_not_started(question_set, rita, 
 
     def told(version, models):
         problems = MAQA.check(version, rita, MaqaRunOptions(models=models))
-        return [FORM.sentence(MaqaRunOptions, one) for one in problems]
+        return [SITE.sentence(MaqaRunOptions, one) for one in problems]
 
     mine = (str(small.public_id),)
     assert told(version, ()) == ["choose a model to ask"]
@@ -326,8 +326,8 @@ def test_a_program_starts_it_and_reads_the_report(question_set, rita, small):
         pass
     found = api.get(f"/api/v1/runs/{made.json()['id']}/results/").json()
     assert found["systems"][0]["measures"][3]["measure"] == "verbalised"
-    tables = api.get(f"/api/v1/runs/{made.json()['id']}/results/tables/").json()
-    assert {"items", "metrics", "curves"} <= {one["name"] for one in tables["tables"]}
+    tables = api.get(f"/api/v1/runs/{made.json()['id']}/results/tables/").json()["results"]
+    assert set(MAQA.tables) <= {one["name"] for one in tables}
 
 
 def test_a_terminal_imports_the_list(rita, tmp_path):
