@@ -51,7 +51,7 @@ def convert(
         return [
             f"{stage.file.n_rows:,} answers in the file = {n_answers:,} written{repeated}{again}"
             f"{empty}, of {len(stage.workers):,} workers to {len(stage.questions):,} questions",
-            *([f"{rejected:,} of them were rejected where they were collected"] * bool(rejected)),
+            *([f"Rejected where they were collected, and flagged: {rejected:,}"] * bool(rejected)),
             *stage.file.notes,
             *note_of(stage.n_superseded, duplicates),
             *(f"Warning: {warning}" for warning in stage.file.warnings),

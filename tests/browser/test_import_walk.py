@@ -131,9 +131,9 @@ def test_a_downloaded_file_is_imported_graded_and_read(
         walker.look("Results of")
         # Who answered otherwise than all the others is among those to look at.
         best = page.get_by_role("region", name="Best people")
-        expect(best.get_by_role("link", name="A1ANN")).to_be_visible()
+        expect(best.get_by_role("link", name="A1ANN", exact=True)).to_be_visible()
         doubtful = page.get_by_role("region", name="People to look at")
-        expect(doubtful.get_by_role("link", name="A6FAY")).to_be_visible()
+        expect(doubtful.get_by_role("link", name="A6FAY", exact=True)).to_be_visible()
         assert walker.complaints == []
     finally:
         context.close()
