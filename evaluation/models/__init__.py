@@ -4,7 +4,7 @@ Vectors are kept by what they were made from, whoever asked for them. A run is n
 its results hang on it, and the next run stands beside it.
 """
 
-from evaluation.models.alarms import Alarm
+from evaluation.models.alarms import Alarm, AlarmReview
 from evaluation.models.background import BackgroundWorker
 from evaluation.models.embeddings import EmbedderVersion, Embedding, text_hash
 from evaluation.models.grades import AnswerScore, ExemplaryAnswer, WorkerGrade
@@ -17,6 +17,7 @@ from evaluation.models.runs import Run
 
 __all__ = [
     "Alarm",
+    "AlarmReview",
     "AnswerScore",
     "BackgroundWorker",
     "DrawPart",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotations.models import Question, Worker
+from annotations.models import VIEWERS, Access, Question, Record, Worker
 from evaluation.models.grades import Result
 from evaluation.models.runs import Run
 
@@ -19,6 +20,14 @@ class Alarm(Result):
     and `right` (ids of a Question and of Responses; right may be null) and `llm_response` (of an
     LLMResponse, or null); an answer that was withdrawn since is no longer there.
     """
+
+    class State(models.TextChoices):
+        """What people made of it; the newest `AlarmReview` says who, when and why."""
+
+        OPEN = "open", "Open"
+        EXAMINED = "examined", "Examined"
+        REMEDIED = "remedied", "Remedied"
+        DISMISSED = "dismissed", "Dismissed"
 
     class Severity(models.TextChoices):
         """How urgent it is."""
@@ -37,9 +46,14 @@ class Alarm(Result):
     workers = models.ManyToManyField(Worker, related_name="alarms", blank=True)
     questions = models.ManyToManyField(Question, related_name="alarms", blank=True)
     evidence = models.JSONField(default=list)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["open", "examined", "remedied", "dismissed"]),
+                name="alarm_state_is_known",
+            ),
             models.UniqueConstraint(fields=["run", "place"], name="alarm_place_once"),
             models.CheckConstraint(
                 condition=Q(severity__in=["alarm", "notice", "info"]), name="alarm_severity"
@@ -49,3 +63,40 @@ class Alarm(Result):
 
     def __str__(self) -> str:
         return f"{self.kind} in {self.run_id}"
+
+
+class AlarmReview(Record):
+    """What a person made of an alarm, and why; the newest one of an alarm is its state.
+
+    `remedied_by` is the run that was made with a remedy, until that is deleted.
+    """
+
+    access = Access(question_set="alarm__run__version__question_set", readers=VIEWERS)
+
+    alarm = models.ForeignKey(
+        Alarm, on_delete=models.CASCADE, related_name="reviews", db_index=False
+    )
+    state = models.CharField(max_length=10, choices=Alarm.State.choices)
+    note = models.TextField(blank=True)
+    remedied_by = models.ForeignKey(
+        Run, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    reviewed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="alarm_reviews"
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["open", "examined", "remedied", "dismissed"]),
+                name="alarm_review_state_is_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="dismissed") | ~Q(note=""),
+                name="alarm_dismissed_with_a_reason",
+            ),
+        ]
+        indexes = [models.Index(fields=["alarm", "-id"], name="alarm_review_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.state}: {self.alarm}"

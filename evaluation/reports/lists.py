@@ -24,5 +24,6 @@ def in_short(rows: QuerySet[Run]) -> QuerySet[Run]:
 def alarms_of(run: Any) -> Coalesce:
     """Return the expression for how many alarms ring in a run."""
     ringing = Alarm.objects.filter(run=run, severity=Alarm.Severity.ALARM).order_by()
+    ringing = ringing.exclude(state=Alarm.State.DISMISSED)
     counted = ringing.values("run").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

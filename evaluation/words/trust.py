@@ -146,6 +146,12 @@ FACTS: Mapping[str, FactWords] = {
         ),
         "Look at the evidence.",
     ),
+    "alarms.dismissed": FactWords(
+        _plural(
+            "1 alarm was dismissed, with a reason that stands beside it; no other is open.",
+            "{count} alarms were dismissed, with reasons that stand beside them; no other is open.",
+        )
+    ),
     "alarms.silent": FactWords(
         "No alarm rings. That does not prove that nobody copied: see what cannot be seen below."
     ),

@@ -225,7 +225,7 @@ ROUTES: dict[str, Route] = {
     "admin:results-trust": get(ANSWERS),
     "admin:results-anchors": get(ANSWERS) | post(EDITS_ANSWERS),
     "admin:results-alarms": get(ANSWERS),
-    "admin:results-alarm": get(ANSWERS),
+    "admin:results-alarm": get(ANSWERS) | post(EDITS_ANSWERS),
     "admin:compare-models": get(ANSWERS),
     "admin:results-comparison": get(ANSWERS),
     "admin:results-two": get(ANSWERS),

@@ -5,7 +5,7 @@
 - `marks`: alarms as marks beside the names of people.
 """
 
-from evaluation.reports.alarms.evidence import AlarmEvidence, Exhibit, Shown, alarm_evidence
+from evaluation.reports.alarms.evidence import AlarmEvidence, Exhibit, Review, Shown, alarm_evidence
 from evaluation.reports.alarms.marks import Mark, Marks, all_marks, marks_of
 from evaluation.reports.alarms.report import (
     AlarmEntry,
@@ -24,6 +24,7 @@ __all__ = [
     "Exhibit",
     "Mark",
     "Marks",
+    "Review",
     "Shown",
     "alarm_counts",
     "alarm_evidence",

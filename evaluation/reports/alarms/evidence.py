@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -51,12 +52,29 @@ class Exhibit:
 
 
 @dataclass(frozen=True)
+class Review:
+    """What somebody made of an alarm; `remedied_by` is the run that was made with a remedy."""
+
+    state: str
+    note: str
+    by: str
+    at: datetime
+    remedied_by: UUID | None
+
+    @property
+    def word(self) -> str:
+        """The state in a word."""
+        return str(Alarm.State(self.state).label)
+
+
+@dataclass(frozen=True)
 class AlarmEvidence:
     """An alarm with its workers, page by page, and its exhibits, page by page.
 
     Attributes
     ----------
     page, n_pages : of the exhibits, from 1. n_exhibits : in all.
+    reviews : what people made of it, the newest first.
     """
 
     alarm: AlarmEntry
@@ -65,12 +83,13 @@ class AlarmEvidence:
     n_exhibits: int
     page: int
     n_pages: int
+    reviews: list[Review]
 
 
 def alarm_evidence(
     run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE, shown: int = SHOWN
 ) -> AlarmEvidence | None:
-    """Return an alarm of a run, by eight queries; None if there is none of that place.
+    """Return an alarm of a run, by nine queries; None if there is none of that place.
 
     Raises `BadCursorError` for a page of workers that there is not; a page of exhibits that there
     is not is empty. `size` workers and `shown` exhibits are on a page.
@@ -87,7 +106,15 @@ def alarm_evidence(
         n_exhibits=len(alarm.evidence),
         page=page,
         n_pages=max(1, -(-len(alarm.evidence) // shown)),
+        reviews=list(_reviews(alarm)),
     )
+
+
+def _reviews(alarm: Alarm) -> Iterable[Review]:
+    rows = alarm.reviews.order_by("-pk").values_list(
+        "state", "note", "reviewed_by__username", "created_at", "remedied_by__public_id"
+    )
+    return (Review(*row) for row in rows)
 
 
 def _exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Iterable[Exhibit]:

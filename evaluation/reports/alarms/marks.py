@@ -59,7 +59,8 @@ def all_marks(run: Run) -> Marks:
 
 
 def _named(run: Run) -> QuerySet[Alarm]:
-    return Alarm.objects.filter(run=run, severity__in=TOLD, workers__isnull=False)
+    named = Alarm.objects.filter(run=run, severity__in=TOLD, workers__isnull=False)
+    return named.exclude(state=Alarm.State.DISMISSED)
 
 
 def _marks(rows: QuerySet[Alarm]) -> Marks:

@@ -17,6 +17,7 @@ from evaluation.words.alarms import SEVERITIES, case_of, measured, title_of
 from evaluation.words.message import Message
 from evaluation.words.reasons import why_not_checked
 
+DISMISSED = "dismissed"
 # Alarms that one page lists, and names that an alarm in a list spells out.
 MOST = 50
 NAMED = 6
@@ -41,6 +42,7 @@ class AlarmEntry:
     message : evidence, meaning and what to do; it names nobody.
     n_workers, n_questions : whom and what it is about, 0 for the whole crowd; `workers` and
         `questions` are the first of them.
+    state : what people made of it: open, examined, remedied or dismissed.
     """
 
     place: int
@@ -54,6 +56,7 @@ class AlarmEntry:
     n_questions: int
     workers: tuple[Named, ...] = ()
     questions: tuple[Named, ...] = ()
+    state: str = Alarm.State.OPEN.value
 
     @property
     def title(self) -> str:
@@ -69,6 +72,11 @@ class AlarmEntry:
     def measured(self) -> str:
         """The statistic against its threshold, in words."""
         return measured(self.case, self.statistic, self.threshold)
+
+    @property
+    def state_word(self) -> str:
+        """What people made of it, in a word; "" while it is open."""
+        return "" if self.state == Alarm.State.OPEN else Alarm.State(self.state).label
 
     @property
     def more_workers(self) -> int:
@@ -135,11 +143,18 @@ class AlarmsReport:
 
 
 def alarm_counts(run: Run) -> dict[str, int] | None:
-    """Return how many alarms of each severity a run has, by one query; None if it never looked."""
+    """Return how many alarms of each severity a run has, by one query; None if it never looked.
+
+    Those that somebody dismissed with a reason are counted as `dismissed`, and nowhere else.
+    """
     if summary_of(run).alarm_checks is None:
         return None
-    rows = Alarm.objects.filter(run=run).order_by().values("severity").annotate(n=Count("pk"))
-    return dict(rows.values_list("severity", "n"))
+    rows = Alarm.objects.filter(run=run).order_by().values("severity", "state")
+    counts: dict[str, int] = {}
+    for severity, state, n in rows.annotate(n=Count("pk")).values_list("severity", "state", "n"):
+        name = DISMISSED if state == Alarm.State.DISMISSED else severity
+        counts[name] = counts.get(name, 0) + n
+    return counts
 
 
 def alarms_report(
@@ -218,6 +233,7 @@ def entry_of(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
         message=Message.of(alarm.message),
         n_workers=n_workers,
         n_questions=n_questions,
+        state=alarm.state,
     )
 
 

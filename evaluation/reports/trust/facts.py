@@ -144,13 +144,19 @@ def of_stability(agreement: float | None) -> Fact:
 
 
 def of_alarms(counts: Mapping[str, int] | None) -> Fact:
-    """Judge the alarms by severity; None for a run that did not look for any."""
+    """Judge the alarms by severity; None for a run that did not look for any.
+
+    `counts` has those that were dismissed with a reason as `dismissed`.
+    """
     if counts is None:
         return Fact("alarms", "unknown", "not_looked")
+    dismissed = counts.get("dismissed", 0)
     if alarms := counts.get("alarm", 0):
         return Fact("alarms", "bad", "ring", {"count": alarms})
     if notices := counts.get("notice", 0):
         return Fact("alarms", "care", "notices", {"count": notices})
+    if dismissed:
+        return Fact("alarms", "good", "dismissed", {"count": dismissed})
     return Fact("alarms", "good", "silent")
 
 

@@ -1,16 +1,68 @@
-"""The alarms of a run, and one alarm with its evidence."""
+"""The alarms of a run, one alarm with its evidence, and what people make of it."""
 
 from __future__ import annotations
 
-from django.http import Http404, HttpRequest
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import reverse
+from django.views.decorators.http import require_http_methods
 
 from annotations.models import rights
 from annotations.web.query import number
-from evaluation.models import Run
+from annotations.web.scope import RefusedError
+from evaluation.flow.aqer_summary import AqerSummary
+from evaluation.models import Alarm, Run
 from evaluation.reports.alarms import alarm_evidence, alarms_report
-from evaluation.site.results.page import Context, results_page, way_here
+from evaluation.reviewing import LONGEST_NOTE, ReviewError, State, remedying, review
+from evaluation.site.results.page import Context, kind_or_404, results_page, way_here
 from evaluation.site.results.remedies import remedies_for, without_each
+from evaluation.site.runs import run_or_404
+
+# Later runs that may have remedied it.
+RUNS_OFFERED = 50
+
+
+class ReviewForm(forms.Form):
+    """What somebody makes of an alarm; what contradicts itself `evaluation.reviewing` refuses."""
+
+    state = forms.ChoiceField(
+        label="What did you make of it?",
+        choices=[
+            (State.EXAMINED, "I looked at it"),
+            (State.REMEDIED, "A run with a remedy takes care of it"),
+            (State.DISMISSED, "It is no reason to doubt these grades"),
+            (State.OPEN, "It is open again"),
+        ],
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose what you made of it."},
+    )
+    note = forms.CharField(
+        label="Why",
+        max_length=LONGEST_NOTE,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Whoever reads the grades reads it too. Needed where you dismiss the alarm.",
+    )
+    remedied_by = forms.ModelChoiceField(
+        Run.objects.none(), label="The run with the remedy", required=False
+    )
+
+    def __init__(self, run: Run, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        runs = list(remedying(run)[:RUNS_OFFERED])
+        choice: Any = self.fields["remedied_by"]
+        choice.queryset = remedying(run)
+        choice.choices = [("", "–")] + [
+            (one.pk, f"of {one.created_at:%-d %b %Y, %H:%M}, version {one.version.number}")
+            for one in runs
+        ]
+        if not runs:
+            del self.fields["remedied_by"]
 
 
 @results_page("evaluation/alarms.html")
@@ -20,9 +72,42 @@ def alarms(request: HttpRequest, run: Run) -> Context:
     return {"title": f"Alarms of {report.about.name}", "alarms": report}
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+def alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
+    """Show one alarm; what is posted is what somebody makes of it."""
+    if request.method != "POST":
+        return _page(request, run=run, place=place)
+    shown = run_or_404(request, run)
+    kind_or_404(shown, AqerSummary)
+    if not rights(request.user, shown.version.question_set).edit:
+        raise RefusedError("change")
+    found = Alarm.objects.filter(run=shown, place=place).select_related("run__version").first()
+    if found is None:
+        raise Http404("the run has no such alarm")
+    form = ReviewForm(shown, request.POST)
+    if form.is_valid():
+        try:
+            review(found, request.user, **form.cleaned_data)
+        except ReviewError as error:
+            form.add_error(error.field if error.field in form.fields else None, str(error))
+        else:
+            messages.success(request, "Kept. It stands beside the alarm from now on.")
+            ids = {"run": run, "place": place}
+            return redirect(f"{reverse('admin:results-alarm', kwargs=ids)}#reviews")
+    response: Any = _page(_as_read(request), run=run, place=place, form=form)
+    response.status_code = 400
+    return response
+
+
+def _as_read(request: HttpRequest) -> HttpRequest:
+    """Return the request as one that shows the page: what was posted is in the form."""
+    request.method = "GET"
+    return request
+
+
 @results_page("evaluation/alarm.html")
-def alarm(request: HttpRequest, run: Run, place: int) -> Context:
-    """Show one alarm: whom it names, the texts, what it means and what to do.
+def _page(request: HttpRequest, run: Run, place: int, form: ReviewForm | None = None) -> Context:
+    """Show whom an alarm names, the texts, what it means, what to do, and what people made of it.
 
     `after` (of workers) and `texts` (a page) come from the address.
     """
@@ -40,4 +125,5 @@ def alarm(request: HttpRequest, run: Run, place: int) -> Context:
         "alarm": evidence.alarm,
         "remedies": remedies_for(run, evidence.alarm, may),
         "without": without_each(run, evidence.workers.rows, may),
+        "form": (form or ReviewForm(run)) if may else None,
     }

@@ -1,0 +1,64 @@
+"""What people make of alarms: examined, remedied by a run, dismissed with a reason, open again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from evaluation.models import Alarm, AlarmReview, Run
+from evaluation.models.runs import GRADING
+
+State = Alarm.State
+LONGEST_NOTE = 2000
+
+
+class ReviewError(ValueError):
+    """Why an alarm cannot be put in a state; `field` is what has to be mended."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def review(
+    alarm: Alarm, user: Any, state: str, note: str = "", remedied_by: Run | None = None
+) -> AlarmReview:
+    """Put an alarm in a state, and keep who did it, when and why.
+
+    Raises ReviewError: a dismissal without a reason, or a remedy without the run made with it.
+    """
+    note = note.strip()
+    if state not in State.values:
+        raise ReviewError("state", "Choose what you made of it.")
+    if len(note) > LONGEST_NOTE:
+        raise ReviewError("note", f"At most {LONGEST_NOTE:,} characters.")
+    if state == State.DISMISSED and not note:
+        raise ReviewError("note", "Say why it is no reason to doubt these grades.")
+    if state != State.REMEDIED:
+        remedied_by = None
+    elif remedied_by is None:
+        raise ReviewError("remedied_by", "Choose the run that was made with the remedy.")
+    elif not remedying(alarm.run).filter(pk=remedied_by.pk).exists():
+        raise ReviewError("remedied_by", "That is no later run over the same questions.")
+    with transaction.atomic():
+        made = AlarmReview.objects.create(
+            alarm=alarm,
+            state=state,
+            note=note,
+            remedied_by=remedied_by,
+            reviewed_by=user,
+        )
+        Alarm.objects.filter(pk=alarm.pk).update(state=state)
+    return made
+
+
+def remedying(run: Run) -> QuerySet[Run]:
+    """Return the runs that may have remedied an alarm of a run: later ones, newest first."""
+    return Run.objects.filter(
+        version__question_set=run.version.question_set_id,
+        kind=GRADING,
+        state=Run.State.DONE,
+        pk__gt=run.pk,
+    ).order_by("-pk")
