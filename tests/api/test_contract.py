@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 def ids(world):
     """What stands in the place of ids that nobody could guess."""
     question = world.version.questions.first()
-    mine = SimpleNamespace(owner=world.rana, run=world.run)
+    mine = SimpleNamespace(owner=world.rana, run=world.run, set=world.set, version=world.version)
     return {
         "set_id": world.set.public_id,
         "run_id": world.run.public_id,
