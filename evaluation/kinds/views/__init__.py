@@ -7,7 +7,8 @@ from evaluation.kinds.views.evaluate import EVALUATE
 from evaluation.kinds.views.pictures import CHARTS
 from evaluation.kinds.views.tellers import look_at_all, problems_at_start
 from evaluation.kinds.views.terminal import text_of_run
-from evaluation.reports import views as reports
+from evaluation.reports.views import tables
+from evaluation.reports.views.report import views_report
 
 PAGES = (
     Page("", "All views", address="results-views"),
@@ -23,13 +24,13 @@ VIEWS = Kind(
     run=look_at_all,
     summary=ViewsSummary,
     tables={
-        "views": reports.views_table,
-        "correlations": reports.correlations_table,
-        "models": reports.models_table,
-        "disagreements": reports.disagreements_table,
+        "views": tables.views_table,
+        "correlations": tables.correlations_table,
+        "models": tables.models_table,
+        "disagreements": tables.disagreements_table,
     },
     charts=CHARTS,
-    report=reports.views_report,
+    report=views_report,
     text=text_of_run,
     pages=PAGES,
     needs_answers=False,

@@ -19,13 +19,8 @@ from evaluation.kinds.views import VIEWS
 from evaluation.kinds.views.pictures import correlations_of
 from evaluation.kinds.views.tellers import kinds_of_runs
 from evaluation.models import Run
-from evaluation.reports.views import (
-    answers_page,
-    disagreements,
-    portrait_shown,
-    standings_shown,
-    views_report,
-)
+from evaluation.reports.views.answers import answers_page, disagreements
+from evaluation.reports.views.report import portrait_shown, standings_shown, views_report
 from evaluation.site.results.page import Context, results_page, way_here
 from evaluation.site.starting import StartLink, start_link
 from evaluation.steps.views import runs_that_tell, together_of

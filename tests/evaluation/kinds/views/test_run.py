@@ -8,7 +8,7 @@ from django.urls import reverse
 from openpyxl import load_workbook
 from rest_framework.test import APIClient
 
-from annotations.models import Question
+from annotations.models import Question, Share
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
@@ -340,3 +340,22 @@ def test_pages_take_few_queries_however_many_answers_there_are(
     for name, ids in (("results-run", {}), ("results-views-answers", {}), ("results-views-model", {"place": 0})):  # noqa: E501  # fmt: skip
         with django_assert_max_num_queries(30):
             page(client, name, run=seen.public_id, **ids)
+
+
+def test_only_who_sees_answers_sees_it(client, rivers, seen, django_user_model):
+    users = django_user_model.objects
+    outsider = users.create_user("otto", password="x", is_staff=True)
+    expert, viewer = (users.create_user(name, is_staff=True) for name in ("ed", "vera"))
+    for user, role in ((expert, Share.Role.EXPERT), (viewer, Share.Role.VIEWER)):
+        Share.objects.create(question_set=rivers, user=user, role=role)
+    pages = [
+        reverse("admin:results-views", args=[seen.public_id]),
+        reverse("admin:results-views-answers", args=[seen.public_id]),
+        reverse("admin:results-views-model", args=[seen.public_id, 0]),
+        reverse("admin:results-table", args=[seen.public_id, "views"]),
+    ]
+    for user, status in ((outsider, 404), (expert, 404), (viewer, 200)):
+        client.force_login(user)
+        assert [client.get(page).status_code for page in pages] == [status] * 4, user
+    said = client.get(pages[0]).content.decode()
+    assert "Put all views together anew" not in said

@@ -1,0 +1,1 @@
+"""All views of models together: `report` what was found, `answers` one by one, `tables`."""
