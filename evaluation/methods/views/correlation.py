@@ -4,7 +4,8 @@ Spearman's correlation over the questions of each model, and the mean of it over
 answers in one pot would also correlate because one model is better than another in both views,
 which is no property of answers. The interval draws whole questions, with the answers of all models
 to them, and ranks anew in every draw: correlations of ranks that stay as they are have too narrow
-intervals.
+intervals. A draw without the few questions that make a view vary shows no correlation and counts as
+0; left out, a single odd question would seem to prove one.
 """
 
 from __future__ import annotations
@@ -114,13 +115,13 @@ class DrawnRanks:
         self._made: dict[tuple[int, bytes], tuple[Floats, Floats]] = {}
 
     def correlation(self, one: int, other: int, among: Booleans) -> Floats:
-        """Return (D,) Spearman's correlations over some questions, NaN where undefined."""
+        """Return (D,) Spearman's correlations over some questions, 0 where a view has no spread."""
         times, key = self._times[:, among], among.tobytes()
         (a, of_a), (b, of_b) = (self._ranks(view, among, key, times) for view in (one, other))
         shared = np.einsum("dq,dq,dq->d", times, a, b)
         # Ranks are halves: a spread below a quarter is none.
         flat = (of_a < 0.25) | (of_b < 0.25)
-        return np.divide(shared, np.sqrt(of_a * of_b), out=np.full(len(times), np.nan), where=~flat)
+        return np.divide(shared, np.sqrt(of_a * of_b), out=np.zeros(len(times)), where=~flat)
 
     def _ranks(
         self, view: int, among: Booleans, key: bytes, times: Floats

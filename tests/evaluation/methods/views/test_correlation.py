@@ -95,3 +95,18 @@ def test_the_same_seed_gives_the_same_interval():
     one, other, third = (correlations(views, [(0, 1)], seed=seed)[0].estimate for seed in (0, 0, 1))
     assert one == other
     assert one != third
+
+
+def test_one_odd_question_proves_nothing():
+    # The odd one is in a draw of twelve with probability 1 - (11/12)^12 = .648; else r counts as 0.
+    near, steady = np.arange(12.0, 0, -1), np.array([1.0] * 11 + [0.0])
+    found = two([near], [steady], n_draws=2000).estimate
+    assert found.value > 0.4
+    assert found.low == 0
+    many = two([near], [[1.0] * 6 + [0.0] * 6], n_draws=200).estimate
+    assert many.low > 0.5
+
+
+def test_three_questions_are_enough_to_rank_in_a_draw():
+    found = two([[1, 2, 3]], [[1, 2, 3]], n_draws=200).estimate
+    assert (found.value, found.high) == (1, 1)
