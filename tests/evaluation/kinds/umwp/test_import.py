@@ -1,15 +1,13 @@
 """Problems of which some have no answer become questions that say so."""
 
 import pytest
-from django.core.management import call_command
 
 from annotations.exchange import InputError
 from annotations.exchange.importing import import_word_problems
 from annotations.exchange.reading.source import bytes_source
 from annotations.models import QuestionSet
 from evaluation.steps.umwp.problems import problems_of
-from tests.evaluation.commands.running import manage
-from tests.evaluation.kinds.umwp.world import PROBLEMS, lines
+from tests.evaluation.kinds.umwp.world import PROBLEMS, lines, said_by
 
 
 def test_problems_become_questions_that_say_whether_they_have_an_answer(question_set):
@@ -53,8 +51,8 @@ def test_an_import_tells_what_there_is_and_what_contradicts_itself(rita, questio
 def test_a_command_imports_problems_and_a_dry_run_stores_nothing(rita, tmp_path):
     path = tmp_path / "problems.jsonl"
     path.write_bytes(lines())
-    ran = manage("import_problems", "mine", path, "--dry-run")
-    assert "5 problems in the file = 5 new" in ran.out
+    told = said_by("import_problems", "mine", path, "--dry-run")
+    assert "5 problems in the file = 5 new" in told
     assert not QuestionSet.objects.filter(name="mine").exists()
-    call_command("import_problems", "mine", str(path), verbosity=0)
+    said_by("import_problems", "mine", path)
     assert QuestionSet.objects.get(name="mine").latest_version().questions.count() == 5

@@ -9,8 +9,7 @@ from annotations.models import QuestionSet
 from evaluation.background.work import work_one_turn
 from evaluation.kinds import kind_named
 from evaluation.reports.umwp_replies import marked, replies_page
-from tests.evaluation.commands.running import manage
-from tests.evaluation.kinds.umwp.world import PROBLEMS, QUICK, done, lines, options
+from tests.evaluation.kinds.umwp.world import PROBLEMS, QUICK, done, lines, options, said_by
 
 
 def test_the_page_tells_who_notices_and_what_the_numbers_mean(
@@ -144,8 +143,7 @@ def test_a_command_runs_it_and_tells_what_came_out(question_set, small, tmp_path
     ids.write_text(str(small.public_id))
     run = done(question_set, options(small))
     assert "noticed" in kind_named("umwp").text(run)
-    ran = manage("run", "umwp", "problems", "--models", ids, "--no-instruction", "--no-wait")
-    assert ran.code == 0, ran.err
+    said_by("run", "umwp", "problems", "--models", ids, "--no-instruction", "--no-wait")
     queued = question_set.latest_version().runs.latest("pk")
     assert queued.parameters["models"] == [str(small.public_id)]
     assert (queued.parameters["instruction"], queued.parameters["direct"]) == (False, True)

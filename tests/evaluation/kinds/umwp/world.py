@@ -1,6 +1,9 @@
 """Problems of which some have no answer, and two models that answer them."""
 
+import io
 import json
+
+from django.core.management import call_command
 
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
@@ -54,6 +57,13 @@ def registered(owner, name, server, **more):
 def options(*models, **more):
     chosen = {"instruction": False, "in_context": False, **QUICK, **more}
     return UmwpRunOptions(models=tuple(str(one.public_id) for one in models), **chosen)
+
+
+def said_by(*words):
+    """What a command says; unlike a process of its own it leaves the test's connection open."""
+    out = io.StringIO()
+    call_command(*map(str, words), stdout=out)
+    return out.getvalue()
 
 
 def done(question_set, parameters, state="done"):
