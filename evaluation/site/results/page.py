@@ -27,11 +27,17 @@ View = Callable[..., HttpResponseBase]
 
 @dataclass(frozen=True)
 class Tab:
-    """A page of the results, as every other one links to it."""
+    """A page of the results, as every other one links to it.
+
+    Attributes
+    ----------
+    is_above : whether the page that is shown is below this one, as an alarm is below the alarms.
+    """
 
     title: str
     address: str
     is_here: bool
+    is_above: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,8 +59,8 @@ class TabGroup:
 
     @property
     def is_here(self) -> bool:
-        """Whether one of its pages is shown."""
-        return any(page.is_here for page in self.pages)
+        """Whether one of its pages is shown, or one below it."""
+        return any(page.is_here or page.is_above for page in self.pages)
 
 
 def kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
@@ -93,7 +99,7 @@ def _tab(page: Page, run: Run, path: str) -> Tab:
         address = reverse(f"admin:{page.address}", kwargs=ids)
     else:
         address = reverse("admin:results-page", kwargs={**ids, "slug": page.slug})
-    return Tab(page.title, address, path == address)
+    return Tab(page.title, address, path == address, bool(page.slug) and path.startswith(address))
 
 
 def results_page(

@@ -198,9 +198,10 @@ def test_pages_stand_in_groups_and_what_is_not_there_is_not_offered(run):
     assert "Models" not in groups()
 
 
-def test_the_group_of_a_page_is_open(run):
-    tabs = tabs_of(kind_named("aqer"), run, at("results-heat-map", run))
-    assert [group.title for group in tabs if group.is_here] == ["People"]
+def test_the_group_of_a_page_is_open_and_of_one_below_it_too(run):
+    for shown_now in (at("results-heat-map", run), at("results-alarm", run, place=0)):
+        tabs = tabs_of(kind_named("aqer"), run, shown_now)
+        assert [group.title for group in tabs if group.is_here] == ["People"]
 
 
 @pytest.mark.parametrize("n_workers", [20, 60])
