@@ -23,6 +23,7 @@ COLUMNS: Mapping[str, str] = {
     "variant": "number of the wording among those of its item, from 1",
     "group": "part that the number is of; empty for all",
     "metric": "name of the number",
+    "measure": "by what models are compared",
     "judge": "who judged; people are human:NAME",
     "other": "the other one of two who judged",
     "repeat": "number of the judgement by the same judge, from 1",

@@ -237,6 +237,8 @@ ROUTES: dict[str, Route] = {
     "admin:results-worker": get(ANSWERS),
     "admin:results-question": get(ANSWERS),
     "admin:results-chart": get(ANSWERS, name=["grades", "convergence"]),
+    "admin:results-reply-texts": get(ABSENT),  # tests/evaluation/kinds/eloquent
+    "admin:results-reply-models": get(ABSENT),
     "admin:results-data": get(ANSWERS, form=["zip", "xlsx"]),
     "admin:results-table": get(
         ANSWERS,

@@ -9,6 +9,7 @@ import numpy as np
 
 from annotations.exchange.reading.prompts import PromptItem
 from annotations.exchange.records import AnswerStatus
+from evaluation.flow.eloquent.comparing import compare_systems, paired_items
 from evaluation.flow.eloquent.found import Findings, ItemRow, Key, SetRow
 from evaluation.flow.eloquent.judging import Judgement
 from evaluation.flow.eloquent.matching import REPEATED, UNKNOWN_ITEM, UNKNOWN_LANGUAGE, Reply
@@ -17,10 +18,8 @@ from evaluation.flow.eloquent.numbers import FEWER_THAN_2_VARIANTS, NO_REPLY, NO
 from evaluation.flow.eloquent.parameters import EloquentParameters
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.vectors import Progress
-from evaluation.methods.cells import Floats
 from evaluation.methods.eloquent.judged import SetScores, set_scores
 from evaluation.methods.eloquent.judges import judge_agreements
-from evaluation.methods.inference.comparison import Comparison, compare_models
 from evaluation.methods.undefined import or_none
 
 FEWER_THAN_2_REPLIES = "fewer_than_2_replies"
@@ -134,7 +133,13 @@ def evaluate_judgements(
         tuple(kept),
         judges,
         tuple(judge_agreements(_by_judge(judges, kept))),
-        tuple(_comparisons(systems, rows, parameters)),
+        tuple(
+            compare_systems(
+                systems,
+                paired_items(systems, ((r.item, r.language, r.system, r.score) for r in rows)),
+                parameters,
+            )
+        ),
         tuple(replies),
         near.info,
         near.warnings,
@@ -306,21 +311,3 @@ def _by_judge(
         judge: {key: float(np.mean(scores)) for key, scores in of_judge.items()}
         for judge, of_judge in found.items()
     }
-
-
-def _comparisons(
-    systems: Sequence[str], rows: Sequence[SetRow], parameters: EloquentParameters
-) -> list[Comparison]:
-    """Compare every two systems on items: the mean over the languages that all systems have."""
-    scores: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    for row in rows:
-        if row.score is not None:
-            scores[row.item, row.language][row.system] = row.score
-    common: dict[str, list[Floats]] = defaultdict(list)
-    for (item, _), of_set in scores.items():
-        if len(of_set) == len(systems):
-            common[item].append(np.array([of_set[system] for system in systems]))
-    if len(systems) < 2 or not common:
-        return []
-    table = np.stack([np.mean(parts, axis=0) for parts in common.values()], axis=1)
-    return compare_models(table, systems, n_draws=parameters.bootstrap, seed=parameters.seed)

@@ -26,6 +26,7 @@ ELOQUENT = Kind(
         "replies": reports.replies_table,
         "judgements": reports.judgements_table,
         "agreement": reports.agreement_table,
+        "comparisons": reports.comparisons_table,
     },
     charts=CHARTS,
     report=reports.eloquent_report,

@@ -10,11 +10,9 @@ from evaluation.charts.reply_scores import ItemScores, scores_chart
 from evaluation.flow.eloquent.found import Findings
 from evaluation.kinds.kind import Page
 from evaluation.models import Run
-from evaluation.reports.eloquent import eloquent_report, findings_with_people, texts_page
+from evaluation.reports.eloquent import eloquent_report, findings_with_people
 
 CHART = "reply-scores"
-# Of the kind's tables, in the order of its declaration.
-TABLES = ("metrics", "items", "reply-sets", "replies", "judgements", "agreement", "same-meaning")
 
 
 def figure(findings: Findings) -> Chart | None:
@@ -44,17 +42,12 @@ def scores(run: Run) -> Mapping[str, Any]:
         "report": report,
         "by_people": any(one.human_n for one in report.systems),
         "chart": chart_of(run),
-        "table_names": TABLES,
     }
-
-
-def texts(run: Run) -> Mapping[str, Any]:
-    """Return the texts of the sets with the most unlike replies."""
-    return {"page": texts_page(run)}
 
 
 PAGES = (
     Page("", "Scores", "evaluation/reply_scores.html", scores),
-    Page("texts", "Texts side by side", "evaluation/reply_texts.html", texts),
+    Page("models", "Models compared", address="results-reply-models"),
+    Page("texts", "Texts side by side", address="results-reply-texts"),
 )
 CHARTS = {CHART: chart_of}

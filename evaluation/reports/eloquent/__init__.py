@@ -4,6 +4,7 @@
 both.
 """
 
+from evaluation.reports.eloquent.compared import comparisons_table
 from evaluation.reports.eloquent.people import SAME_MEANING, findings_with_people
 from evaluation.reports.eloquent.report import EloquentReport, eloquent_report
 from evaluation.reports.eloquent.tables import (
@@ -21,6 +22,7 @@ __all__ = [
     "EloquentReport",
     "TextsPage",
     "agreement_table",
+    "comparisons_table",
     "eloquent_report",
     "findings_with_people",
     "items_table",

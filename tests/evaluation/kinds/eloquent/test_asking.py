@@ -78,7 +78,7 @@ def test_a_run_asks_and_records_what_the_study_on_files_does(
         "reply to Which rules are there?\n\nbecause\n\nreply to Shorter, please."
     )
     assert (run.summary["changed_prompts"], run.summary["follow_up_turns"]) == (1, 10)
-    texts = client.get(reverse("admin:results-page", args=[run.public_id, "texts"]))
+    texts = client.get(reverse("admin:results-reply-texts", args=[run.public_id]))
     shown = texts.content.decode()
     assert "put in other words" in shown
     assert "Shorter, please." in shown

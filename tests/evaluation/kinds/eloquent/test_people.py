@@ -224,5 +224,5 @@ def test_the_pages_say_what_people_said(client, run, rita):
     assert "human:ed" in shown
     findings = findings_with_people(run)
     assert findings.metric("small", "human_mean").value == 3.5
-    texts = client.get(reverse("admin:results-page", args=[run.public_id, "texts"]))
+    texts = client.get(reverse("admin:results-reply-texts", args=[run.public_id]))
     assert "human:ed" in texts.content.decode()

@@ -213,11 +213,11 @@ def test_the_pages_show_scores_with_a_picture_and_the_texts_worst_first(
     assert "chart-mark" in page
     assert "How far the judges agree" in page
     assert "fewer than 2 wordings in the language" in page
-    texts = client.get(reverse("admin:results-page", args=[run.public_id, "texts"]))
+    texts = client.get(reverse("admin:results-reply-texts", args=[run.public_id]))
     shown = texts.content.decode()
     # 001: (1 + 2)/2, 002: (5 + 2)/2.
     assert shown.index("Score 1.50 of 5") < shown.index("Score 3.50 of 5")
-    assert "reply to What rules?" in shown
+    assert "reply to <mark>What</mark> rules?" in shown
     assert "Apart." in shown
     picture = client.get(reverse("admin:results-chart", args=[run.public_id, "reply-scores"]))
     assert picture.status_code == 200

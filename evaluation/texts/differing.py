@@ -1,0 +1,60 @@
+"""In what texts beside each other differ: the words that not all of them have."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+# Words, and of scripts that are written without blanks each character by itself.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+(?:['’.,]\w+)*")
+
+
+class Piece(NamedTuple):
+    """A part of a text; `differs` says that not all of the texts have it."""
+
+    text: str
+    differs: bool
+
+
+def differing(texts: Sequence[str]) -> list[list[Piece]]:
+    """Return each text in pieces that make it up again, marked where it differs from the others.
+
+    A word is marked that another text has less often, case aside; where it stands does not count.
+    Blanks and punctuation between two marked words are marked with them. One text alone, or equal
+    texts, have no mark.
+    """
+    words = [Counter(word.casefold() for word in _WORD.findall(text)) for text in texts]
+    common = words[0].copy() if words else Counter()
+    for counted in words[1:]:
+        common &= counted
+    return [_pieces(text, common.copy()) for text in texts]
+
+
+def _pieces(text: str, left: Counter[str]) -> list[Piece]:
+    """Return a text in pieces; `left` is how often each word may stand in it without a mark."""
+    found: list[Piece] = []
+    at = 0
+    for match in _WORD.finditer(text):
+        word = match[0].casefold()
+        differs = left[word] <= 0
+        left[word] -= 1
+        between = text[at : match.start()]
+        if found and found[-1].differs and differs:
+            found[-1] = Piece(found[-1].text + between + match[0], True)
+        elif found and not found[-1].differs and not differs:
+            found[-1] = Piece(found[-1].text + between + match[0], False)
+        elif differs:
+            found += [Piece(between, False)] if between else []
+            found.append(Piece(match[0], True))
+        else:
+            found.append(Piece(between + match[0], False))
+        at = match.end()
+    rest = text[at:]
+    if rest and found and not found[-1].differs:
+        found[-1] = Piece(found[-1].text + rest, False)
+    elif rest:
+        found.append(Piece(rest, False))
+    return found

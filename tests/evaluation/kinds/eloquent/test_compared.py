@@ -1,0 +1,138 @@
+"""Models of a run compared: on its page, in its table, with the items on which two differ most."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from annotations.models import Share
+from evaluation.kinds.data_sheets import readme
+from evaluation.kinds.eloquent import ELOQUENT
+from evaluation.reports.eloquent.compared import differences_page, groups_of
+from evaluation.reports.eloquent.people import findings_with_people
+from evaluation.words.columns import column_words
+from tests.evaluation.backends.chat.fake import FakeChat, said
+from tests.evaluation.kinds.eloquent.test_run import (
+    done,
+    options,
+    question_set,
+    registered,
+    rita,
+    small,
+    world,
+)
+
+__all__ = ["question_set", "rita", "small", "world"]  # fixtures
+
+
+@pytest.fixture
+def run(question_set, small, rita, world):
+    """Small says something else to each wording, steady always the same; the judge sees it."""
+    steady = FakeChat(lambda body: said("Always the same <b>words</b>."))
+
+    def judged(body):
+        shown = body["messages"][-1]["content"]
+        return said(f"So.\nSimilarity score: {5 if 'Always the same' in shown else 1}")
+
+    judge = FakeChat(judged)
+    try:
+        models = [small, registered(rita, "steady", steady.spec)]
+        yield done(question_set, options(models, [registered(rita, "strict", judge.spec)]))
+    finally:
+        steady.close()
+        judge.close()
+
+
+def page(run, **asked):
+    query = "&".join(f"{name}={value}" for name, value in asked.items())
+    return f"{reverse('admin:results-reply-models', args=[run.public_id])}?{query}"
+
+
+def test_the_page_says_who_is_ahead_and_shows_the_texts_with_marks(client, run, rita):
+    client.force_login(rita)
+    shown = client.get(page(run)).content.decode()
+    # Two items, 1 against 5 on each: a difference of 4, which two items cannot show.
+    assert "Between <bdi>steady</bdi> and <bdi>small</bdi> no difference shows: 4.00" in shown
+    assert "<bdi>small</bdi>: 1.00" in shown
+    assert "<bdi>steady</bdi>: 5.00" in shown
+    assert "Always the same &lt;b&gt;words&lt;/b&gt;." in shown
+    assert "<mark>mum</mark>" in shown
+    assert "<mark>mother</mark>" in shown
+    assert "<mark>Always" not in shown  # all of its replies say it
+    turned = client.get(page(run, first="steady", second="small")).content.decode()
+    assert turned.index("<bdi>steady</bdi>: 5.00") < turned.index("<bdi>small</bdi>: 1.00")
+    same = client.get(page(run, first="small", second="small")).content.decode()
+    assert "Choose two different models." in same
+    assert client.get(page(run, first="nobody")).status_code == 404
+    assert client.get(page(run, correction="benjamini-hochberg")).status_code == 200
+
+
+def test_one_model_alone_is_not_compared(client, question_set, small, world, rita):
+    run = done(question_set, options([small], [small]))
+    client.force_login(rita)
+    assert "There is one model alone." in client.get(page(run)).content.decode()
+
+
+def test_the_table_has_every_pair_in_every_group_on_the_site_and_by_rest(client, run, rita):
+    api = APIClient()
+    api.force_authenticate(rita)
+    address = f"/api/v1/runs/{run.public_id}/results/tables/comparisons/?format=jsonl"
+    rows = [json.loads(line) for line in b"".join(api.get(address).streaming_content).splitlines()]
+    # Each item is a kind of variation of its own; one language alone says nothing of its own.
+    assert [(row["group"], row["measure"], row["difference"], row["n"]) for row in rows] == [
+        (None, "score", -4.0, 2),
+        ("variation:style", "score", -4.0, 1),
+        ("variation:closeness", "score", -4.0, 1),
+        ("across", "similarity_across_languages", pytest.approx(rows[3]["difference"]), 1),
+    ]
+    assert -1 < rows[3]["difference"] < 0  # steady says the same in Swedish
+    assert {row["reason"] for row in rows[1:]} == {"fewer_than_2_common_questions"}
+    whole = rows[0]
+    assert (whole["model_a"], whole["model_b"], whole["correction"]) == ("small", "steady", "holm")
+    findings = findings_with_people(run)
+    assert len(rows) == sum(len(one.comparisons) for one in groups_of(run, findings))
+
+
+def test_differences_come_largest_first_and_in_pages(run):
+    findings = findings_with_people(run)
+    sets = tuple(
+        row._replace(score=3.0) if (row.system, row.item) == ("small", "001") else row
+        for row in findings.sets
+    )
+    findings = type(findings)(**{**findings.__dict__, "sets": sets})
+    whole = differences_page(findings, "small", "steady")
+    assert [(one.item, one.difference) for one in whole.items] == [("002", -4.0), ("001", -2.0)]
+    first = differences_page(findings, "small", "steady", 0, 1)
+    assert ([one.item for one in first.items], first.next, first.total) == (["002"], 1, 2)
+    second = differences_page(findings, "small", "steady", 1, 1)
+    assert ([one.item for one in second.items], second.next) == (["001"], None)
+
+
+def test_texts_come_in_pages_and_for_one_model(client, run, rita, monkeypatch):
+    monkeypatch.setattr("evaluation.reports.eloquent.texts.SETS_SHOWN", 1)
+    client.force_login(rita)
+    at = reverse("admin:results-reply-texts", args=[run.public_id])
+    shown = client.get(at, {"model": "steady"}).content.decode()
+    assert "Always the same" in shown
+    assert "reply to" not in shown
+    assert client.get(at, {"model": "nobody"}).status_code == 404
+    assert client.get(at, {"start": "1"}).status_code == 200
+    assert client.get(at, {"start": "999"}).status_code == 200
+
+
+def test_who_may_not_see_the_run_sees_no_texts(client, run):
+    ed = User.objects.create_user("ed")
+    Share.objects.create(question_set=run.version.question_set, user=ed, role="expert")
+    client.force_login(ed)
+    for name in ("results-reply-texts", "results-reply-models"):
+        address = reverse(f"admin:{name}", args=[run.public_id])
+        assert client.get(address).status_code == 404
+
+
+def test_the_readme_of_the_download_explains_every_column(run):
+    for name, table_of in ELOQUENT.tables.items():
+        for column in table_of(run).header:
+            assert column_words(name, column, ELOQUENT.columns), f"{name}.{column}"
+    assert "`measure`: by what models are compared" in readme(ELOQUENT, run)
