@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation.site.results import downloads, kind, replies
+from evaluation.site.results import downloads, kind
 from evaluation.site.results.against import against
 from evaluation.site.results.alarms import alarm, alarms
 from evaluation.site.results.anchors import anchors
@@ -15,6 +15,7 @@ from evaluation.site.results.noticing import replies
 from evaluation.site.results.pair import pair, two
 from evaluation.site.results.planner import planner
 from evaluation.site.results.question import question
+from evaluation.site.results.replies import compared, texts
 from evaluation.site.results.run import results
 from evaluation.site.results.summary import summary
 from evaluation.site.results.trust import trust
@@ -30,8 +31,8 @@ urlpatterns = [
     path(f"{RUN}pages/<slug:slug>/", kind.page, name="results-page"),
     path(f"{RUN}judging/<slug:name>/", judged, name="results-judging"),
     path(f"{RUN}decision/", decide, name="results-decision"),
-    path(f"{RUN}replies/texts/", replies.texts, name="results-reply-texts"),
-    path(f"{RUN}replies/models/", replies.compared, name="results-reply-models"),
+    path(f"{RUN}replies/texts/", texts, name="results-reply-texts"),
+    path(f"{RUN}replies/models/", compared, name="results-reply-models"),
     path(f"{RUN}people/", results, name="results-people"),
     path(f"{RUN}models/comparison/", comparisons, name="results-comparison"),
     path(f"{RUN}models/comparison/two/", two, name="results-two"),
