@@ -9,6 +9,8 @@ from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
 from django.db.models import Field
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
@@ -43,13 +45,22 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     list_filter = ()
     actions = None  # their bar sets a style that the policy refuses
     fieldsets = (
-        (None, {"fields": ("username", "password")}),
+        (None, {"fields": ("username", "sign_in")}),
         ("Person", {"fields": ("first_name", "last_name", "email")}),
         ("Role", {"fields": tuple(ROLES)}),
     )
+    # Not the column of the password: nobody can do anything with a hash, but look for its text.
+    readonly_fields = ("sign_in",)
     add_fieldsets = (  # type: ignore[assignment]
         (None, {"fields": ("username", "usable_password", "password1", "password2", "is_staff")}),
     )
+
+    @admin.display(description="Password")
+    def sign_in(self, user: User) -> str:
+        """Return whether there is a password, with the way to another one."""
+        told = "One is set." if user.has_usable_password() else "None is set: nobody can sign in."
+        address = reverse("admin:auth_user_password_change", args=[user.pk])
+        return format_html('{} <a href="{}">Set another one</a>', told, address)
 
     @admin.display(description="Role")
     def role(self, user: User) -> str:

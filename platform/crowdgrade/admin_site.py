@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern
 from unfold.sites import UnfoldAdminSite
@@ -74,7 +74,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         ]
 
     def framed(self, view: View) -> View:
-        """Return the view with the site's context added to what it shows, or to its refusal."""
+        """Return the view with the site's context added to what it shows, refuses or misses."""
 
         @functools.wraps(view)
         def framed_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -83,6 +83,10 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
             except PermissionDenied as refusal:
                 context = {"title": "You may not do this", "reason": str(refusal)}
                 response = TemplateResponse(request, "admin/refused.html", context, status=403)
+            except Http404:
+                # Its words name tables and rows: the page has its own.
+                context = {"title": "There is no such page"}
+                response = TemplateResponse(request, "admin/missing.html", context, status=404)
             if isinstance(response, TemplateResponse) and not response.is_rendered:
                 own = response.context_data or {}
                 response.context_data = {**self.each_context(request), **own}
