@@ -1,0 +1,79 @@
+"""The door to composing a set for MAQA: ``manage.py compose_maqa --yes-no FILE --output FILE``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from annotations.exchange import InputError
+from evaluation.files.maqa_composing import ComposingRequest, compose_file
+from evaluation.words.console import at_least, refused_as_bad_input, tell
+
+
+class Command(BaseCommand):
+    """Compose questions with one, several and many right answers."""
+
+    help = (
+        "Compose a set for evaluate and study maqa: lists of questions with their right answers "
+        "side by side, each a data set of its own, and questions made of yes/no questions; "
+        "no database. The category says how many answers are right: single, few, many (8 or more)."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the lists, the yes/no questions, how they are composed, and where to."""
+        add = parser.add_argument
+        add(
+            "--lists",
+            nargs="+",
+            type=_named,
+            default=[],
+            metavar="NAME=FILE",
+            help="questions with their right answers, such as world_knowledge=FILE.json; single "
+            "answers, too, as controls",
+        )
+        add(
+            "--yes-no",
+            type=Path,
+            metavar="FILE",
+            help="yes/no questions, a JSON list or JSON Lines: question, answer (true or false), "
+            "and if all have one the statement that says the same",
+        )
+        add("--options", type=at_least(2), default=5, metavar="N", help="of each (%(default)s)")
+        add("--fewest", type=at_least(1), default=1, metavar="N", help="true ones (%(default)s)")
+        add("--most", type=at_least(1), metavar="N", help="true ones (default: all but one)")
+        add("--seed", type=at_least(0), default=0, metavar="N", help="of the draw (%(default)s)")
+        add("--output", type=Path, required=True, metavar="FILE.json", help="file to write")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Compose, write, and say how many there are."""
+        output: Path = options["output"]
+        with refused_as_bad_input():
+            if output.suffix != ".json":
+                raise InputError.single(str(output), "questions are one JSON list", "Use .json.")
+            bounds = (options["options"], options["fewest"], options["most"] or 0)
+            if not bounds[1] <= (bounds[2] or bounds[0] - 1) <= bounds[0] <= 26:
+                raise InputError.single(
+                    "--options", "1 <= fewest <= most <= options <= 26", "Choose others."
+                )
+            lists = dict(options["lists"])
+            done = compose_file(
+                ComposingRequest(output, lists, options["yes_no"], *bounds, options["seed"])
+            )
+        counted = ", ".join(f"{name} {n:,}" for name, n in done.by_dataset.items())
+        sizes = ", ".join(f"{name} {n:,}" for name, n in done.by_category.items())
+        left = f"; {done.left_over:,} yes/no questions left over" if done.left_over else ""
+        tell(
+            self.stdout,
+            f"{sum(done.by_dataset.values()):,} questions ({counted}; {sizes}){left}: {output}",
+        )
+
+
+def _named(text: str) -> tuple[str, Path]:
+    name, equals, path = text.partition("=")
+    if not (name and equals and path):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=FILE")
+    return name, Path(path)

@@ -1,0 +1,82 @@
+"""Chromium uploads questions with several right answers, asks a model, and reads what it knows."""
+
+import json
+import threading
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.urls import reverse
+
+from annotations.models import QuestionSet
+from evaluation.background.work import work_one_turn
+from evaluation.models import LanguageModel
+from tests.browser import test_every_page as pages
+from tests.evaluation.kinds.test_maqa_run import PUBLISHED, World
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
+]
+browser = pages.browser
+
+
+def work():
+    try:
+        while work_one_turn():
+            pass
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def model(transactional_db, settings, monkeypatch):
+    settings.MODEL_NETWORKS = ["127.0.0.0/8"]
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    world = World()
+    owner = User.objects.create_superuser("rana")
+    yield LanguageModel.objects.create(owner=owner, name="small", spec=world.server.spec)
+    world.server.close()
+
+
+@pytest.mark.parametrize("look", pages.LOOKS)
+def test_a_list_is_uploaded_put_to_a_model_and_shown_with_what_it_knows(
+    browser, client, live_server, model, tmp_path, look
+):
+    question_set = QuestionSet.objects.create(owner=model.owner, name="several")
+    path = tmp_path / "questions.json"
+    path.write_text(json.dumps(PUBLISHED))
+    start = reverse("admin:start", args=[question_set.public_id, "maqa"])
+    with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
+        page = window.page
+        window.look("empty", start)
+        page.set_input_files("#questions", path)
+        page.click("text=Upload >> nth=-1")
+        page.wait_for_selector("text=3 questions; 3 with right answers, 2 with several.")
+        window.check("uploaded")
+        page.check("fieldset input[type=checkbox]")
+        page.fill("input[name=samples]", "3")
+        page.select_option("select[name=embedder]", "tfidf-char")
+        page.click("text=Start the run")
+        page.wait_for_url("**/runs/*/")
+        page.wait_for_url("**/runs/*/")
+        page.goto("about:blank")  # its script asks how far the run is, and SQLite has one writer
+        worker = threading.Thread(target=work)  # this one has Playwright's event loop
+        worker.start()
+        worker.join()
+        run = question_set.latest_version().runs.get()
+        assert run.state == "done", run.error
+        window.look("sure and right", reverse("admin:results-run", args=[run.public_id]))
+        assert page.locator("#knows").is_visible()
+        assert page.locator("svg .chart-mark").count()
+        assert "confidence it states" in page.locator("#sure-1 + div tbody").inner_text()
+        for summary in page.query_selector_all("details > summary"):
+            summary.click()
+        window.check("opened")
+        page.click("text=Sure and wrong >> nth=0")
+        page.wait_for_selector("text=Right: Bob Dylan.")
+        assert page.locator("h3").first.inner_text().startswith("Who sang?")
+        window.check("texts")
+        assert window.found == []
