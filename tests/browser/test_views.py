@@ -10,15 +10,10 @@ from django.urls import reverse
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
-from evaluation.models import LLMAnswerScore, Run
+from evaluation.models import Run
 from tests.browser import test_every_page as pages
-from tests.evaluation.kinds.views.world import (
-    LINES,
-    rivers_of,
-    steady_rows,
-    sure_rows,
-    told,
-)
+from tests.evaluation.kinds.views.asked import Server, ask_all, prepare
+from tests.evaluation.kinds.views.world import LINES, rivers_of
 
 pytestmark = [
     pytest.mark.browser,
@@ -38,7 +33,7 @@ def work():
 
 @pytest.fixture
 def rivers(transactional_db, settings, monkeypatch, tmp_path):
-    """A graded set; the other views are there, too, but nobody put them together."""
+    """A graded set, of which nobody looked at anything else."""
     settings.RUN_KINDS = [*settings.RUN_KINDS, *LINES]
     monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
     monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
@@ -50,15 +45,14 @@ def rivers(transactional_db, settings, monkeypatch, tmp_path):
     return rivers
 
 
-def told_by_others(rivers):
-    scores = {
-        (one.llm_response.model.name, one.llm_response.question.external_id): one.score
-        for one in LLMAnswerScore.objects.select_related(
-            "llm_response__model", "llm_response__question"
-        )
-    }
-    told(rivers.latest_version(), "sure", sure_rows(scores))
-    told(rivers.latest_version(), "steady", steady_rows(scores))
+@pytest.fixture
+def asked(rivers, settings):
+    """Runs of every kind that tells views, with models that a server of ours is."""
+    settings.MODEL_NETWORKS = ["127.0.0.0/8"]
+    server = Server()
+    prepare(rivers, server)
+    yield ask_all(rivers)
+    server.chat.close()
 
 
 def put_together(window, rivers):
@@ -79,8 +73,7 @@ def put_together(window, rivers):
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)
-def test_all_views_are_put_together_and_read(browser, client, live_server, rivers, look):
-    told_by_others(rivers)
+def test_all_views_are_put_together_and_read(browser, client, live_server, rivers, asked, look):
     with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
         page = window.page
         put_together(window, rivers)
@@ -89,7 +82,8 @@ def test_all_views_are_put_together_and_read(browser, client, live_server, river
         page.click("#models + .cg-table-wrap >> text=Elk >> nth=0")
         page.wait_for_selector("text=Does it know that it does not know?")
         window.check("model")
-        assert page.locator("text=it is less sure where its answers are farther").is_visible()
+        assert page.locator("text=It takes 100% of 12 questions").is_visible()
+        assert page.locator("text=Nobody looked yet").count() == 0
         page.click("text=Its answers one by one")
         page.wait_for_selector("text=1 to 12 of 12 answers")
         window.check("answers")

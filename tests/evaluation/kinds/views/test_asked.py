@@ -1,0 +1,57 @@
+"""Runs of every kind over one set, with models that are really asked, seen together."""
+
+import pytest
+from django.urls import reverse
+
+from evaluation.flow.views.summary import ViewsSummary
+from evaluation.kinds import run_kinds
+from tests.evaluation.kinds.views.asked import Server, ask_all, options, prepare
+from tests.evaluation.kinds.views.test_run import done, page, rivers, table  # noqa: F401
+
+
+@pytest.fixture
+def asked(rivers, settings):  # noqa: F811
+    settings.MODEL_NETWORKS = ["127.0.0.0/8"]
+    server = Server()
+    prepare(rivers, server)
+    yield ask_all(rivers)
+    server.chat.close()
+
+
+def test_every_kind_that_tells_views_stands_beside_the_others(client, rivers, asked):  # noqa: F811
+    telling = {kind.name for kind in run_kinds().values() if kind.views}
+    assert set(options()) <= telling
+    run = done(rivers)
+    summary = ViewsSummary.of(run.summary)
+    assert {source.run for source in summary.sources} == {
+        str(one.public_id) for one in asked.values()
+    }
+    assert summary.missing == []
+    assert summary.repeated == 0
+    client.force_login(rivers.owner)
+    rows = {(row["model"], row["question"]): row for row in table(client, run, "views")}
+    assert len(rows) == 3 * 12
+    means = {
+        (row["model"], row["view"]): float(row["mean"])
+        for row in table(client, run, "models")
+        if row["mean"]
+    }
+    for number in range(12):
+        elk, ox = rows["Elk", f"q{number}"], rows["Ox", f"q{number}"]
+        # Elk says the same three times, so no entropy; it notices where there is no answer.
+        assert float(elk["semantic_entropy"]) == 0
+        assert float(elk["stated_confidence"]) == pytest.approx(90 - number)
+        assert float(elk["notices:direct"]) == 1
+        assert float(ox["notices:direct"]) == number % 2
+        assert float(elk["reply_similarity"]) == pytest.approx(1)
+    assert means["Ox", "semantic_entropy"] > 0
+    assert means["Ox", "notices:direct"] == pytest.approx(6 / 12)
+    assert means["Ox", "reply_similarity"] < means["Elk", "reply_similarity"]
+    place = summary.models.index("Elk")
+    said = page(client, "results-views-model", run=run.public_id, place=place)
+    assert "It takes 100% of 12 questions" in said
+    for one in asked.values():
+        assert reverse("admin:results-run", args=[one.public_id]) in said
+    # Yak was asked by nobody, so its page offers to.
+    yak = page(client, "results-views-model", run=run.public_id, place=summary.models.index("Yak"))
+    assert reverse("admin:start", args=[rivers.public_id, "maqa"]) in yak
