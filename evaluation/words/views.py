@@ -97,6 +97,9 @@ def _of_question(name: str) -> dict[str, Sentence]:
     }
 
 
+_SURE_UNTOLD = "Whether it is less sure where its answers are farther from people's cannot be told"
+
+
 def against(of: Mapping[str, Any]) -> str:
     """Return how a model stands against the others, as the end of a sentence."""
     interval = _interval(of, "gain_low", "gain_high")
@@ -141,6 +144,13 @@ VIEWS: Mapping[str, Sentence] = {
     **_of_question("dispersion_uncertainty"),
     **_of_question("robustness_distance"),
     **_of_question("sure"),
+    "views.sure.untold": lambda of: f"{_SURE_UNTOLD} from these answers ({_numbers(of)}).",
+    "views.sure.few": lambda of: (
+        f"{_SURE_UNTOLD}: both are known for {of['questions']} questions only, and fewer than 10 "
+        "prove nothing."
+    ),
+    "views.sure.undefined": f"{_SURE_UNTOLD}: it is as sure of one answer as of another, or too "
+    "few have both numbers.",
     "views.mean_crowd": lambda of: (
         f"Its answers have a mean similarity of {_mean(of)} to the consensus of people; "
         f"{against(of)}."

@@ -137,6 +137,16 @@ def test_a_model_is_told_from_all_sides_with_what_nobody_looked_at():
     assert summary.models == ("Elk", "Ox")
 
 
+def test_a_model_that_is_sure_of_everything_alike_is_told_as_such():
+    summary = found(gathered(told(NEAR, "Elk", range(N)), told(ENTROPY, "Elk", [0] * N)))
+    (claim,) = [one for one in portrait(summary, 0).claims if one.name == "knows_that_not"]
+    (evidence,) = claim.evidence
+    assert TERMINAL.said(evidence.said) == (
+        "Whether it is less sure where its answers are farther from people's cannot be told: it is "
+        "as sure of one answer as of another, or too few have both numbers."
+    )
+
+
 def row(**more):
     defaults = {
         "model": "Elk", "view": "near", "mean": 0.5, "low": 0.4, "high": 0.6, "n": 20,
