@@ -41,6 +41,7 @@ from evaluation.flow.umwp.sizes import SizeRow, TrendRow, size_rows, trend_rows
 from evaluation.flow.umwp.study import ItemRow, PairRow, UmwpStudy, study_replies
 from evaluation.flow.umwp.templates import own_templates, templates_of
 from evaluation.flow.umwp.tuning import agreement, labelled_replies
+from evaluation.methods.umwp.labels import Draws
 
 PAIRS, ABLATION, COMPARISONS = "pairs.csv", "ablation.csv", "comparisons.csv"
 LABELS = "labels.csv"
@@ -135,7 +136,8 @@ def evaluate_umwp(
         study.exclusions.merge(left_out)
         labelled = None
         if labels is not None:
-            labelled = label_replies(study, labels.labels)
+            draws = Draws(request.parameters.bootstrap, request.parameters.seed)
+            labelled = label_replies(study.judged, labels.labels, draws, study.failed)
             study.exclusions.merge(labelled.exclusions)
             counts |= {"labels": len(labels.labels), "annotators": len(labelled.annotators)}
         if request.people is not None:

@@ -57,11 +57,13 @@ class Part:
 class Exhibit:
     """One thing to judge: its key, and all that may be known about it.
 
-    `parts` must not tell whose it is, nor what anybody else said of it.
+    `parts` must not tell whose it is, nor what anybody else said of it. `stratum` is never shown:
+    a sample holds the strata in their shares; all alike, it is a plain random one.
     """
 
     key: Key
     parts: tuple[Part, ...]
+    stratum: str = ""
 
     def as_json(self) -> list[dict[str, Any]]:
         """Return the parts as plain values."""

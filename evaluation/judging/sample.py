@@ -12,6 +12,7 @@ from django.db.models import Count, Q
 from evaluation import models
 from evaluation.judging.declaration import Judging
 from evaluation.judging.tasks import PLACES
+from evaluation.methods.statistics.sampling import stratified_order
 from evaluation.models import JudgementRequest, Run
 
 # What one run may show, and the largest seed that the database keeps.
@@ -37,9 +38,10 @@ class ExpertProgress:
 def draw(run: Run, judging: Judging, count: int, seed: int) -> list[models.Exhibit]:
     """Return a random sample of `count` of what a run can show, drawn now or before.
 
-    The order of all is drawn once with a seed, and the sample is its beginning: a larger sample
-    holds the smaller one, and `seed` counts in the first draw only. Where a run shows fewer than
-    `count`, all.
+    Where they are of several strata it holds these in their shares (`stratified_order`). The order
+    of all is drawn once with a seed, and the sample is its beginning: a larger sample holds the
+    smaller one, and `seed` counts in the first draw only. Where a run shows fewer than `count`,
+    all.
     """
     # The run's row makes two who draw at once wait for each other.
     Run.objects.select_for_update().get(pk=run.pk)
@@ -49,7 +51,11 @@ def draw(run: Run, judging: Judging, count: int, seed: int) -> list[models.Exhib
     seed = drawn[0].seed if drawn else seed
     rng = np.random.default_rng(seed)
     found = judging.exhibits(run, rng)
-    order = rng.permutation(len(found)).tolist()
+    strata = [one.stratum for one in found]
+    if len(set(strata)) > 1:
+        order = stratified_order(strata, rng).tolist()
+    else:
+        order = rng.permutation(len(found)).tolist()
     fresh = [
         models.Exhibit(
             run=run,

@@ -16,6 +16,7 @@ YES, NO, CANNOT_TELL = "yes", "no", "cannot_tell"
 LABELS = (YES, NO, CANNOT_TELL)
 """In the order of the codes that numbers are made of."""
 FIELDS = ("system", "id", "form", "annotator", "label")
+HUMAN = "human:"
 HOW = f"Write one of {', '.join(LABELS)}."
 
 Reply = tuple[str, str, str]
@@ -52,8 +53,8 @@ class ReplyLabelFile:
 def read_reply_labels(path: Readable, known: Collection[Reply]) -> ReplyLabelFile:
     """Read labels in a CSV, TSV, JSON Lines or XLSX file.
 
-    Columns: `id` (or `item`), `annotator`, `label`; `system` (default "model") and `form` (default
-    "direct") may be absent.
+    Columns: `id` (or `item`), `annotator` (or `judge`, with "human:" before the name, as the site
+    writes it), `label`; `system` (default "model") and `form` (default "direct") may be absent.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def read_reply_labels(path: Readable, known: Collection[Reply]) -> ReplyLabelFil
     """
     columns = (
         Column("id", ("id", "item"), renamed_by=""),
-        Column("annotator", ("annotator",), renamed_by=""),
+        Column("annotator", ("annotator", "judge"), renamed_by=""),
         Column("label", ("label",), renamed_by=""),
         Column("system", ("system",), required=False, renamed_by=""),
         Column("form", ("form",), required=False, renamed_by=""),
@@ -116,6 +117,7 @@ def _not_there(problems: Problems, label: ReplyLabel, item_is_known: bool) -> No
 
 def _label(problems: Problems, line: int, cells: tuple[str, ...]) -> ReplyLabel | None:
     name, person, word, system, form = (cleaned(cell) for cell in cells)
+    person = person.removeprefix(HUMAN).strip()
     before = problems.total
     if not name:
         problems.add(line, "id", "the id is missing", "Write the id of the problem.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -15,7 +15,6 @@ from annotations.exchange.reading.reply_labels import LABELS, NO, YES, Reply, Re
 from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
 from evaluation.flow.umwp.classifying import REFUSED
 from evaluation.flow.umwp.judged import Judged
-from evaluation.flow.umwp.study import UmwpStudy
 from evaluation.methods.cells import Integers
 from evaluation.methods.umwp.labels import (
     NO_MAJORITY,
@@ -28,6 +27,7 @@ from evaluation.methods.umwp.labels import (
     pair_agreement,
 )
 
+SystemForm = tuple[str, str]
 EVERYBODY = ""
 """The system of rows over the replies of all systems."""
 LABELLED_REFUSAL = "label_of_refused_reply"
@@ -57,9 +57,10 @@ class LabelRow(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelledReplies:
-    """The labels of a study's replies, in the order of the study."""
+    """The labels of a study's replies, in the order of the study; `draws` for the intervals."""
 
-    study: UmwpStudy
+    judged: Mapping[SystemForm, Sequence[Judged]]
+    draws: Draws
     replies: Sequence[Judged]
     annotators: Sequence[str]
     votes: Integers
@@ -93,7 +94,7 @@ class LabelledReplies:
 
     def metrics(self) -> Iterator[MetricRow]:
         """Yield agreement between annotators, and of the classifier with their majority."""
-        draws = Draws(self.study.parameters.bootstrap, self.study.parameters.seed)
+        draws = self.draws
         problems, n = self._problems, len(LABELS)
         found = annotators_agreement(self.votes, n, problems, draws)
         yield MetricRow.of(EVERYBODY, OVERALL, FLEISS, found)
@@ -102,7 +103,7 @@ class LabelledReplies:
             names = f"{self.annotators[one]},{self.annotators[other]}"
             yield MetricRow.of(EVERYBODY, group_name("annotators", names), COHEN, pair)
         yield from self._classifier(EVERYBODY, OVERALL, np.arange(len(self.replies)), draws)
-        for system, form in self.study.judged:
+        for system, form in self.judged:
             of_them = [
                 place
                 for place, one in enumerate(self.replies)
@@ -162,24 +163,33 @@ class LabelledReplies:
     @cached_property
     def _weights(self) -> dict[tuple[str, str, str], float]:
         """How many replies a labelled one stands for: of its system, form and class."""
-        there = Counter(_stratum(one) for many in self.study.judged.values() for one in many)
+        there = Counter(_stratum(one) for many in self.judged.values() for one in many)
         labelled = Counter(_stratum(self.replies[int(at)]) for at in np.flatnonzero(self._compared))
         return {stratum: there[stratum] / n for stratum, n in labelled.items()}
 
 
-def label_replies(study: UmwpStudy, labels: Sequence[ReplyLabel]) -> LabelledReplies:
-    """Set labels beside the replies of a study that they are about.
+def label_replies(
+    judged: Mapping[SystemForm, Sequence[Judged]],
+    labels: Sequence[ReplyLabel],
+    draws: Draws,
+    failed: Collection[tuple[str, str, str]] = (),
+) -> LabelledReplies:
+    """Set labels beside the replies that they are about.
 
     Labels of replies that failed, or that are to problems that are not there, are left out and
     counted. What the reader of the file refuses does not come here.
+
+    Parameters
+    ----------
+    judged : classified replies, by system and form. failed : (system, form, problem) of others.
     """
     exclusions = Exclusions()
-    known = {problem.id for problem in study.problems}
+    known = {one.problem.id for many in judged.values() for one in many}
     annotators = list(dict.fromkeys(label.annotator for label in labels))
     columns = {name: place for place, name in enumerate(annotators)}
     given: dict[Reply, list[ReplyLabel]] = {}
     for label in labels:
-        if (label.system, label.form, label.item) in study.failed:
+        if (label.system, label.form, label.item) in failed:
             exclusions.add(LABELLED_ERROR, {"line": label.line, "item": label.item})
         elif label.item not in known:
             exclusions.add(LABELLED_STRANGER, {"line": label.line, "item": label.item})
@@ -187,7 +197,7 @@ def label_replies(study: UmwpStudy, labels: Sequence[ReplyLabel]) -> LabelledRep
             given.setdefault(label.reply, []).append(label)
     replies = [
         one
-        for many in study.judged.values()
+        for many in judged.values()
         for one in many
         if (one.reply.system, one.reply.item, one.reply.form) in given
     ]
@@ -195,7 +205,7 @@ def label_replies(study: UmwpStudy, labels: Sequence[ReplyLabel]) -> LabelledRep
     for row, one in zip(votes, replies, strict=True):
         for label in given[one.reply.system, one.reply.item, one.reply.form]:
             row[columns[label.annotator]] = LABELS.index(label.label)
-    found = LabelledReplies(study, replies, annotators, votes, exclusions)
+    found = LabelledReplies(judged, draws, replies, annotators, votes, exclusions)
     for said in found.rows():
         if said.reason is not None:
             of = {"system": said.system, "form": said.form, "item": said.item}

@@ -1,4 +1,4 @@
-"""A stratified sample of problems for people, and one of replies for annotators."""
+"""A stratified sample of problems for people, and the strata of replies for annotators."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from annotations.exchange.reading.word_problems import WordProblem
-from evaluation.flow.umwp.judged import Judged
 from evaluation.methods.statistics.sampling import stratified
 
 
@@ -29,14 +28,12 @@ def sample_of_problems(
     return [problem for problem in problems if problem.id in ids]
 
 
-def sample_of_replies(replies: Sequence[Judged], wanted: int, seed: int = 0) -> list[Judged]:
-    """Draw replies by category, form, and what the classifier said, in their order."""
-    levels: list[list[str | int]] = [
-        [one.classified.taken_as for one in replies],
-        [one.problem.category or 0 for one in replies],
-        [one.reply.form for one in replies],
-    ]
-    return [replies[place] for place in stratified(levels, [1] * len(replies), wanted, seed)]
+def stratum_of(category: int | None, form: str, taken_as: str) -> str:
+    """Return the stratum of a reply in a sample for annotators.
+
+    By what the classifier said, the category of the problem (0 where it has an answer), the form.
+    """
+    return f"{taken_as}|{category or 0}|{form}"
 
 
 def _together(problems: Sequence[WordProblem]) -> list[list[WordProblem]]:

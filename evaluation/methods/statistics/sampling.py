@@ -52,6 +52,29 @@ def stratified(
     return np.flatnonzero(chosen)
 
 
+def stratified_order(strata: Sequence[str | int], rng: np.random.Generator) -> Integers:
+    """Return an order of n units whose beginnings hold the strata in their shares.
+
+    A stratum of k units gives its units, themselves in random order, the places (j + u) / k on a
+    line from 0 to 1, j = 0 .. k - 1, with one random u from 0 to 1 for the stratum. The first m
+    units hold of each stratum its share of m, but for one.
+
+    Parameters
+    ----------
+    strata : (n,) the label of each unit's stratum.
+
+    Returns
+    -------
+    (n,) the places of the units, in that order.
+    """
+    codes, names = codes_of(np.asarray([str(one) for one in strata]))
+    line = np.empty(len(codes))
+    for code in range(len(names)):
+        units = rng.permutation(np.flatnonzero(codes == code))
+        line[units] = (np.arange(len(units)) + rng.random()) / len(units)
+    return np.argsort(line, kind="stable")
+
+
 def _drawn(codes: Sequence[Integers], order: Integers, wanted: int) -> Integers:
     """Return `wanted` of the units in `order`, by the levels that are left."""
     if not codes:

@@ -155,6 +155,16 @@ def test_labels_of_people_are_compared_with_each_other_and_with_the_classifier(t
     assert (left_out["no_majority"], left_out["label_of_refused_reply"]) == (2, 1)
 
 
+def test_labels_as_the_site_writes_them_are_read(tmp_path):
+    header = ("system", "id", "form", "judge", "repeat", "label", "judged_at")
+    lines = [(*one[:3], f"human:{one[3]}", 1, WORDS[one[4]], "2026-11-22") for one in GIVEN]
+    assert with_labels(tmp_path, lines, header).code == 0
+    annotators = metrics(tmp_path, "annotators:ann,ben", system="")
+    assert annotators["annotators_kappa"][0] == pytest.approx(
+        cohen_kappa_score([*"nnyyy"], [*"nnynn"])
+    )
+
+
 def test_each_labelled_reply_is_told(tmp_path):
     assert with_labels(tmp_path).code == 0
     found = {row["item"]: row for row in rows(tmp_path, "labels.csv")}

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from evaluation.methods.statistics.sampling import stratified
+from evaluation.methods.statistics.sampling import stratified, stratified_order
 
 
 def held(strata, chosen):
@@ -54,3 +54,21 @@ def test_a_seed_draws_the_same_again_and_another_one_others():
 @pytest.mark.parametrize("wanted", [0, 7])
 def test_of_nothing_nothing_is_drawn(wanted):
     assert stratified([[]], [], wanted).tolist() == []
+
+
+def test_every_beginning_of_the_order_holds_the_strata_in_their_shares():
+    strata = ["a"] * 120 + ["b"] * 60 + ["c"] * 20
+    shares = {"a": 0.6, "b": 0.3, "c": 0.1}
+    for seed in range(5):
+        order = stratified_order(strata, np.random.default_rng(seed))
+        assert sorted(order.tolist()) == list(range(200))
+        for first in (1, 7, 20, 33, 100, 199):
+            found = held(strata, order[:first])
+            # Each stratum is right but for one; so is the place on the line that `first` stands at.
+            for label, share in shares.items():
+                assert abs(found[label] - share * first) <= 2, (seed, first, found)
+
+
+def test_the_order_within_a_stratum_is_random():
+    orders = {tuple(stratified_order(["a"] * 8, np.random.default_rng(n))) for n in range(20)}
+    assert len(orders) == 20
