@@ -75,11 +75,22 @@ def people_rows(study: UmwpStudy) -> Iterator[PersonRow]:
     for worker, many in study.people.items():
         for one in many:
             problem, found = one.problem, one.classified
+            known = problem.answerable and problem.answers
             yield PersonRow(
-                worker, problem.id, problem.answerable, problem.category, problem.source,
-                found.taken_as, found.by, found.similarity, found.window, found.template,
-                found.expression, found.answer, one.right if problem.answerable else None,
-            )  # fmt: skip
+                worker,
+                problem.id,
+                problem.answerable,
+                problem.category,
+                problem.source,
+                found.taken_as,
+                found.by,
+                found.similarity,
+                found.window,
+                found.template,
+                found.expression,
+                found.answer,
+                one.right if known else None,
+            )
 
 
 def people_metrics(study: UmwpStudy) -> Iterator[MetricRow]:

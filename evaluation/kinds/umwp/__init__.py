@@ -10,6 +10,12 @@ from evaluation.kinds.umwp.study import STUDY
 from evaluation.kinds.umwp.terminal import report_of_run
 from evaluation.kinds.umwp.views import VIEWS
 from evaluation.reports.umwp import TABLES, noticing_report
+from evaluation.reports.umwp_people import (
+    LABELS,
+    agreement_table,
+    labelled_table,
+    persons_table,
+)
 from evaluation.steps.umwp.noticing import ask_and_classify, problems_at_start
 
 UMWP = Kind(
@@ -19,11 +25,17 @@ UMWP = Kind(
     options=UmwpRunOptions,
     run=ask_and_classify,
     summary=UmwpSummary,
-    tables=TABLES,
+    tables={
+        **TABLES,
+        "people": persons_table,
+        "labelled-replies": labelled_table,
+        "label-agreement": agreement_table,
+    },
     charts=CHARTS,
     report=noticing_report,
     text=report_of_run,
     pages=PAGES,
+    judging=(LABELS,),
     needs_answers=False,
     check=problems_at_start,
     evaluate=EVALUATE,

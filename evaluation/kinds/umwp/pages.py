@@ -10,6 +10,7 @@ from evaluation.kinds.kind import Page
 from evaluation.kinds.umwp.pictures import noticing_chart, size_chart
 from evaluation.models import Run
 from evaluation.reports.umwp import TABLES, noticing_report
+from evaluation.reports.umwp_people import LABELS, people_report
 
 FORM_WORDS = {
     "direct": "the question alone",
@@ -43,8 +44,14 @@ def by_model(run: Run) -> Chart | None:
     return noticing_chart(noticing_report(run).models)
 
 
+def people(run: Run) -> Mapping[str, Any]:
+    """Return what people answered, and what they say of the replies."""
+    return {"report": people_report(run), "judging": LABELS}
+
+
 PAGES = (
     Page("", "Who notices", "evaluation/noticing.html", noticing),
     Page("replies", "Replies", address="results-noticing-replies"),
+    Page("people", "People", "evaluation/noticing_people.html", people),
 )
 CHARTS = {"noticing": by_model, "by-size": by_size}

@@ -14,6 +14,7 @@ from annotations.models.access import Anybody
 from evaluation.flow.asking.plan import Item
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.umwp.asking import conversation
+from evaluation.flow.umwp.people import PEOPLE, replies_of
 from evaluation.flow.umwp.run_options import UmwpRunOptions
 from evaluation.flow.umwp.sizes import size_rows, trend_rows
 from evaluation.flow.umwp.study import UmwpStudy, study_replies
@@ -26,6 +27,7 @@ from evaluation.steps.asking.in_turns import AskedInTurns, Round
 from evaluation.steps.asking.kept import Usage
 from evaluation.steps.asking.registered import problems_with_models, registered
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.steps.umwp.people import peoples_answers
 from evaluation.steps.umwp.problems import has_labels, hash_of, problems_of
 from evaluation.steps.umwp.tables import ReplyRow, keep_findings
 from evaluation.words.message import Message
@@ -44,17 +46,23 @@ def ask_and_classify(turn: Turn) -> None:
     models = registered(run, parameters.models)
     if not models:
         raise RunInputError("Choose the models to ask.")
+    if any(model.name == PEOPLE for model in models):
+        raise RunInputError(
+            f"A model is called “{PEOPLE}”, as the row of people would be: give it another name."
+        )
     asked = AskedInTurns(turn, run, models, parameters.budget)
     replies = _replies(asked, models, problems, parameters)
     if all(one.status is AnswerStatus.ERROR for one in replies):
         raise RunInputError(f"No model replied at all. {asked.first_fault()}")
     turn.between_parts()
+    answers = list(peoples_answers(run.version))
+    people = list(replies_of(answers, exclusions))
     study = study_replies(
-        parameters.evaluation(), problems, replies, own_templates(), True, turn.report
+        parameters.evaluation(), problems, replies, own_templates(), True, turn.report, people
     )
     study.exclusions.merge(exclusions)
     sizes = size_rows(study.metrics, {model.name: _system(model) for model in models})
-    input_hash = hash_of(problems)
+    input_hash = hash_of(problems, people)
     rows = [ReplyRow(one.system, one.item, one.form, one.text, one.status.value) for one in replies]
     with turn.fenced():
         keep_findings(turn, study, rows, (sizes, trend_rows(sizes)))

@@ -13,7 +13,12 @@ from typing import Any
 from django.db.models import Count
 
 from annotations.exchange.reading.objects import id_of
-from annotations.exchange.reading.word_problems import CATEGORY_NAMES, WordProblem, as_umwp
+from annotations.exchange.reading.word_problems import (
+    CATEGORY_NAMES,
+    WordProblem,
+    WordProblemReply,
+    as_umwp,
+)
 from annotations.models import Question, QuestionSetVersion
 from evaluation.flow.metrics import Exclusions
 
@@ -57,9 +62,10 @@ def labels_of(version: QuestionSetVersion) -> Mapping[bool | None, int]:
     )
 
 
-def hash_of(problems: Sequence[WordProblem]) -> str:
-    """Return SHA-256 of all that the problems say, by which a run names its input."""
-    told = [as_umwp(one) for one in problems]
+def hash_of(problems: Sequence[WordProblem], people: Sequence[WordProblemReply] = ()) -> str:
+    """Return SHA-256 of all that problems and people say, by which a run names its input."""
+    told: list[Any] = [as_umwp(one) for one in problems]
+    told += [[one.system, one.item, one.text] for one in people]
     return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode()).hexdigest()
 
 

@@ -10,6 +10,7 @@ from evaluation.flow.metrics import MetricRow
 from evaluation.flow.umwp.ablation import AblationRow
 from evaluation.flow.umwp.comparing import ComparisonRow
 from evaluation.flow.umwp.noise import NoiseRow, noise
+from evaluation.flow.umwp.people import PersonRow, people_metrics, people_rows
 from evaluation.flow.umwp.sizes import SizeRow, TrendRow
 from evaluation.flow.umwp.study import ItemRow, PairRow, UmwpStudy
 from evaluation.models import Run
@@ -19,6 +20,7 @@ from evaluation.steps.findings import keep_rows, kept_rows
 METRICS, ITEMS, PAIRS, ABLATION = "metrics", "items", "pairs", "ablation"
 COMPARISONS, SIZES, TRENDS = "comparisons", "sizes", "size-trends"
 REPLIES, PROBLEMS, NOISE = "replies", "problems", "noise"
+PERSONS = "people"
 # From this similarity on two problems are alike, as in `umwp_noise`.
 ALIKE = 0.9
 
@@ -53,7 +55,8 @@ def keep_findings(
 ) -> None:
     """Put everything aside for the pages; call it in `fenced`."""
     of_sizes, trends = sizes
-    keep_rows(turn, METRICS, MetricRow, study.metrics)
+    keep_rows(turn, METRICS, MetricRow, [*study.metrics, *people_metrics(study)])
+    keep_rows(turn, PERSONS, PersonRow, people_rows(study))
     keep_rows(turn, ITEMS, ItemRow, study.items())
     keep_rows(turn, PAIRS, PairRow, study.pairs())
     keep_rows(turn, ABLATION, AblationRow, study.ablation())
