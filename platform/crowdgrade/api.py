@@ -9,6 +9,8 @@ from annotations.api.answers import AnswerViewSet
 from annotations.api.passages import PassageViewSet
 from annotations.api.question_sets import QuestionSetViewSet
 from annotations.api.questions import QuestionViewSet
+from annotations.api.taking_part import TakingPartViewSet
+from annotations.api.writing import WritingViewSet
 from crowdgrade.rest.views import DocsView, NowhereView, ProblemView, RootView, SchemaView
 from evaluation.api.alarms import AlarmViewSet
 from evaluation.api.comparing import ComparingViewSet
@@ -68,6 +70,55 @@ RESULTS = (
 
 EXPORTS = ("answers", "model-answers", "questions", "passages")
 
+WRITING: tuple[tuple[str, type, dict[str, str], str], ...] = (
+    (
+        f"{OF_SET}/writing/",
+        WritingViewSet,
+        {"get": "retrieve", "post": "create", "patch": "partial_update"},
+        "writing",
+    ),
+    (f"{OF_SET}/writing/accepted/", WritingViewSet, {"get": "accepted"}, "writing-accepted"),
+    (
+        f"{OF_SET}/writing/people/",
+        WritingViewSet,
+        {"get": "people", "post": "invite"},
+        "writing-people",
+    ),
+    (
+        f"{OF_SET}/writing/people/<uuid:member_id>/",
+        WritingViewSet,
+        {"delete": "remove"},
+        "writing-person",
+    ),
+    (f"{OF_SET}/writing/problems/", WritingViewSet, {"get": "problems"}, "writing-problems"),
+    (
+        f"{OF_SET}/writing/problems/<uuid:problem_id>/",
+        WritingViewSet,
+        {"get": "problem", "patch": "decide"},
+        "writing-problem",
+    ),
+    ("writing/", TakingPartViewSet, {"get": "list"}, "writing-list"),
+    (
+        "writing/<uuid:project_id>/problems/",
+        TakingPartViewSet,
+        {"get": "problems", "post": "take"},
+        "own-problems",
+    ),
+    (
+        "writing/<uuid:project_id>/problems/<uuid:own_id>/",
+        TakingPartViewSet,
+        {"get": "problem", "patch": "write", "delete": "give_up"},
+        "own-problem",
+    ),
+    ("writing/<uuid:project_id>/tasks/", TakingPartViewSet, {"get": "tasks"}, "check-tasks"),
+    (
+        "writing/<uuid:project_id>/tasks/<uuid:check_id>/",
+        TakingPartViewSet,
+        {"get": "task", "patch": "vote"},
+        "check-task",
+    ),
+)
+
 version_1 = [
     path("", RootView.as_view(), name="root"),
     path("schema/", SchemaView.as_view(), name="schema"),
@@ -104,6 +155,10 @@ version_1 = [
         f"{OF_SET}/judging/<uuid:task_id>/",
         JudgingViewSet.as_view({"get": "task", "patch": "judge"}),
         name="judge",
+    ),
+    *(
+        path(address, view.as_view(methods), name=name)  # type: ignore[attr-defined]
+        for address, view, methods, name in WRITING
     ),
     *router.urls,
 ]

@@ -363,6 +363,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "question sets"},
         {"name": "questions", "description": "Questions and passages of a version."},
         {"name": "answers", "description": "What workers answered."},
+        {"name": "writing", "description": "Problems without an answer, written and checked."},
         {"name": "language models", "description": "Models and what they answered."},
         {"name": "runs", "description": "Gradings in the background."},
         {"name": "results", "description": "What a run found; the same as pages and files show."},

@@ -29,6 +29,8 @@ EXAMPLES = 25
 # Ids of other things, or rows that contradict each other, fit the schema and will not do.
 UNFAIR = checks.positive_data_acceptance
 
+OF_WRITING = ("project_id", "problem_id", "own_id", "check_id", "member_id")
+
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 
@@ -36,7 +38,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 def ids(world):
     """What stands in the place of ids that nobody could guess."""
     question = world.version.questions.first()
-    mine = SimpleNamespace(owner=world.rana, run=world.run, set=world.set, version=world.version)
+    mine = SimpleNamespace(
+        owner=world.rana, run=world.run, set=world.set, version=world.version, team=None
+    )
     return {
         "set_id": world.set.public_id,
         "run_id": world.run.public_id,
@@ -56,6 +60,7 @@ def ids(world):
         "other_id": VALUES["other_id"](mine),
         "name": "workers",
         "task_id": VALUES["task_id"](mine),
+        **{name: VALUES[name](mine) for name in OF_WRITING},
     }
 
 
