@@ -78,7 +78,7 @@ class StartFile:
     take: Callable[[QuestionSet, Source, Mapping[str, bool]], Sequence[str]]
     accept: str = ".csv,.tsv,.json,.jsonl,.xlsx"
     switches: Mapping[str, str] = field(default_factory=dict)
-    most_bytes: int = 20_000_000
+    most_bytes: int = 20 * 1024**2
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
 
 from evaluation.backends.server import Patience
 from evaluation.flow.asking.asker import Settings
-from evaluation.options import Parameters, Real, RegisteredModels, Switch, Text, Whole, option
+from evaluation.options import (
+    Option,
+    Parameters,
+    Real,
+    RegisteredModels,
+    Switch,
+    Text,
+    Whole,
+    option,
+)
 from evaluation.options.declaration import BASIC, DATABASE
 
 TEMPERATURE, MAX_TOKENS = 0.0, 256
@@ -209,3 +218,17 @@ class AskOptions(Parameters):
     def patience(self) -> Patience:
         """Return how often and how long a server is asked."""
         return Patience(self.attempts, self.timeout, 0.5, LONGEST_WAIT)
+
+
+_OWN = AskOptions.options()
+OF_REPLIES: Mapping[str, Option] = {
+    "models": replace(cast(RegisteredModels, _OWN["models"]), most=20),
+    "budget": _OWN["budget"],
+    "temperature": replace(
+        _OWN["temperature"],
+        optional=False,
+        help="Of the replies: 0 for the likeliest words, 1 for the model's own spread.",
+    ),
+    "max_tokens": replace(_OWN["max_tokens"], optional=False, help="In tokens."),
+}
+"""Options of other kinds that ask models: theirs have values of their own for every model."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from evaluation.flow.asking.options import MODEL_SENTENCES
+from evaluation.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
 from evaluation.flow.eloquent.parameters import EloquentParameters
-from evaluation.options import Parameters, Real, RegisteredModels, Text, Whole, option
-from evaluation.options.declaration import BASIC, DATABASE, NOT_SIGNED
+from evaluation.options import Parameters, RegisteredModels, Text, Whole, option
+from evaluation.options.declaration import BASIC, DATABASE
 from evaluation.options.parameters import NOTHING, short_hash
 
 
@@ -38,13 +38,7 @@ class EloquentRunOptions(EloquentParameters):
 
     models: tuple[str, ...] = option(
         (),
-        RegisteredModels(
-            label="Models",
-            help="Each question is put to them in all its wordings.",
-            group=BASIC,
-            most=20,
-            needed="no_models",
-        ),
+        replace(OF_REPLIES["models"], help="Each question is put to them in all its wordings."),
     )
     judges: tuple[str, ...] = option(
         (),
@@ -69,12 +63,10 @@ class EloquentRunOptions(EloquentParameters):
     )
     judge_temperature: float = option(
         0.0,
-        Real(
+        replace(
+            OF_REPLIES["temperature"],
             label="Temperature of judges",
             help="0 for the likeliest words, 1 for the model's own spread.",
-            places=(DATABASE,),
-            lowest=0.0,
-            highest=100.0,
         ),
     )
     judge_max_tokens: int = option(
@@ -87,37 +79,14 @@ class EloquentRunOptions(EloquentParameters):
             highest=100_000,
         ),
     )
-    temperature: float = option(
-        0.0,
-        Real(
-            label="Temperature",
-            help="Of the replies: 0 for the likeliest words, 1 for the model's own spread.",
-            places=(DATABASE,),
-            lowest=0.0,
-            highest=100.0,
-        ),
-    )
-    max_tokens: int = option(
-        256,
-        Whole(
-            label="Longest reply",
-            help="In tokens.",
-            places=(DATABASE,),
-            lowest=1,
-            highest=1_000_000,
-        ),
-    )
+    temperature: float = option(0.0, OF_REPLIES["temperature"])
+    max_tokens: int = option(256, OF_REPLIES["max_tokens"])
 
     budget: float | None = option(
         None,
-        Real(
-            label="Budget",
+        replace(
+            OF_REPLIES["budget"],
             help="Spend no more than this; needs the prices of all models and judges.",
-            group=BASIC,
-            places=(DATABASE,),
-            optional=True,
-            lowest=0.0,
-            signed_as=NOT_SIGNED,
         ),
     )
     told: str | None = option(

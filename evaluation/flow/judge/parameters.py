@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from evaluation.flow.asking.options import OF_REPLIES
 from evaluation.flow.parameters import AqerParameters
-from evaluation.options import Parameters, Real, RegisteredModel, Whole, option
-from evaluation.options.declaration import ADVANCED, BASIC, DATABASE, NOT_SIGNED
+from evaluation.options import Parameters, RegisteredModel, Whole, option
+from evaluation.options.declaration import ADVANCED, BASIC
 
 _OF_GRADING = AqerParameters.options()
 MOST_SEED = 2**31 - 1
@@ -50,14 +51,9 @@ class JudgeParameters(Parameters):
     )
     budget: float | None = option(
         None,
-        Real(
-            label="Budget",
+        replace(
+            OF_REPLIES["budget"],
             help="Spend no more than this; needs the prices of the model.",
-            group=BASIC,
-            places=(DATABASE,),
-            optional=True,
-            lowest=0.0,
-            signed_as=NOT_SIGNED,
         ),
     )
     embedder: str = option("minilm", _OF_GRADING["embedder"])

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from evaluation.flow.asking.options import MODEL_SENTENCES, AskOptions
+from evaluation.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
 from evaluation.flow.umwp.asking import DIRECT, IN_CONTEXT, INSTRUCTION
 from evaluation.flow.umwp.parameters import UmwpParameters
 from evaluation.options import (
     Problem,
-    Real,
-    RegisteredModels,
     Switch,
-    Whole,
     option,
     problem,
 )
@@ -34,12 +31,8 @@ class UmwpRunOptions(UmwpParameters):
 
     models: tuple[str, ...] = option(
         (),
-        RegisteredModels(
-            label="Models",
-            help="Each question is put to them in the ways chosen below.",
-            group=BASIC,
-            most=20,
-            needed="no_models",
+        replace(
+            OF_REPLIES["models"], help="Each question is put to them in the ways chosen below."
         ),
     )
     direct: bool = option(
@@ -72,27 +65,9 @@ class UmwpRunOptions(UmwpParameters):
             negatable=True,
         ),
     )
-    budget: float | None = option(None, AskOptions.options()["budget"])
-    temperature: float = option(
-        0.0,
-        Real(
-            label="Temperature",
-            help="Of the replies: 0 for the likeliest words, 1 for the model's own spread.",
-            places=(DATABASE,),
-            lowest=0.0,
-            highest=100.0,
-        ),
-    )
-    max_tokens: int = option(
-        256,
-        Whole(
-            label="Longest reply",
-            help="In tokens.",
-            places=(DATABASE,),
-            lowest=1,
-            highest=1_000_000,
-        ),
-    )
+    budget: float | None = option(None, OF_REPLIES["budget"])
+    temperature: float = option(0.0, OF_REPLIES["temperature"])
+    max_tokens: int = option(256, OF_REPLIES["max_tokens"])
 
     @property
     def forms(self) -> tuple[str, ...]:
