@@ -12,7 +12,7 @@ BESIDE := -n logical --maxprocesses 4 --dist worksteal
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up local-model test slow lint benchmark mutants
+.PHONY: help install demo up local-model test slow lint benchmark mutants walks
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
@@ -74,5 +74,8 @@ benchmark: $(STAMPS)/benchmark  ## speed and memory against named peers, as rati
 
 ROOMS  ?= access alarms background flow importing steps
 SAMPLE ?= 200
+walks: $(STAMPS)/test  ## modules that an upload, a click on Grade and the results go through; imports between rooms
+	$(BIN)/python -m tests.walks
+
 mutants: $(STAMPS)/mutants  ## change lines of some rooms and count what no test notices: hours (ROOMS="flow steps", SAMPLE=200 changes of each, SEED=0)
 	nice -n 19 $(BIN)/python tests/mutants.py $(ROOMS) --sample $(SAMPLE) --seed $(or $(SEED),0)

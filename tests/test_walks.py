@@ -1,11 +1,11 @@
-"""A click goes through no more modules than it has to; see platform/docs/walks.md."""
+"""A click goes through no more modules than it has to; see platform/docs/house.md."""
 
 import pytest
 
-from tests.walks import walked
+from tests.walks import imports_between_rooms, walked
 
 # What each walk may be at the most: what it was when it was last looked at, and two.
-MOST = {"an upload": 22, "a click on Grade": 32, "the page of the results": 38}
+MOST = {"an upload": 22, "a click on Grade": 32, "the page of the results": 31}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -19,3 +19,9 @@ def test_no_walk_grows_by_modules_that_pass_things_on(client, django_user_model,
     for name, modules in walks.items():
         assert len(modules) > 10, f"{name}: the walk was not recorded"
         assert len(modules) <= MOST[name], f"{name} enters {len(modules)}: {', '.join(modules)}"
+
+
+def test_no_two_rooms_import_each_other():
+    found = imports_between_rooms()
+    assert found["evaluation.kinds", "evaluation.steps"] > 10
+    assert [pair for pair in found if pair[::-1] in found] == []

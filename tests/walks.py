@@ -1,8 +1,8 @@
 """Which modules of the project a click goes through: an upload, a click on Grade, the results.
 
-`python -m tests.walks` prints the walks, module by module in the order in which they are entered;
-platform/docs/walks.md keeps what was found and what it was before. `tests/test_walks.py` holds the
-walks to a bound.
+`make walks` prints the walks, module by module in the order in which they are entered, and how
+often each room imports which others; platform/docs/house.md keeps what was found and what it was
+before. `tests/test_walks.py` holds the walks to a bound.
 
 A hop is a module of the project in which a function is called between the click and its end (for
 Grade: the run is done), counted once. Left out is what every request goes through whatever it asks
@@ -16,6 +16,7 @@ import os
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -124,8 +125,22 @@ def _clicks(client, owner, name: str) -> dict[str, Walk]:
     return {"an upload": upload, "a click on Grade": grade, "the page of the results": page}
 
 
+def imports_between_rooms() -> Counter[tuple[str, str]]:
+    """Return how many imports lead from a room (a package of a package) into another one."""
+    import grimp
+
+    graph = grimp.build_graph(*PACKAGES)
+    found: Counter[tuple[str, str]] = Counter()
+    for module in graph.modules:
+        for imported in graph.find_modules_directly_imported_by(module):
+            rooms = [".".join(name.split(".")[:2]) for name in (module, imported)]
+            if rooms[0] != rooms[1]:
+                found[rooms[0], rooms[1]] += 1
+    return found
+
+
 def main() -> None:
-    """Print both walks, over a database that is made for it."""
+    """Print the walks, over a database that is made for it, and the imports between rooms."""
     sys.path[:0] = [str(ROOT), str(ROOT / "platform")]
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdgrade.settings")
     with tempfile.TemporaryDirectory() as home:
@@ -150,6 +165,9 @@ def main() -> None:
                     print(f"  {module}")
         finally:
             runner.teardown_databases(databases)
+    print("imports between rooms")
+    for (importer, imported), count in sorted(imports_between_rooms().items()):
+        print(f"  {importer} -> {imported} {count}")
 
 
 if __name__ == "__main__":
