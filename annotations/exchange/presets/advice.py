@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 from annotations.exchange.presets.declared import (
+    IDS,
     WORKERS,
     Preset,
     is_list_of_submissions,
@@ -36,7 +37,7 @@ def advised(error: InputError, given: Readable, command: str) -> InputError:
     except InputError as other:
         return other if "list of submissions" in str(other) else error
     if preset.slug == "wide" and (
-        not head.named(*WORKERS) or len(mapping.answers) < FEWEST_QUESTIONS
+        not (head.named(*WORKERS) or head.like(*IDS)) or len(mapping.answers) < FEWEST_QUESTIONS
     ):
         return error
     how = command.format(file=shlex.quote(source_of(given).place), preset=preset.slug)

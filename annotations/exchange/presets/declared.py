@@ -30,6 +30,9 @@ ANSWERS = (
     *("answer", "response", "worker answer", "free text", "text answer", "translation", "reply"),
     *("explanation", "comment", "text"),
 )
+IDS = ("prolificid", "prolificpid", "participantid", "workerid", "mturkid", "respondentid")
+"""Parts of a question that asks for an id, in small letters and without spaces."""
+TIMES = ("Timestamp", "Start time", "Completion time", "Started", "Submitted", "Date")
 OF_PANEL = ("PROLIFIC_PID", "Prolific ID", "prolific_id", "prolific_participant_id")
 
 QUALTRICS = (
@@ -99,20 +102,23 @@ def free_text(head: Head, columns: Sequence[str]) -> tuple[str, ...]:
     for column in columns:
         values = head.values(column)
         words = sum(len(value.split()) for value in values)
-        if values and words >= WORDS * len(values) and len(set(values)) > 1:
+        # What everybody ticked alike, such as a consent, is no answer.
+        differ = len(set(values)) > 1 or len(values) == 1
+        if values and words >= WORDS * len(values) and differ:
             found.append(column)
     filled = [column for column in columns if head.values(column)]
     return tuple(found or filled or columns)
 
 
 def _worker(head: Head) -> str:
-    return head.named(*WORKERS) or (head.header[0] if head.header else "")
+    """The column called so, else a question for an id, else the first that holds no times."""
+    found = head.named(*WORKERS) or head.like(*IDS)
+    times = {head.named(name) for name in TIMES}
+    return found or next((name for name in head.header if name not in times), "")
 
 
 def _panel(mapping: Mapping) -> str:
-    names = {"".join(c for c in name.casefold() if c.isalnum()) for name in OF_PANEL}
-    plain = "".join(c for c in mapping.worker.casefold() if c.isalnum())
-    return "Prolific" if plain in names else ""
+    return "Prolific" if "prolific" in mapping.worker.casefold() else ""
 
 
 def _long(head: Head) -> Mapping:
@@ -129,8 +135,7 @@ def _long(head: Head) -> Mapping:
 
 def _wide(head: Head) -> Mapping:
     worker = _worker(head)
-    times = ("Timestamp", "Start time", "Completion time", "Started", "Submitted", "Date")
-    known = {worker, *PRIVATE, *(head.named(name) for name in times), *_of_panel(head)}
+    known = {worker, *PRIVATE, *(head.named(name) for name in TIMES), *_of_panel(head)}
     return Mapping(worker, "", free_text(head, [name for name in head.header if name not in known]))
 
 
@@ -209,7 +214,8 @@ def _mturk(head: Head) -> Mapping:
 
 
 def _is_survey_of_panel(head: Head) -> bool:
-    return bool(head.named(*OF_PANEL)) or is_list_of_submissions(head)
+    asked = head.named(*OF_PANEL) or head.like("prolificid", "prolificpid")
+    return bool(asked) or is_list_of_submissions(head)
 
 
 def is_list_of_submissions(head: Head) -> bool:

@@ -70,6 +70,10 @@ class Head:
         of = {_plain(column): column for column in reversed(self.header)}
         return next((of[_plain(name)] for name in names if _plain(name) in of), "")
 
+    def like(self, *parts: str) -> str:
+        """The first column whose name holds one of the parts, such as "prolificid"; "" if none."""
+        return next((name for name in self.header for part in parts if part in _plain(name)), "")
+
 
 def head_of(given: Readable) -> Head:
     """The beginning of a file. Raises `InputError` for one that cannot be read at all.
@@ -103,7 +107,8 @@ def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
         return _of_objects(table.name, table.sha256, rows, table.warnings)
     several = ((line, extra) for line, _, extra in table.rows)
     first = list(islice(several, 2))
-    header = [clean_name(name) for name in table.kept_aside]
+    # A question over several lines is one line in lists, in ids and in what --map says.
+    header = [" ".join(clean_name(name).split()) for name in table.kept_aside]
     wordings, zone, n_labels = _labels(header, [cells for _, cells in first])
     rest = chain(first[n_labels:], several)
     found = ForeignTable(table.name, table.sha256, header, rest, wordings, zone, table.warnings)

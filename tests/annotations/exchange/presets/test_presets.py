@@ -3,6 +3,7 @@
 import csv
 from datetime import UTC, datetime
 
+import openpyxl
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -150,6 +151,40 @@ def test_a_wide_spreadsheet_has_a_question_in_each_column():
     assert rows.n_rows == 3 * 2
     assert rows.questions["Why do tides rise?"].text == "Why do tides rise?"
     assert records[-1].facts.extra == {"Group": "A", "Anything else?": "nice survey"}
+
+
+def test_a_question_over_several_lines_is_one_line_and_who_asks_for_an_id_gets_the_worker(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (
+        [
+            "Timestamp",
+            "What is your Prolific ID?",
+            "Why do tides rise?\nIn your own words",
+            "Salt?",
+        ],
+        ["2024/03/01 10:00", "5f8a", "The moon pulls the water", "Rivers wash it in"],
+        ["2024/03/01 10:05", "60b1", "I do not know at all", None],
+    ):
+        book.active.append(row)
+    book.save(tmp_path / "form.xlsx")
+    head = head_of(tmp_path / "form.xlsx")
+    preset = recognised(head)
+    mapping = proposed(preset, head, tmp_path / "form.xlsx")
+    assert (preset.slug, preset.panel(mapping)) == ("prolific", "Prolific")
+    asked = "Why do tides rise? In your own words"
+    assert mapping == Mapping("What is your Prolific ID?", "", (asked, "Salt?"))
+    rows = rows_of(tmp_path / "form.xlsx", preset, mapping)
+    assert [(r.worker, r.question, r.text) for r, _ in rows] == [
+        ("5f8a", asked, "The moon pulls the water"), ("5f8a", "Salt?", "Rivers wash it in"),
+        ("60b1", asked, "I do not know at all"), ("60b1", "Salt?", ""),
+    ]  # fmt: skip
+    assert rows.questions[asked].text == asked
+
+
+def test_two_columns_of_one_name_are_told_before_anything_is_read():
+    content = b"worker id,Q,Q\na,the moon pulls it,salt of rivers is it\nb,it turns,fish do\n"
+    with pytest.raises(InputError, match="the column Q stands there twice"):
+        read("wide", source=bytes_source("form.csv", content))
 
 
 def test_another_mapping_is_read_as_it_says():
