@@ -48,7 +48,9 @@ def data_files(kind: Kind, run: Run) -> Files:
         SUMMARY: lambda: [_as_json(summary(kind, run))],
         SIGNATURE: lambda: [f"{run.signature}\n".encode()],
     }
-    return files | {f"{name}.csv": partial(table, name) for name in kind.tables}
+    files |= {f"{name}.csv": partial(table, name) for name in kind.tables}
+    more = kind.files(run) if kind.files else {}
+    return files | {name: partial(_whole, data) for name, data in more.items()}
 
 
 def data_zip(kind: Kind, run: Run) -> Iterator[bytes]:
@@ -160,6 +162,10 @@ def _readme_rows(kind: Kind, run: Run) -> Iterator[Sequence[object]]:
                 yield name, column, words
 
     return sheet_rows(("sheet", "column", "what it holds"), rows())
+
+
+def _whole(data: bytes) -> Iterable[bytes]:
+    return [data]
 
 
 def _as_json(value: object) -> bytes:

@@ -172,6 +172,7 @@ class Kind:
     tables : by name, in addresses; each reads a run that is done, row by row.
     columns : what columns of its tables hold, by name, or by table and name ("items.score"), where
         `evaluation.words.columns` does not say it; for the README of the download.
+    files : further files of the download of all that a run found, by name, as bytes.
     charts : pictures by name, in addresses, to take away; None where there is nothing to draw.
     report : what a run found, as a dataclass; None where the summary tells it.
     text : the same for a terminal; None shows the tables.
@@ -199,6 +200,7 @@ class Kind:
     summary: type[RunSummary] = RunSummary
     tables: Mapping[str, Callable[[Run], Table]] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
+    files: Callable[[Run], Mapping[str, bytes]] | None = None
     charts: Mapping[str, Callable[[Run], Chart | None]] = field(default_factory=dict)
     report: Callable[[Run], Any] | None = None
     text: Callable[[Run], str] | None = None

@@ -3,7 +3,7 @@
 from evaluation.flow.eloquent.run_options import EloquentRunOptions
 from evaluation.flow.eloquent.summary import EloquentSummary
 from evaluation.kinds.eloquent.evaluate import EVALUATE
-from evaluation.kinds.eloquent.pages import CHARTS, PAGES
+from evaluation.kinds.eloquent.pages import CHARTS, PAGES, submission_files
 from evaluation.kinds.eloquent.start import START
 from evaluation.kinds.eloquent.study import STUDY
 from evaluation.kinds.eloquent.terminal import report_of_run
@@ -28,6 +28,7 @@ ELOQUENT = Kind(
         "agreement": reports.agreement_table,
         "comparisons": reports.comparisons_table,
     },
+    files=submission_files,
     charts=CHARTS,
     report=reports.eloquent_report,
     text=report_of_run,

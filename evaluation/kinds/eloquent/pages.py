@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from evaluation.charts import Chart
 from evaluation.charts.reply_scores import ItemScores, scores_chart
+from evaluation.files.submissions import Submitter, file_name, submissions
 from evaluation.flow.eloquent.found import Findings
 from evaluation.kinds.kind import Page
 from evaluation.models import Run
@@ -51,3 +53,13 @@ PAGES = (
     Page("texts", "Texts side by side", address="results-reply-texts"),
 )
 CHARTS = {CHART: chart_of}
+
+
+def submission_files(run: Run) -> Mapping[str, bytes]:
+    """Return the replies in the lab's submission form, a file for each model and language."""
+    submitter = Submitter(date=run.finished_at.date().isoformat() if run.finished_at else "")
+    forms = submissions(findings_with_people(run).replies, submitter)
+    return {
+        file_name(form): (json.dumps(form, ensure_ascii=False, indent=2) + "\n").encode()
+        for form in forms
+    }

@@ -1,17 +1,23 @@
 """Models of a run compared: on its page, in its table, with the items on which two differ most."""
 
+import io
 import json
+import zipfile
 
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from annotations.exchange.reading.prompt_replies import read_prompt_replies
 from annotations.models import Share
-from evaluation.kinds.data_sheets import readme
+from evaluation.flow.eloquent.matching import matched
+from evaluation.flow.metrics import Exclusions
+from evaluation.kinds.data_sheets import data_zip, readme
 from evaluation.kinds.eloquent import ELOQUENT
 from evaluation.reports.eloquent.compared import differences_page, groups_of
 from evaluation.reports.eloquent.people import findings_with_people
+from evaluation.steps.eloquent.wordings import items_of
 from evaluation.words.columns import column_words
 from tests.evaluation.backends.chat.fake import FakeChat, said
 from tests.evaluation.kinds.eloquent.test_run import (
@@ -136,3 +142,27 @@ def test_the_readme_of_the_download_explains_every_column(run):
         for column in table_of(run).header:
             assert column_words(name, column, ELOQUENT.columns), f"{name}.{column}"
     assert "`measure`: by what models are compared" in readme(ELOQUENT, run)
+
+
+def test_the_download_has_the_submission_of_each_model_and_language_which_reads_as_the_same(
+    run, tmp_path
+):
+    with zipfile.ZipFile(io.BytesIO(b"".join(data_zip(ELOQUENT, run)))) as archive:
+        names = [name for name in archive.namelist() if name.startswith("submission_")]
+        archive.extractall(tmp_path)
+    assert sorted(names) == [
+        f"submission_{system}_{language}.json"
+        for system in ("small", "steady")
+        for language in ("en", "sv")
+    ]
+    items = items_of(run.version)
+    given = [one for name in names for one in read_prompt_replies(tmp_path / name).replies]
+    exclusions = Exclusions()
+    read = matched(items, given, exclusions).replies
+    assert exclusions.as_list() == []
+
+    def told(replies):
+        return sorted((one.system, one.item, one.place, one.text) for one in replies)
+
+    assert told(read) == told(findings_with_people(run).replies)
+    assert len(read) == 10
