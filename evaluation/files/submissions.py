@@ -27,10 +27,10 @@ class Submitter:
 def submissions(replies: Sequence[Reply], submitter: Submitter) -> Iterator[dict[str, Any]]:
     """Yield {team, system, submissionid, language, date, label, questions}.
 
-    An entry of `questions` is a conversation about one wording: questionid is the item's id as
-    text, `turns` hold the prompt as it was put and each follow-up, with their answers. No answer
-    is "[no answer]"; what could not be fetched is left out. `read_prompt_replies` and `matched`
-    give the same replies again.
+    An entry of `questions` is a conversation about one wording: questionid is the item's id, as a
+    number where it is written as one ("12", not "012"), `turns` hold the prompt as it was put and
+    each follow-up, with their answers. No answer is "[no answer]"; what could not be fetched is
+    left out. `read_prompt_replies` and `matched` give the same replies again.
     """
     for system, language in dict.fromkeys((one.system, one.language) for one in replies):
         own = [
@@ -48,7 +48,7 @@ def submissions(replies: Sequence[Reply], submitter: Submitter) -> Iterator[dict
             "label": submitter.label,
             "questions": [
                 {
-                    "questionid": one.item,
+                    "questionid": _question_id(one.item),
                     "turns": [
                         {"question": turn.question, "answer": turn.answer or NO_ANSWER}
                         for turn in one.turns
@@ -57,6 +57,12 @@ def submissions(replies: Sequence[Reply], submitter: Submitter) -> Iterator[dict
                 for one in own
             ],
         }
+
+
+def _question_id(item: str) -> int | str:
+    """Return the id of an item as the lab has it: the number of a question, or a text."""
+    is_number = item.isascii() and item.isdecimal() and str(int(item)) == item
+    return int(item) if is_number else item
 
 
 def file_name(form: dict[str, Any]) -> str:
