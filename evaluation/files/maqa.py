@@ -104,7 +104,7 @@ def write_maqa(
     folder.write_csv(GOLD_COUNTS, GoldCountRow._fields, study.gold_counts())
     folder.write_csv(CURVES, CurveRow._fields, study.curves)
     folder.write_csv(CALIBRATION, BinRow._fields, study.bins)
-    folder.write_csv(COMPARISONS, PairRow._fields, study.comparisons())
+    folder.write_csv(COMPARISONS, PairRow._fields, study.comparisons)
     for name, content in pictures(study).items():
         with folder.open(name) as file:
             file.write(content)

@@ -154,10 +154,11 @@ class MaqaStudy:
             for row in bin_rows(system, columns, self.parameters)
         ]
 
-    def comparisons(self) -> Iterator[PairRow]:
-        """Yield every two systems compared, over the questions of both."""
+    @cached_property
+    def comparisons(self) -> list[PairRow]:
+        """Return every two systems compared, over the questions of both."""
         systems = {name: (of, list(self.judged[name])) for name, of in self.columns.items()}
-        return pair_rows(systems, list(self.right), self.parameters)
+        return list(pair_rows(systems, list(self.right), self.parameters))
 
     @cached_property
     def metrics(self) -> list[MetricRow]:

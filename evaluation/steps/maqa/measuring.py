@@ -75,7 +75,8 @@ def measure(turn: Turn) -> None:
     study = study_replies(options.evaluation(), questions, replies, turn.report, open_too=True)
     for code, named in faults:
         study.exclusions.add(code, named)
-    _ = study.metrics  # takes long: before the rows are written
+    # What takes long is computed before the transaction that writes it.
+    _ = (study.metrics, study.curves, study.bins, study.comparisons)
     input_hash = hash_of(questions)
     with turn.fenced():
         keep_study(turn, study)
@@ -117,7 +118,7 @@ def keep_study(turn: Turn, study: MaqaStudy) -> None:
     keep_rows(turn, "gold-counts", GoldCountRow, study.gold_counts())
     keep_rows(turn, "curves", CurveRow, study.curves)
     keep_rows(turn, "calibration", BinRow, study.bins)
-    keep_rows(turn, "comparisons", PairRow, study.comparisons())
+    keep_rows(turn, "comparisons", PairRow, study.comparisons)
     keep_rows(turn, "replies", ReplyRow, _reply_rows(study))
 
 
