@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from evaluation.flow.asking.options import MODEL_SENTENCES
+from evaluation.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
 from evaluation.flow.maqa.parameters import MaqaParameters
-from evaluation.options import Real, RegisteredModels, Whole, option
-from evaluation.options.declaration import BASIC, DATABASE, NOT_SIGNED
+from evaluation.options import Whole, option
+from evaluation.options.declaration import BASIC, DATABASE
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,7 @@ class MaqaRunOptions(MaqaParameters):
     }
 
     models: tuple[str, ...] = option(
-        (),
-        RegisteredModels(
-            label="Models",
-            help="Each question is put to them several times.",
-            group=BASIC,
-            most=20,
-            needed="no_models",
-        ),
+        (), replace(OF_REPLIES["models"], help="Each question is put to them several times.")
     )
     samples: int = option(
         5,
@@ -45,24 +38,12 @@ class MaqaRunOptions(MaqaParameters):
     )
     temperature: float = option(
         1.0,
-        Real(
-            label="Temperature",
+        replace(
+            OF_REPLIES["temperature"],
             help="1 for the model's own spread. At 0 all replies are the same.",
-            places=(DATABASE,),
-            lowest=0.0,
-            highest=100.0,
         ),
     )
-    max_tokens: int = option(
-        256,
-        Whole(
-            label="Longest reply",
-            help="In tokens.",
-            places=(DATABASE,),
-            lowest=1,
-            highest=1_000_000,
-        ),
-    )
+    max_tokens: int = option(256, OF_REPLIES["max_tokens"])
     top_tokens: int = option(
         0,
         Whole(
@@ -85,18 +66,7 @@ class MaqaRunOptions(MaqaParameters):
             highest=100_000_000,
         ),
     )
-    budget: float | None = option(
-        None,
-        Real(
-            label="Budget",
-            help="Spend no more than this; needs the prices of the models.",
-            group=BASIC,
-            places=(DATABASE,),
-            optional=True,
-            lowest=0.0,
-            signed_as=NOT_SIGNED,
-        ),
-    )
+    budget: float | None = option(None, OF_REPLIES["budget"])
 
     def evaluation(self) -> MaqaParameters:
         """Return how replies are evaluated, without how they were asked for."""
