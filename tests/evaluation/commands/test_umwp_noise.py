@@ -25,6 +25,13 @@ PROBLEMS = [
     problem(6, "Who is the tallest of them all?", category=5, relevant=[77]),
     problem(7, "Who is the smallest of all children?", category=5),
     problem(8, "Bob runs 4 miles a day. How many in a week?", [28.0]),
+    # Another number, and another answer: nothing is wrong.
+    problem(
+        9, "In the long summer Eva reads 4 pages on every single day of the week. Sum?", [28.0]
+    ),
+    problem(
+        10, "In the long summer Eva reads 5 pages on every single day of the week. Sum?", [35.0]
+    ),
 ]
 
 

@@ -56,3 +56,23 @@ def test_a_command_imports_problems_and_a_dry_run_stores_nothing(rita, tmp_path)
     assert not QuestionSet.objects.filter(name="mine").exists()
     said_by("import_problems", "mine", path)
     assert QuestionSet.objects.get(name="mine").latest_version().questions.count() == 5
+
+
+def test_a_question_of_which_only_the_id_was_known_gets_its_text_and_label(rita):
+    made = QuestionSet.objects.create(owner=rita, name="ids")
+    made.draft().questions.create(external_id="3", text="", position=1)
+    report = import_word_problems(made, bytes_source("p.jsonl", lines()))
+    assert (report.n_new, report.n_completed) == (5, 1)
+    (row,) = made.latest_version().questions.filter(external_id="3")
+    assert (row.answerable, row.text) == (False, PROBLEMS[2]["question"])
+
+
+@pytest.mark.parametrize("written", ["1, 2", "1 2", '["1", 2]', ["1", 2], "1;2"])
+def test_partners_and_categories_of_questions_that_came_another_way_are_read(rita, written):
+    made = QuestionSet.objects.create(owner=rita, name="other")
+    made.draft().questions.create(
+        external_id="9", text="How many?", position=1, answerable=False,
+        category="3: unrealistic", metadata={"relevant_ids": written},
+    )  # fmt: skip
+    (found,) = problems_of(made.latest_version())
+    assert (found.relevant, found.category) == (("1", "2"), 3)

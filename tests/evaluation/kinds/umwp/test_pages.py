@@ -71,6 +71,8 @@ def test_pages_of_replies_go_on_to_the_last(question_set, small, large):
         for one in replies_page(run, page=number, size=4).replies
     ]
     assert len(set(seen)) == 10
+    # It says 55 to everything.
+    assert replies_page(run, "large").counts == {"missed": 2, "wrong_number": 2, "right": 1}
 
 
 def test_the_words_of_a_window_are_found_in_the_reply_as_it_was_written():

@@ -101,7 +101,9 @@ def test_questions_of_which_nobody_knows_are_asked_and_count_in_nothing(
 ):
     version = question_set.latest_version()
     before = done(question_set, options(small, large))
-    version.questions.create(external_id="crowd", text="Why is it so?", position=9)
+    version.questions.create(
+        external_id="crowd", text="Why is it so?", position=9, accepted_answers=["7"]
+    )
     version.questions.create(
         external_id="word", text="Which colour?", position=10, answerable=True,
         accepted_answers=["red"],
@@ -114,6 +116,7 @@ def test_questions_of_which_nobody_knows_are_asked_and_count_in_nothing(
     assert (crowd["taken_as"], crowd["answerable"]) == ("unanswerable", None)
     assert crowd["reason"] == "answerable_unknown"
     assert items["crowd", "large"]["taken_as"] == "answerable"
+    assert {row["id"]: row["answer"] for row in table(run, "problems")}["crowd"] is None
     found = {one["reason"]: one["count"] for one in run.summary["exclusions"]}
     assert (found["answerable_unknown"], found["no_number_to_compare"]) == (1, 1)
     assert found["no_text"] == 1
@@ -148,6 +151,7 @@ def test_each_model_and_question_is_told_to_the_page_of_all_views(question_set, 
     says = {row["item"]: viewed["says_no_answer"].number(row) for row in rows}
     assert says == {"1": 0, "2": 0, "3": 1, "4": 1, "5": 1}
     # A file has text cells.
+    assert viewed["notices"].number({"answerable": "true", "taken_as": "answerable"}) == 1
     assert viewed["notices"].number({"answerable": "false", "taken_as": "unanswerable"}) == 1
     assert viewed["notices"].number({"answerable": "", "taken_as": "unanswerable"}) is None
 
