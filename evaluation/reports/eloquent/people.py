@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from evaluation.flow.eloquent.judging import Judgement
 from evaluation.flow.eloquent.matching import Reply
 from evaluation.flow.eloquent.nearness import Nearness
 from evaluation.flow.metrics import Exclusions
-from evaluation.judging import Choice, Exhibit, Judging, Part, given_of
+from evaluation.judging import Choice, Exhibit, Given, Judging, Part, given_of
 from evaluation.judging.declaration import Key
 from evaluation.models import Run
 from evaluation.steps.eloquent.comparing import parameters_of
@@ -92,10 +93,15 @@ def findings_with_people(run: Run) -> Findings:
     The same numbers as ``evaluate eloquent`` makes of the run's replies and the judgements of both:
     models make the scores and people stand beside them, or make them where only they judged.
     """
-    stored = findings_of(run)
     given = given_of(run, SAME_MEANING)
-    if not given:
-        return stored
+    return _judged_by(run.pk, tuple(given)) if given else findings_of(run)
+
+
+@lru_cache(maxsize=2)
+def _judged_by(run_id: int, given: tuple[Given, ...]) -> Findings:
+    """Return the findings with these judgements; kept, as a download asks for every table."""
+    run = Run.objects.get(pk=run_id)
+    stored = findings_of(run)
     said = [
         Judgement(item, system, language, one.judge, "1", float(one.value), None)
         for one in sorted(given, key=lambda one: one.expert)

@@ -226,3 +226,14 @@ def test_the_pages_say_what_people_said(client, run, rita):
     assert findings.metric("small", "human_mean").value == 3.5
     texts = client.get(reverse("admin:results-reply-texts", args=[run.public_id]))
     assert "human:ed" in texts.content.decode()
+
+
+def test_judgements_are_evaluated_once_until_somebody_says_something_else(run):
+    ed = judged(run, "ed", OF_ED)
+    first = findings_with_people(run)
+    assert findings_with_people(run) is first
+    one = HumanJudgement.objects.filter(expert=ed, grade=5).get()
+    one.grade = 1
+    one.save()
+    # Of small: 1 and 2 in place of 5 and 2.
+    assert findings_with_people(run).metric("small", "human_mean").value == 1.5
