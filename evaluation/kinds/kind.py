@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evaluation.files.asking import Asking
     from evaluation.models import Run
     from evaluation.reports.spreadsheet import Table
+    from evaluation.steps.asking.foreseen import Foreseen
     from evaluation.steps.checkpoints import Turn
 
 Progress = Callable[[str, int, int], None]
@@ -35,6 +36,9 @@ class Page:
     slug : its part of the address; "" for the first one, which stands where the results are.
     template : extends "evaluation/kind_base.html" and fills its block `results`.
     context : what the template shows of a run. A door calls it, so it knows no request.
+    paged : the same of a list that goes on over several pages, in place of `context`: takes the
+        run and the place in the list where the page begins, from 0, which is `after` in the
+        address.
     address : name of an address of the site, for a page that needs more than the run: what the
         address asks for, pictures, a yes. Its view makes the page; template and context are unused.
     group : pages of one group stand under one tab, which leads to the first of them; "" for a
@@ -46,6 +50,7 @@ class Page:
     title: str
     template: str = ""
     context: Callable[[Run], Mapping[str, Any]] = field(default=lambda _: {})
+    paged: Callable[[Run, int], Mapping[str, Any]] | None = None
     address: str = ""
     group: str = ""
     offered: Callable[[Run], bool] = field(default=lambda _: True)
@@ -90,6 +95,8 @@ class Start:
     words : a further sentence about what the run is good for.
     before : of the version that would be run over, None while there is none.
     files : what may be uploaded on the page first.
+    foreseen : what a run of these options would ask of models, by a version, who asks, and valid
+        options; the page shows it on request, before anything is sent.
     address : name of an address of the site whose page starts it instead, where the form of the
         options does not do, such as a preview that has to be seen; it takes the public id of a
         question set, and `version`. Nothing else counts then.
@@ -98,6 +105,7 @@ class Start:
     words: str = ""
     before: Callable[[QuestionSetVersion | None], Beforehand] | None = None
     files: tuple[StartFile, ...] = ()
+    foreseen: Callable[[QuestionSetVersion, Any, Any], Foreseen] | None = None
     address: str = ""
 
 

@@ -17,6 +17,8 @@ from evaluation.options import (
     Option,
     OptionError,
     Parameters,
+    RegisteredModel,
+    RegisteredModels,
     Switch,
     Text,
 )
@@ -55,15 +57,20 @@ def add_option_arguments(
             )
 
 
-def chosen(of: type[Asked], options: Mapping[str, Any]) -> Asked:
+def chosen(of: type[Asked], options: Mapping[str, Any], *, files: bool) -> Asked:
     """Return what was chosen; raises CommandError (2) where it will not do.
 
-    Ids that come in a file are left out: it is read later, with the answers that it belongs to.
+    Ids that come in a file, and models, are left out: they are read later, with what they belong
+    to. Options of the other place have their defaults, whatever arguments are called like them.
     """
-    values = {name: options[name] for name in of.options() if name in options}
-    for name, option in of.options().items():
+    here = FILES if files else DATABASE
+    known = {name: one for name, one in of.options().items() if here in one.places}
+    values = {name: options[name] for name in known if name in options}
+    for name, option in known.items():
         if isinstance(option, Ids):
             values[name] = ()
+        elif isinstance(option, RegisteredModel):
+            values[name] = None
         elif isinstance(option, Switch) and name in options:
             values[name] = bool(options[name])
     parameters = of(**values)
@@ -130,3 +137,13 @@ def _(option: Choice, read: Callable[[str], Any], _files: bool) -> dict[str, Any
 def _(option: Ids, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
     found = {"type": str, "metavar": option.metavar}
     return {**found, "help": option.file} if option.file else found
+
+
+@arguments_of.register
+def _(option: RegisteredModels, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+    return {"nargs": "+", "metavar": "NAME", "default": []}
+
+
+@arguments_of.register
+def _(option: RegisteredModel, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+    return {"metavar": "NAME", "default": None}

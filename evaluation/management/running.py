@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -11,15 +12,22 @@ from django.core.management.base import CommandError
 
 from annotations.exchange.reading.outside_information import given_workers
 from annotations.management.importing import SetCommand
-from annotations.models import QuestionSetVersion
+from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.runs import queue
 from evaluation.background.watching import watch
 from evaluation.kinds import Kind
 from evaluation.kinds.data_sheets import write_data
 from evaluation.management.option_arguments import chosen
-from evaluation.models import Run
-from evaluation.options import TERMINAL, Ids, OptionError, Parameters
+from evaluation.models import LanguageModel, Run
+from evaluation.options import (
+    TERMINAL,
+    Ids,
+    OptionError,
+    Parameters,
+    RegisteredModel,
+    RegisteredModels,
+)
 from evaluation.words.console import (
     BAD_INPUT,
     Bars,
@@ -39,8 +47,10 @@ class RunCommand(SetCommand):
 
     def start(self, kind: Kind, options: dict[str, Any]) -> None:
         """Queue, watch, print; with `output` among the options write the tables there."""
-        parameters = with_ids(chosen(kind.options, options), options)
-        run = self.queued(kind, self.version(options), parameters)
+        asked = with_ids(chosen(kind.options, options, files=False), options)
+        version = self.version(options)
+        parameters = with_models(asked, options, version.question_set)
+        run = self.queued(kind, version, parameters)
         if options["no_wait"] or not self.watched(run):
             return
         if run.state == Run.State.PAUSED:
@@ -98,12 +108,52 @@ class RunCommand(SetCommand):
 def with_ids(parameters: Parameters, options: dict[str, Any]) -> Parameters:
     """Return the parameters with the ids of the files that were named for them."""
     for name, option in parameters.options().items():
+        if isinstance(option, RegisteredModels):
+            continue
         if isinstance(option, Ids) and options[name] is not None:
             with refused_as_bad_input():
                 parameters = replace(
                     parameters, **{name: tuple(given_workers(options[name]).lines)}
                 )
     return parameters
+
+
+def with_models(
+    parameters: Parameters, options: dict[str, Any], question_set: QuestionSet
+) -> Parameters:
+    """Return the parameters with the ids of the models that were named."""
+    for name, option in parameters.options().items():
+        if isinstance(option, RegisteredModels) and options[name]:
+            found = ids_of_models(options[name], question_set)
+            parameters = replace(parameters, **{name: found})
+        elif isinstance(option, RegisteredModel) and options[name]:
+            (one,) = ids_of_models([options[name]], question_set)
+            parameters = replace(parameters, **{name: one})
+    return parameters
+
+
+def ids_of_models(names: Sequence[str], question_set: QuestionSet) -> tuple[str, ...]:
+    """Return the public ids of models of the set's owner, each by its name or its id.
+
+    A name may also be that of a file with one on each line. CommandError (2) for one that is not
+    there.
+    """
+    rows = LanguageModel.objects.filter(owner=question_set.owner_id)
+    known = {row.name: str(row.public_id) for row in rows.exclude(spec="")}
+    ids = set(known.values())
+    wanted: list[str] = []
+    for name in names:
+        if name not in known and name not in ids and Path(name).is_file():
+            with refused_as_bad_input():
+                wanted += given_workers(name).lines
+        else:
+            wanted.append(name)
+    missing = [name for name in wanted if name not in known and name not in ids]
+    if missing:
+        there = ", ".join(sorted(known)) or "none"
+        reason = f"no model with an address is called {', '.join(missing)}; there is: {there}"
+        raise CommandError(printable(reason), returncode=BAD_INPUT)
+    return tuple(dict.fromkeys(known.get(name, name) for name in wanted))
 
 
 def tables_as_text(kind: Kind, run: Run) -> str:

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from annotations.exchange import InputError, Problem
 from annotations.exchange.reading.source import bytes_source
-from annotations.models import QuestionSet
+from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.web.pages import breadcrumbs
 from annotations.web.scope import editable, user_id
 from annotations.web.texts import with_code
@@ -25,7 +25,8 @@ from evaluation.kinds import Kind, StartFile, UnknownKindError, kind_named, run_
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.options import OptionError, Parameters
-from evaluation.site.option_form import form_for
+from evaluation.site.option_form import OptionForm, form_for
+from evaluation.steps.asking.foreseen import Foreseen
 
 # Problems of a file that are told one by one.
 SHOWN = 5
@@ -82,10 +83,24 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
     )
     if request.method == "POST" and version is not None and form.is_valid():
         try:
+            if kind.start.foreseen and request.POST.get("do") == "foresee":
+                foreseen = _foreseen(request, version, kind, form.parameters())
+                return _page(request, question_set, version, kind, form, foreseen)
             run = lifecycle.queue(version, user_id(request), form.parameters(), kind.name)
             return redirect("admin:run", run.public_id)
         except OptionError as error:
             form.refuse(error)
+    return _page(request, question_set, version, kind, form)
+
+
+def _page(
+    request: HttpRequest,
+    question_set: QuestionSet,
+    version: QuestionSetVersion | None,
+    kind: Kind,
+    form: OptionForm,
+    foreseen: Foreseen | None = None,
+) -> HttpResponse:
     context = {
         "title": kind.verb,
         "subtitle": f"{question_set.name}, version {version.number}" if version else "",
@@ -95,11 +110,26 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
         "kind": kind,
         "form": form,
         "before": kind.start.before(version) if kind.start.before else None,
+        # A template would call the function itself.
+        "foresees": kind.start.foreseen is not None,
+        "foreseen": foreseen,
+        "budget": getattr(form.parameters(), "budget", None) if foreseen else None,
         "waiting": "" if somebody_listens() else with_code(HOW_TO_START),
     }
     return TemplateResponse(
         request, "admin/runs/start.html", context, status=400 if form.errors else 200
     )
+
+
+def _foreseen(
+    request: HttpRequest, version: QuestionSetVersion, kind: Kind, options: Parameters
+) -> Foreseen:
+    """Return what a run would ask. Raises `OptionError` where it could not be started."""
+    problems = kind.check(version, request.user, options) if kind.check else ()
+    if problems:
+        raise OptionError(problems)
+    assert kind.start.foreseen is not None
+    return kind.start.foreseen(version, request.user, options)
 
 
 def _take(request: HttpRequest, question_set: QuestionSet, file: StartFile) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from django import template
 
 from evaluation.background.progress import duration, pace
@@ -47,6 +50,21 @@ def money(amount: float) -> str:
     digits = f"{amount:.1e}"
     places = 1 - int(digits.partition("e")[2])
     return f"{amount:.{places}f}"
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """Return a share as people read it: without decimals, but never 0 or 100 where it is not."""
+    if share is None:
+        return ""
+    rounded = f"{share:.0%}"
+    return f"{share:.1%}" if rounded in ("0%", "100%") and share not in (0, 1) else rounded
+
+
+@register.filter
+def at(values: Sequence[Any], place: int) -> Any:
+    """Return one of several values by its place, from 0."""
+    return values[place]
 
 
 register.filter(pace)

@@ -13,6 +13,7 @@ from evaluation.words.crowd_size import CROWD_SIZE
 from evaluation.words.decision import DECISION
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import SENTENCE, Message, Sentence, filled
+from evaluation.words.multiqa import MULTIQA
 from evaluation.words.panels import PANELS
 from evaluation.words.remedies import FAILED, REMEDIES
 from evaluation.words.trust import TRUST
@@ -31,6 +32,7 @@ COMMON: Mapping[str, Sentence] = {
     **DECISION,
     **JUDGE,
     **PANELS,
+    **MULTIQA,
     **VIEWS,
     **UMWP,
 }

@@ -158,6 +158,10 @@ WHY_EMPTY: Mapping[str, str] = {
     "not_entailed": "the question and the rewording do not entail each other",
     "too_long": "too long for a question",
     "more_than_asked_for": "more rewordings than were asked for",
+    "unanswerable": "the question has no answer",
+    "wording_in_another_language": "translations: replies in another language cannot be compared "
+    "with the accepted answers",
+    "question_without_text": "only the question's id is known",
     "fewer_rewordings": "fewer rewordings than wanted were kept",
     "no_reply_of_the_rewriter": "the rewriter gave no rewordings",
     "no_number_told": "it was not computed",

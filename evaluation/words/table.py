@@ -12,6 +12,7 @@ from evaluation.words.crowd_size import CROWD_SIZE
 from evaluation.words.decision import DECISION
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import SENTENCE, Message
+from evaluation.words.multiqa import MULTIQA
 from evaluation.words.panels import PANELS
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
 from evaluation.words.remedies import REMEDIES
@@ -34,6 +35,7 @@ SAID = {
     "Whom to keep and whom to look at": DECISION,
     "Models compared": COMPARING,
     "Panels of people and of models": PANELS,
+    "Questions in other words": MULTIQA,
     "How many workers are enough": CROWD_SIZE,
     "What to know of a judge": JUDGE,
     "All views of models together": VIEWS,

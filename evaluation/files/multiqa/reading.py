@@ -15,15 +15,13 @@ from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.multiqa.items import (
-    CHOICE,
     DEFAULT_MATCHERS,
     KINDS,
     MATCHERS,
     MultiqaItem,
 )
-from evaluation.flow.multiqa.judging import accepted_choices
+from evaluation.flow.multiqa.judging import fault_of
 from evaluation.flow.multiqa.replies import Replies
-from evaluation.texts.choices import Choices
 
 ITEM_COLUMNS = (
     *("item", "kind", "dataset", "context", "question", "choices", "answers", "matcher"),
@@ -302,30 +300,9 @@ def item_of(cells: dict[str, str], found: list[tuple[str, str]]) -> MultiqaItem:
         answers,
         matcher,
     )
-    if not found:
-        _check_choices(item, found)
+    if not found and (fault := fault_of(item)) is not None:
+        found.append(fault)
     return item
-
-
-def _check_choices(item: MultiqaItem, found: list[tuple[str, str]]) -> None:
-    if bool(item.choices) != (item.kind == CHOICE):
-        reason = "there are no choices" if item.kind == CHOICE else "only a choice has choices"
-        found.append(("choices", f"{reason}, and the kind is {item.kind}"))
-        return
-    if item.matcher == CHOICE and item.kind != CHOICE:
-        found.append(("matcher", f"the matcher choice is not for the kind {item.kind}"))
-        return
-    if item.kind != CHOICE:
-        return
-    reader = Choices(item.choices)
-    twice = reader.alike()
-    if twice is not None:
-        found.append(("choices", f"choices {twice[0] + 1} and {twice[1] + 1} are the same"))
-    elif item.matcher == CHOICE:
-        try:
-            accepted_choices(item, reader)
-        except ValueError as error:
-            found.append(("answers", str(error)))
 
 
 def _listed(name: str, cells: dict[str, str], found: list[tuple[str, str]]) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange import AnswerStatus, InputError, OutputFolder
+from annotations.exchange import InputError, OutputFolder
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.source import source_of
@@ -35,17 +35,23 @@ from evaluation.files.multiqa.reading import (
     MultiqaColumns,
 )
 from evaluation.files.study import Progress, Step, StudyFolder
-from evaluation.flow.asking.plan import Item
 from evaluation.flow.inputs import Answers
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.multiqa import rewording
-from evaluation.flow.multiqa.answering import form_of, messages
+from evaluation.flow.multiqa.answering import form_of
 from evaluation.flow.multiqa.crowd import measured_by_crowd
 from evaluation.flow.multiqa.evaluation import evaluate
 from evaluation.flow.multiqa.items import MultiqaItem
 from evaluation.flow.multiqa.parameters import MultiqaParameters
 from evaluation.flow.multiqa.replies import Replies
 from evaluation.flow.multiqa.rewording import Checker, Rewording
+from evaluation.flow.multiqa.study import (
+    Wording,
+    conversations_of,
+    note_fewer,
+    reworded,
+    wordings_of,
+)
 
 REPLIES, REWORDINGS = "replies.csv", "rewordings.csv"
 TABLES = (*FILES, REPLIES, REWORDINGS, CROWD)
@@ -57,8 +63,6 @@ REWORDING_COLUMNS = (
     *("item", "variant", "variant_text", "attempt", "reason", "cosine", "entailment"),
 )
 NO_QUESTION = "no_question"
-FEWER = "fewer_rewordings"
-NO_REWRITER_REPLY = "no_reply_of_the_rewriter"
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,7 @@ def study_files(request: MultiqaStudy, asking: Asking, progress: Progress) -> St
         raise InputError.single(
             items.name, "no item has an accepted answer", "Fill in the column answers."
         )
+    ids = [items.items[number].item for number in asked]
     checker = Checker(
         [items.items[number].question for number in asked],
         request.rewordings,
@@ -145,15 +150,16 @@ def study_files(request: MultiqaStudy, asking: Asking, progress: Progress) -> St
             typed, hashes["variants"] = _typed(request, items, asked, checker, left_out)
             rewordings = typed
         else:
-            rewordings = _reworded(folder, request, asking, items.items, asked, checker, left_out)
-        wordings = _wordings(items.items, asked, checker)
+            rewordings = _reworded(folder, request, asking, ids, checker, left_out)
+        wordings = wordings_of(items.items, asked, rewordings)
         rows = _answered(folder, items.items, wordings)
         steps, complete, system = folder.steps(), folder.complete, folder.system
     replies = Replies()
     replies.add_system(system)
     for (number, variant, _), row in zip(wordings, rows, strict=True):
         replies.add(system, number, variant, row.answer, row.status)
-    _note_fewer(request, items.items, asked, checker, left_out)
+    if request.variants is None:
+        note_fewer(rewordings, ids, request.rewordings, left_out)
     measured = None
     if people is not None:
         measured = measured_by_crowd(items.items, replies, people, request.parameters, progress)
@@ -212,8 +218,7 @@ def _reworded(
     folder: StudyFolder,
     request: MultiqaStudy,
     asking: Asking,
-    items: Sequence[MultiqaItem],
-    asked: Sequence[int],
+    ids: Sequence[str],
     checker: Checker,
     left_out: Exclusions,
 ) -> list[Rewording]:
@@ -230,38 +235,7 @@ def _reworded(
     if request.rewriter is not None:
         variable = request.rewriter_key_variable or asking.key_variable
         rewriter = replace(asking, model=request.rewriter, name=None, key_variable=variable)
-    found: list[Rewording] = []
-    for attempt in range(1, rewording.MOST_TRIES + 1):
-        waiting = checker.lacking()
-        if not waiting or not request.rewordings:
-            break
-        names = {f"{items[asked[one]].item}|reword|{attempt}": one for one in waiting}
-        conversations = [
-            Item(
-                name,
-                rewording.messages(
-                    checker.questions[one],
-                    request.rewordings - len(checker.kept[one]),
-                    _known(found, one),
-                ),
-            )
-            for name, one in names.items()
-        ]
-        texts: list[tuple[int, str]] = []
-        for (name, _), row in folder.ask(step, conversations, rewriter).items():
-            if row.status is not AnswerStatus.TEXT:
-                item = items[asked[names[name]]].item
-                named = {"item": item, "attempt": attempt, "status": row.status.value}
-                left_out.add(NO_REWRITER_REPLY, named)
-                continue
-            texts += [(names[name], text) for text in rewording.parsed(row.answer)]
-        found += checker.check(texts, attempt)
-    return found
-
-
-def _known(found: Sequence[Rewording], item: int) -> list[str]:
-    """Return what the rewriter said of an item already."""
-    return list(dict.fromkeys(one.text for one in found if one.item == item))
+    return reworded(checker, ids, lambda items: folder.ask(step, items, rewriter), left_out)
 
 
 def _typed(
@@ -293,57 +267,22 @@ def _typed(
     return found, table.sha256
 
 
-def _wordings(
-    items: Sequence[MultiqaItem], asked: Sequence[int], checker: Checker
-) -> list[tuple[int, int, str]]:
-    """Return item, variant and wording of all that is asked, the originals of all items first."""
-    originals = [(number, 0, items[number].question) for number in asked]
-    others = [
-        (number, one.variant or 0, one.text)
-        for number, kept in zip(asked, checker.kept, strict=True)
-        for one in kept
-    ]
-    return [*originals, *others]
-
-
 def _answered(
-    folder: StudyFolder, items: Sequence[MultiqaItem], wordings: Sequence[tuple[int, int, str]]
+    folder: StudyFolder, items: Sequence[MultiqaItem], wordings: Sequence[Wording]
 ) -> list[Row]:
     """Put every wording in a conversation of its own; the rows in the order of the wordings."""
-    forms: dict[str, list[int]] = {}
+    forms: dict[str, list[Wording]] = {}
     templates: dict[str, str] = {}
-    for at, (number, _, _) in enumerate(wordings):
-        form = form_of(items[number])
-        forms.setdefault(form.name, []).append(at)
+    for wording in wordings:
+        form = form_of(items[wording.item])
+        forms.setdefault(form.name, []).append(wording)
         templates[form.name] = form.template
-    rows: dict[int, Row] = {}
-    for name, places in forms.items():
-        names = {f"{items[wordings[at][0]].item}|{wordings[at][1]}": at for at in places}
-        conversations = [
-            Item(one, messages(items[wordings[at][0]], wordings[at][2]))
-            for one, at in names.items()
-        ]
+    rows: dict[str, Row] = {}
+    for name, members in forms.items():
         step = Step(f"answer: {name}", templates[name])
-        for (one, _), row in folder.ask(step, conversations).items():
-            rows[names[one]] = row
-    return [rows[at] for at in range(len(wordings))]
-
-
-def _note_fewer(
-    request: MultiqaStudy,
-    items: Sequence[MultiqaItem],
-    asked: Sequence[int],
-    checker: Checker,
-    left_out: Exclusions,
-) -> None:
-    """Note the items that have fewer rewordings than were asked for."""
-    if request.variants is None:
-        named = [
-            {"item": items[asked[one]].item, "rewordings": len(checker.kept[one])}
-            for one in checker.lacking()
-        ]
-        if named:
-            left_out.add_all(FEWER, named)
+        for (one, _), row in folder.ask(step, conversations_of(items, members)).items():
+            rows[one] = row
+    return [rows[wording.name(items)] for wording in wordings]
 
 
 def _told(request: MultiqaStudy, found: Sequence[Rewording]) -> dict[str, Any]:
@@ -360,7 +299,7 @@ def _told(request: MultiqaStudy, found: Sequence[Rewording]) -> dict[str, Any]:
 
 
 def _reply_cells(system: str, items: Sequence[MultiqaItem]) -> Any:
-    def cells(wording: tuple[int, int, str], row: Row) -> tuple[object, ...]:
+    def cells(wording: Wording, row: Row) -> tuple[object, ...]:
         number, variant, text = wording
         return (
             *(system, items[number].item, variant, text, row.answer, row.status.value),

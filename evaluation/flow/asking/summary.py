@@ -20,6 +20,28 @@ ENDS = {
 
 
 @dataclass(frozen=True)
+class Usage(Stored):
+    """What a model was used for in a step of a study, in all turns of its run.
+
+    Attributes
+    ----------
+    model : its name. requests : that were sent and got a reply or an error; of them `errors`.
+    reused : replies that an earlier run had asked for; they cost nothing.
+    prompt_tokens, completion_tokens : of the requests, as the server counted them.
+    cost : None where the model has no prices.
+    """
+
+    step: str
+    model: str
+    requests: int
+    reused: int
+    errors: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+
+
+@dataclass(frozen=True)
 class AskedModel(Stored):
     """What came of one model.
 

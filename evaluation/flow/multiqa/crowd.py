@@ -8,7 +8,7 @@ beside how far people's leave-one-out scores spread over people.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from evaluation.flow.multiqa.items import MultiqaItem
 from evaluation.flow.multiqa.parameters import MultiqaParameters
 from evaluation.flow.multiqa.replies import STATUSES, Replies
 from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.vectors import EmbedTexts
 from evaluation.methods.inference.clustered import drawn_intervals, means
 from evaluation.methods.undefined import or_none, ratio
 from evaluation.words.message import Message
@@ -61,7 +62,8 @@ class CrowdRow(NamedTuple):
 class CrowdFound:
     """What the crowd says of every system: rows of metrics, rows of items, how vectors were made.
 
-    `answers`, `workers` and `items` count the people's answers that were compared with.
+    `counts` are people's answers that were compared with, their workers and items; `scores` those
+    of single replies by system, item and variant.
     """
 
     rows: list[MetricRow]
@@ -69,6 +71,7 @@ class CrowdFound:
     info: EmbedderInfo
     warnings: list[Message]
     counts: dict[str, int]
+    scores: dict[tuple[str, str, int], float] = field(default_factory=dict)
 
 
 def measured_by_crowd(
@@ -77,18 +80,15 @@ def measured_by_crowd(
     crowd: Answers,
     parameters: MultiqaParameters,
     progress: Progress | None = None,
+    embed_texts: EmbedTexts | None = None,
 ) -> CrowdFound:
     """Score every reply by the consensus of the people who answered its item.
 
     An EMPTY or refused reply scores 0, an ERROR is missing (methods, house rules). `crowd` names
-    items as its questions. Raises `BackendError`.
+    items as its questions. `embed_texts` makes the vectors in place of the flow's own, by the
+    options of `grading_of`. Raises `BackendError`.
     """
-    grading = AqerParameters(
-        embedder=parameters.embedder,
-        precision=parameters.precision,
-        bootstrap=0,
-        seed=parameters.seed,
-    )
+    grading = grading_of(parameters)
     of_system, of_item, variants, _, _ = replies.columns()
     columns = zip(*(one.tolist() for one in replies.columns()), strict=True)
     asked = ModelAnswers.of(
@@ -96,7 +96,7 @@ def measured_by_crowd(
         for row, (system, item, variant, text, status) in enumerate(columns)
     )
     given = choose(grading, crowd, asked)
-    of_people, found, embedded = aqer_scores(given, progress=progress)
+    of_people, found, embedded = aqer_scores(given, embed_texts, progress)
     people: dict[str, list[float]] = {}
     for question, score in zip(given.answered.questions, of_people.tolist(), strict=True):
         people.setdefault(question, []).append(score)
@@ -120,7 +120,22 @@ def measured_by_crowd(
         "crowd_items": len(people.keys() & {item.item for item in items}),
     }
     metrics = list(_metrics(replies.systems, items, rows, parameters))
-    return CrowdFound(metrics, rows, embedded.info, embedded.warnings, counts)
+    of_replies = {
+        (replies.systems[system], items[item].item, variant): score
+        for (system, item), of_wordings in scores.items()
+        for variant, score in of_wordings.items()
+    }
+    return CrowdFound(metrics, rows, embedded.info, embedded.warnings, counts, of_replies)
+
+
+def grading_of(parameters: MultiqaParameters) -> AqerParameters:
+    """Return how people's consensus is made."""
+    return AqerParameters(
+        embedder=parameters.embedder,
+        precision=parameters.precision,
+        bootstrap=0,
+        seed=parameters.seed,
+    )
 
 
 def _row(system: str, item: str, of_wordings: dict[int, float], people: list[float]) -> CrowdRow:

@@ -225,6 +225,31 @@ def accepted_choices(item: MultiqaItem, reader: Choices) -> frozenset[int]:
     return frozenset(accepted)
 
 
+def fault_of(item: MultiqaItem) -> tuple[str, str] | None:
+    """Return what keeps an item from being judged, as (field, reason); None if nothing does.
+
+    No choices of a choice or choices of something else, a matcher for choices of something else,
+    two choices alike, an accepted answer that is no choice.
+    """
+    if bool(item.choices) != (item.kind == CHOICE):
+        reason = "there are no choices" if item.kind == CHOICE else "only a choice has choices"
+        return "choices", f"{reason}, and the kind is {item.kind}"
+    if item.matcher == CHOICE and item.kind != CHOICE:
+        return "matcher", f"the matcher choice is not for the kind {item.kind}"
+    if item.kind != CHOICE:
+        return None
+    reader = Choices(item.choices)
+    twice = reader.alike()
+    if twice is not None:
+        return "choices", f"choices {twice[0] + 1} and {twice[1] + 1} are the same"
+    if item.matcher == CHOICE:
+        try:
+            accepted_choices(item, reader)
+        except ValueError as error:
+            return "answers", str(error)
+    return None
+
+
 def _take(meaning: Meaning | None, said: Ints, right: Bools, stands: Ints) -> None:
     """Put what was judged by meaning into the arrays of a system."""
     if meaning is not None:

@@ -16,9 +16,9 @@ from evaluation.flow.asking.summary import (
     AskedModel,
     AskSummary,
 )
+from evaluation.kinds.going import going, priced
 from evaluation.kinds.kind import Page
 from evaluation.models import LanguageModel, Run
-from evaluation.steps.asking.progress import ModelProgress, progress_by_model
 from evaluation.steps.asking.prompts import UnknownPromptError, prompt_of
 from evaluation.words.faults import FaultWords, fault_words
 
@@ -55,19 +55,6 @@ class Asked:
         return UUID(self.came.id)
 
 
-@dataclass(frozen=True)
-class Going:
-    """A model that is being asked; `has_prices` says whether `at.cost` means anything."""
-
-    at: ModelProgress
-    has_prices: bool
-
-    @property
-    def end(self) -> str:
-        """How it ended, in words; "" while it goes on."""
-        return ENDS.get(self.at.end, self.at.end)
-
-
 REMEDIES = {
     BUDGET: "Ask again with a higher budget: what is there is not asked, or paid for, twice.",
     GIVEN_UP: "Mend what stands beside it, try the model on its page, then run it again: what is "
@@ -83,20 +70,16 @@ def standing(run: Run) -> Mapping[str, Any]:
     """Return how far each model is; once the run is done, what came of each."""
     if run.state == Run.State.DONE:
         return results(run)
-    models = progress_by_model(run)
-    priced = _priced([one.id for one in models])
-    going = [Going(one, one.id in priced) for one in models]
-    costs = [one.at.cost for one in going]
-    return {"going": going, "spent": sum(costs) if len(priced) == len(models) else None}
+    return going(run)
 
 
 def results(run: Run) -> Mapping[str, Any]:
     """Return what came of each model, and what to do about what did not come."""
     summary = AskSummary.of(run.summary)
-    priced = _priced([one.id for one in summary.models])
+    known = priced([one.id for one in summary.models])
     return {
-        "asked": [_asked(one, one.id in priced) for one in summary.models],
-        "spent": summary.cost if len(priced) == len(summary.models) else None,
+        "asked": [_asked(one, one.id in known) for one in summary.models],
+        "spent": summary.cost if len(known) == len(summary.models) else None,
         "complete": summary.complete,
         "samples": summary.samples,
         "question_set_id": run.version.question_set.public_id,
@@ -131,12 +114,6 @@ def _asked(came: AskedModel, has_prices: bool) -> Asked:
         REMEDIES.get(came.end, ""),
         tuple(sorted(errors, key=lambda one: -one.count)),
     )
-
-
-def _priced(ids: list[str]) -> set[str]:
-    """Return the ids of those whose prices are known."""
-    rows = LanguageModel.objects.filter(public_id__in=ids, price_in__isnull=False)
-    return {str(public_id) for public_id in rows.values_list("public_id", flat=True)}
 
 
 STANDING = Page("standing", "Model by model", "evaluation/ask/standing.html", standing)

@@ -8,6 +8,7 @@ from evaluation.kinds.eloquent.start import START
 from evaluation.kinds.eloquent.study import STUDY
 from evaluation.kinds.eloquent.terminal import report_of_run
 from evaluation.kinds.eloquent.views import VIEWS
+from evaluation.kinds.going import STANDING
 from evaluation.kinds.kind import Kind
 from evaluation.reports import eloquent as reports
 from evaluation.steps.eloquent.comparing import compare_replies, problems_at_start
@@ -35,6 +36,7 @@ ELOQUENT = Kind(
     pages=PAGES,
     judging=(reports.SAME_MEANING,),
     needs_answers=False,
+    standing=STANDING,
     check=problems_at_start,
     evaluate=EVALUATE,
     study=STUDY,

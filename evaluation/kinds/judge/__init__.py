@@ -2,6 +2,7 @@
 
 from evaluation.flow.judge.parameters import JudgeParameters
 from evaluation.flow.judge.summary import JudgeSummary
+from evaluation.kinds.going import STANDING
 from evaluation.kinds.judge.page import CHARTS, JUDGE_PAGE
 from evaluation.kinds.judge.study import STUDY
 from evaluation.kinds.judge.terminal import text_of_run
@@ -35,5 +36,6 @@ JUDGE = Kind(
     pages=(JUDGE_PAGE,),
     study=STUDY,
     action="Let a model judge",
+    standing=STANDING,
     check=problems_at_start,
 )

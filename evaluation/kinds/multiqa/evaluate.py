@@ -11,7 +11,7 @@ from evaluation.files.multiqa.evaluating import MultiqaRequest, evaluate_files
 from evaluation.files.multiqa.mapping import FieldMapping
 from evaluation.files.multiqa.mappings import READY, mapping_of
 from evaluation.files.multiqa.reading import AS_OURS, MultiqaColumns
-from evaluation.flow.multiqa.parameters import MultiqaParameters
+from evaluation.flow.multiqa.run_options import MultiqaRunOptions
 from evaluation.kinds.kind import Evaluation, Progress
 from evaluation.kinds.multiqa.terminal import report_of_files
 
@@ -85,13 +85,13 @@ def _columns(text: str) -> MultiqaColumns:
 
 
 def evaluate(
-    parameters: MultiqaParameters, arguments: Mapping[str, Any], progress: Progress
+    parameters: MultiqaRunOptions, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
     """Evaluate, write the tables, and say what came out and where it is."""
     request = MultiqaRequest(
         arguments["items"],
         arguments["replies"],
-        parameters,
+        parameters.evaluation(),
         arguments["output"],
         arguments["columns"],
         mapping_given(arguments),

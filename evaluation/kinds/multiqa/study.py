@@ -10,7 +10,7 @@ from typing import Any
 
 from evaluation.files.asking import Asking
 from evaluation.files.multiqa.studying import MultiqaStudy, study_files
-from evaluation.flow.multiqa.parameters import MultiqaParameters
+from evaluation.flow.multiqa.run_options import MultiqaRunOptions
 from evaluation.kinds.kind import Progress, Studied, Study
 from evaluation.kinds.multiqa.evaluate import add_columns, add_crowd, add_mapping, mapping_given
 from evaluation.kinds.multiqa.terminal import report_of_study
@@ -94,7 +94,7 @@ def _share(text: str) -> float:
 
 
 def study(
-    parameters: MultiqaParameters,
+    parameters: MultiqaRunOptions,
     arguments: Mapping[str, Any],
     asking: Asking,
     progress: Progress,
@@ -112,7 +112,7 @@ def study(
     )
     more = ("rewriter_key_variable", "meaning", "nli", "entailment")
     request = MultiqaStudy(
-        parameters=parameters,
+        parameters=parameters.evaluation(),
         mapping=mapping_given(arguments),
         **{name: arguments[name] for name in (*same, *more)},
     )

@@ -11,8 +11,12 @@ from evaluation.files.multiqa.studying import Studied
 from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow
 from evaluation.flow.multiqa.crowd import NUMBERS, RATIO
 from evaluation.flow.multiqa.evaluation import CHANCE
+from evaluation.flow.multiqa.summary import MultiqaSummary
 from evaluation.methods.multiqa.robustness import NAMES
-from evaluation.words.console import text_table
+from evaluation.models import Run
+from evaluation.options import TERMINAL
+from evaluation.steps.multiqa.found import metrics_of
+from evaluation.words.console import printable, text_table
 from evaluation.words.reasons import in_words
 
 # Groups and systems shown; metrics.csv has them all.
@@ -41,6 +45,25 @@ def report_of_study(done: Studied, output: Path) -> str:
     lines = [f"{kept:,} rewordings kept, {dropped.total():,} dropped"]
     lines += [f"  {in_words(reason)}: {count:,}" for reason, count in dropped.most_common()]
     return "\n".join(lines) + "\n\n" + report_of_files(done.evaluated, output)
+
+
+def report_of_run(run: Run) -> str:
+    """Return the text that ``run multiqa`` prints at the end."""
+    summary, rows = MultiqaSummary.of(run.summary), metrics_of(run)
+    requests = sum(one.requests for one in summary.usage)
+    reused = sum(one.reused for one in summary.usage)
+    parts = [
+        f"{summary.replies:,} replies of {len(summary.systems):,} models to {summary.wordings:,} "
+        f"wordings of {summary.items:,} questions; {requests:,} requests, {reused:,} replies of "
+        "earlier runs",
+        f"{summary.kept:,} rewordings kept, {sum(summary.dropped.values()):,} dropped",
+        *_tables(rows),
+        "\n".join(
+            f"Left out: {one['count']:,} ({in_words(one['reason'])})" for one in summary.exclusions
+        ),
+        "\n".join(f"Warning: {printable(one)}" for one in TERMINAL.all_said(run.warnings)),
+    ]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _tables(rows: Sequence[MetricRow]) -> Iterable[str]:

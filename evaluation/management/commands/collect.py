@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,8 @@ from evaluation.flow.asking.options import AskOptions
 from evaluation.flow.asking.summary import AskSummary
 from evaluation.kinds import kind_named
 from evaluation.management.option_arguments import add_option_arguments, chosen
-from evaluation.management.running import PAUSED, RunCommand
-from evaluation.models import LanguageModel, PromptVersion, Run
+from evaluation.management.running import PAUSED, RunCommand, ids_of_models
+from evaluation.models import PromptVersion, Run
 from evaluation.options import TERMINAL
 from evaluation.steps.asking.askings import problems_at_start
 from evaluation.steps.asking.preview import Estimate, estimate, preview
@@ -50,11 +49,10 @@ class Command(RunCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue, watch, print."""
         version = self.version(options)
-        models = _ids(options["models"], version.question_set)
+        models = ids_of_models(options["models"], version.question_set)
         prompt = _prompt(options["prompt"], version.question_set)
-        # `chosen` takes no ids that come otherwise than in a file.
         parameters = replace(
-            chosen(AskOptions, {**options, "prompt": prompt, "models": ()}), models=models
+            chosen(AskOptions, {**options, "prompt": prompt}, files=False), models=models
         )
         if options["dry_run"]:
             self._dry_run(version, parameters)
@@ -91,17 +89,6 @@ class Command(RunCommand):
         for found in estimate(version, owner, options):
             tell(self.stdout, printable(_told(found)))
         tell(self.stdout, "Nothing was sent.")
-
-
-def _ids(names: Sequence[str], question_set: QuestionSet) -> tuple[str, ...]:
-    rows = LanguageModel.objects.filter(owner=question_set.owner_id)
-    known = {row.name: str(row.public_id) for row in rows.exclude(spec="")}
-    missing = [name for name in names if name not in known]
-    if missing:
-        there = ", ".join(sorted(known)) or "none"
-        reason = f"no model with an address is called {', '.join(missing)}; there is: {there}"
-        raise CommandError(printable(reason), returncode=BAD_INPUT)
-    return tuple(known[name] for name in dict.fromkeys(names))
 
 
 def _prompt(name: str | None, question_set: QuestionSet) -> str | None:

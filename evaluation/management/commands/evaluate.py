@@ -34,7 +34,7 @@ class Command(BaseCommand):
         """Evaluate, and say what came out and where it is."""
         kind = all_kinds()[options["method"]]
         assert kind.evaluate is not None  # or there would be no such method
-        parameters = chosen(kind.options, options)
+        parameters = chosen(kind.options, options, files=True)
         with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
             said = kind.evaluate.run(parameters, options, bars.show)
         tell(self.stdout, said)

@@ -50,7 +50,7 @@ class Command(BaseCommand):
         """Ask, evaluate, and say what came out and where it is."""
         kind = all_kinds()[options["method"]]
         assert kind.study is not None  # or there would be no such method
-        parameters = chosen(kind.options, options)
+        parameters = chosen(kind.options, options, files=True)
         try:
             with refused_as_bad_input(), Bars() as bars:
                 studied = kind.study.run(parameters, options, asking_of(options), bars.show)

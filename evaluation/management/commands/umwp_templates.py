@@ -66,7 +66,7 @@ class Command(BaseCommand):
                 options["replies"],
                 options["problems"],
                 options["templates"],
-                chosen(MiningParameters, options),
+                chosen(MiningParameters, options, files=True),
                 options["output"],
             )
             mined = mine_files(request, bars.show)

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.urls import resolve, reverse
 
+from annotations.web.query import number
 from evaluation.kinds import Kind, RunSummary
 from evaluation.models import Run
 from evaluation.site.results.page import Context, kind_or_404, results_page
@@ -17,6 +18,8 @@ from evaluation.site.runs import run_or_404
 
 # Rows of a table on the page; the file has all.
 SHOWN = 50
+# No list is longer; a page begins before.
+MOST = 10_000_000
 
 
 def first(request: HttpRequest, run: UUID) -> HttpResponseBase:
@@ -41,6 +44,9 @@ def page(request: HttpRequest, run: Run, slug: str = "") -> Context:
     }
     for declared in kind.pages:
         if declared.slug == slug and not declared.address:
+            if declared.paged is not None:
+                first = number(request.GET, "after", 0, MOST, blank=True) or 0
+                return {**shared, "template": declared.template, **declared.paged(run, first)}
             return {**shared, "template": declared.template, **declared.context(run)}
     if slug:
         raise Http404("the kind has no such page")

@@ -22,13 +22,12 @@ from evaluation.flow.asking.asker import End, Outcome, Settings, ask
 from evaluation.flow.asking.budget import Budget, Prices, Purse
 from evaluation.flow.asking.plan import MOST_SEEDS, Item, Planned, plan
 from evaluation.flow.asking.store import Kept
-from evaluation.flow.asking.summary import DONE, GIVEN_UP
+from evaluation.flow.asking.summary import DONE, GIVEN_UP, Usage
 from evaluation.models import LanguageModel, Run
 from evaluation.steps.asking.conversation import Conversation
 from evaluation.steps.asking.kept import (
     QUERIED,
     StoredReply,
-    Usage,
     name_of,
     own_and_others,
     replies_of,
@@ -68,6 +67,18 @@ class Round:
     items: Sequence[Item]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
+
+
+def planned_of(asked: Round, chat: ChatModel | None = None) -> list[Planned]:
+    """Return the requests of a round. Raises what `chat_of` does where no `chat` is given."""
+    sent = {**asked.parameters, **asked.model.parameters}
+    seed = sent.pop("seed", asked.seed % MOST_SEEDS)
+    return plan(
+        chat or chat_of(asked.model, PATIENCE),
+        asked.items,
+        sent,
+        seed if isinstance(seed, int) else None,
+    )
 
 
 class AskedInTurns:
@@ -147,9 +158,7 @@ class AskedInTurns:
     def _work(self, step: str, asked: Round) -> _Work:
         """Return what a model is asked, with the replies that are there already."""
         chat = self._chats[asked.model.pk]
-        sent = {**asked.parameters, **asked.model.parameters}
-        seed = sent.pop("seed", asked.seed % MOST_SEEDS)
-        planned = plan(chat, asked.items, sent, seed if isinstance(seed, int) else None)
+        planned = planned_of(asked, chat)
         work = _Work(step, asked.model, chat, planned)
         own, others = own_and_others(self.run, planned)
         fresh = {name: taken_over(one, step, work.id) for name, one in others.items()}

@@ -15,7 +15,7 @@ from annotations.exchange import AnswerStatus
 from evaluation.backends.chat.completion import UNWRITABLE
 from evaluation.flow.asking.plan import Planned
 from evaluation.flow.asking.store import Kept
-from evaluation.flow.stored import Stored
+from evaluation.flow.asking.summary import Usage
 from evaluation.models import LanguageModel, Run, RunData
 from evaluation.steps.asking.replies import REPLACED, storable
 
@@ -101,28 +101,6 @@ class StoredReply:
 _FIELDS = {one.name for one in fields(StoredReply)}
 
 
-@dataclass(frozen=True)
-class Usage(Stored):
-    """What a model was used for in a step, in all turns of a run.
-
-    Attributes
-    ----------
-    model : its name. requests : that were sent and got a reply or an error; of them `errors`.
-    reused : replies that an earlier run had asked for; they cost nothing.
-    prompt_tokens, completion_tokens : of the requests, as the server counted them.
-    cost : None where the model has no prices.
-    """
-
-    step: str
-    model: str
-    requests: int
-    reused: int
-    errors: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost: float | None
-
-
 def name_of(planned: Planned) -> str:
     """Return the name under which a reply to that request is kept."""
     return PREFIX + planned.key[:DIGITS]
@@ -153,6 +131,18 @@ def own_and_others(
             elif reply.status is not AnswerStatus.ERROR:
                 others[name] = reply
     return own, {name: reply for name, reply in others.items() if name not in own}
+
+
+def answered(owner_id: int, planned: Iterable[Planned]) -> set[str]:
+    """Return the names of those requests that some run of the owner has a reply to."""
+    names = list(dict.fromkeys(name_of(one) for one in planned))
+    found: set[str] = set()
+    for first in range(0, len(names), QUERIED):
+        rows = RunData.objects.filter(
+            name__in=names[first : first + QUERIED], run__owner=owner_id
+        ).exclude(data__status=AnswerStatus.ERROR.value)
+        found |= set(rows.values_list("name", flat=True))
+    return found
 
 
 def taken_over(reply: StoredReply, step: str, model: str) -> StoredReply:

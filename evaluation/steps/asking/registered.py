@@ -34,6 +34,11 @@ def registered(run: Run, ids: Iterable[str], what: str = "model") -> list[Langua
     return [found[one] for one in wanted]
 
 
+def chosen(user: Anybody, ids: Iterable[str]) -> list[LanguageModel]:
+    """Return the models of these ids that the user may have asked, in their order."""
+    return list(_of(user, _distinct(ids)).values())
+
+
 def problems_with_models(
     user: Anybody, options: Any, names: Sequence[str] = ("models",), needed: Sequence[str] = ()
 ) -> list[Problem]:

@@ -14,6 +14,7 @@ from annotations.exchange.reading.source import bytes_source
 from annotations.models import QuestionSetVersion
 from annotations.models.access import Anybody
 from evaluation.flow.asking.plan import Item
+from evaluation.flow.asking.summary import Usage
 from evaluation.flow.eloquent.conversations import Conversations
 from evaluation.flow.eloquent.evaluating import evaluate, sets_to_judge
 from evaluation.flow.eloquent.found import Findings
@@ -26,7 +27,6 @@ from evaluation.models import LanguageModel, Run
 from evaluation.options import Problem, problem, signed
 from evaluation.options.parameters import SHORT
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
-from evaluation.steps.asking.kept import Usage
 from evaluation.steps.asking.registered import problems_with_models, registered
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
 from evaluation.steps.eloquent.tables import keep_findings

@@ -16,6 +16,7 @@ from annotations.models import QuestionSetVersion
 from annotations.models.access import Anybody
 from evaluation.backends.chat.distributions import tokens_of
 from evaluation.flow.asking.plan import Item
+from evaluation.flow.asking.summary import Usage
 from evaluation.flow.maqa.asking import TOLD, TOLD_OPEN, conversation
 from evaluation.flow.maqa.first_tokens import distribution_of, starts
 from evaluation.flow.maqa.judging import RightAnswers, read_reply
@@ -29,7 +30,7 @@ from evaluation.models import LanguageModel, Run
 from evaluation.options import Problem, problem, signed
 from evaluation.options.parameters import SHORT
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
-from evaluation.steps.asking.kept import StoredReply, Usage
+from evaluation.steps.asking.kept import StoredReply
 from evaluation.steps.asking.registered import problems_with_models, registered
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
 from evaluation.steps.findings import keep_rows

@@ -12,6 +12,7 @@ from annotations.exchange.reading.word_problems import WordProblem, WordProblemR
 from annotations.models import QuestionSetVersion
 from annotations.models.access import Anybody
 from evaluation.flow.asking.plan import Item
+from evaluation.flow.asking.summary import Usage
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.umwp.asking import conversation
 from evaluation.flow.umwp.people import PEOPLE, replies_of
@@ -24,7 +25,6 @@ from evaluation.models import LanguageModel, Run
 from evaluation.options import Problem, problem, signed
 from evaluation.options.parameters import SHORT
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
-from evaluation.steps.asking.kept import Usage
 from evaluation.steps.asking.registered import problems_with_models, registered
 from evaluation.steps.checkpoints import Ending, RunInputError, Turn
 from evaluation.steps.umwp.people import peoples_answers
