@@ -5,17 +5,6 @@ from evaluation.flow.views.view import Side, View, Viewed, column
 VIEWS = (
     Viewed(
         View(
-            "right_in_every_wording",
-            Side.ROBUSTNESS,
-            "Right in every wording",
-            "Whether the model answers the question rightly however it is put.",
-            lowest=0.0,
-            highest=1.0,
-        ),
-        column("worst_case"),
-    ),
-    Viewed(
-        View(
             "certainty_in_other_words",
             Side.ROBUSTNESS,
             "Says the same in other words",
@@ -25,5 +14,16 @@ VIEWS = (
             highest=1.0,
         ),
         column("certainty"),
+    ),
+    Viewed(
+        View(
+            "right_in_every_wording",
+            Side.ROBUSTNESS,
+            "Right in every wording",
+            "Whether the model answers the question rightly however it is put.",
+            lowest=0.0,
+            highest=1.0,
+        ),
+        column("worst_case"),
     ),
 )
