@@ -24,7 +24,6 @@ pytestmark = [
 ]
 
 LOOKS = {"wide-light": (1400, "light"), "narrow-dark": (390, "dark")}
-SERIOUS = ("serious", "critical")
 EMPTY = [
     *("admin:index", "admin:question-sets", "admin:question-set-new", "admin:runs"),
     *("admin:models", "admin:model-new", "admin:prompts", "admin:prompt-new"),
@@ -119,12 +118,11 @@ class Inspector:
         if wider > 0:
             self.found.append(f"{name}: {wider} pixels too wide")
         for violation in self.axe.run(self.page).response["violations"]:
-            if violation["impact"] in SERIOUS:
-                node = violation["nodes"][0]
-                self.found.append(
-                    f"{name}: {violation['id']}, {len(violation['nodes'])} times, "
-                    f"such as {node['html'][:200]}: {node['failureSummary'][:300]}"
-                )
+            node = violation["nodes"][0]
+            self.found.append(
+                f"{name}: {violation['id']}, {len(violation['nodes'])} times, "
+                f"such as {node['html'][:200]}: {node['failureSummary'][:300]}"
+            )
         self.found += [f"{name}: the console says {said}" for said in self.said]
 
 
