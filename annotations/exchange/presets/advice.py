@@ -18,6 +18,7 @@ from annotations.exchange.reading.source import Readable, source_of
 
 TABLES = ("long", "wide")
 FEWEST_QUESTIONS = 2
+OURS = "own"
 
 
 def advised(error: InputError, given: Readable, command: str) -> InputError:
@@ -36,6 +37,8 @@ def advised(error: InputError, given: Readable, command: str) -> InputError:
         mapping = proposed(preset, head, given)
     except InputError as other:
         return other if "list of submissions" in str(other) else error
+    if preset.slug == OURS:  # the header is in order: the caller named other columns
+        return error
     if preset.slug == "wide" and (
         not (head.named(*WORKERS) or head.like(*IDS)) or len(mapping.answers) < FEWEST_QUESTIONS
     ):

@@ -139,5 +139,5 @@ def by_arguments(values):
     except argparse.ArgumentError as error:
         name = error.argument_name.removeprefix("--")
         raise RefusedError({name: error.__context__.problem.code}, [error.message]) from error
-    found = chosen(EveryOption, read)
+    found = chosen(EveryOption, read, files=True)
     return replace(found, without=values["without"]) if "without" in values else found
