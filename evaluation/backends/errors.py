@@ -32,6 +32,12 @@ class EntailmentError(BackendError):
     code = "entailment"
 
 
+class RerankerError(BackendError):
+    """The re-ranker cannot be had or fails."""
+
+    code = "reranker"
+
+
 class SpellingError(BackendError):
     """The spelling corrector cannot be had, or not for this language."""
 

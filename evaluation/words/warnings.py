@@ -36,6 +36,9 @@ WARNINGS: Mapping[str, Sentence] = {
         "a multilingual model ({option[embedder]} sentence-transformers:NAME) or tfidf-char"
     ),
     "language_not_checked": "The language of the answers was not checked: {why}.",
+    "reranked_without_question": "Items without a question, whose texts could not be re-ranked by "
+    "it: the one nearest the centre stands for those that say the same: {count}",
+    "reranked_nothing": "No reply goes by its meaning, so the re-ranker was not used",
     "too_few_workers": "Too few workers ({workers}): grades and ranks need at least 3 who answered",
     "not_converged": "The weights did not settle in {iterations} iterations: allow more of them, "
     "and do not rely on close ranks",

@@ -128,6 +128,7 @@ def write_evaluated(
         more={
             "systems": [one.judged.laid.system for one in found.systems],
             "embedding": found.judgement.info and found.judgement.info.as_dict(),
+            **_reranked(found),
             "wrong_by_form": found.judgement.listed.as_list(),
             "left_out_of_metrics": found.left_out(),
             "comparisons": comparisons(found),
@@ -152,13 +153,25 @@ def _of_replies(found: MultiqaEvaluation) -> dict[str, int]:
 
 
 def _made(found: MultiqaEvaluation, measured: CrowdFound | None) -> dict[str, str]:
-    """Return the parts of the signature that tell how texts became vectors, if they did."""
+    """Return the parts of the signature that tell how texts became vectors, and were re-ranked."""
     info = found.judgement.info
     if info is None and measured is not None:
         info = measured.info
     if info is None:
         return {"embedder": "none", "precision": "none"}
-    return {"embedder": info.model, "revision": info.revision, "precision": info.precision}
+    reranking = found.judgement.reranking
+    return {
+        "embedder": info.model,
+        "revision": info.revision,
+        "precision": info.precision,
+        **(reranking.signed() if reranking else {}),
+    }
+
+
+def _reranked(found: MultiqaEvaluation) -> dict[str, Any]:
+    """Return what the summary says of re-ranking: nothing where there was none."""
+    reranking = found.judgement.reranking
+    return {} if reranking is None else {"reranking": reranking.as_dict()}
 
 
 def read_crowd(

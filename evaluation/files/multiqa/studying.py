@@ -37,7 +37,7 @@ from evaluation.files.multiqa.reading import (
 from evaluation.files.study import Progress, Step, StudyFolder
 from evaluation.flow.inputs import Answers
 from evaluation.flow.metrics import Exclusions
-from evaluation.flow.multiqa import rewording
+from evaluation.flow.multiqa import reranking, rewording
 from evaluation.flow.multiqa.answering import form_of
 from evaluation.flow.multiqa.crowd import measured_by_crowd
 from evaluation.flow.multiqa.evaluation import evaluate
@@ -145,6 +145,7 @@ def study_files(request: MultiqaStudy, asking: Asking, progress: Progress) -> St
         request.entailment,
         progress,
     )
+    reranking.loaded(request.parameters.reranker)  # refused before anybody is asked
     with StudyFolder(request.output, asking, progress) as folder:
         if request.variants is not None:
             typed, hashes["variants"] = _typed(request, items, asked, checker, left_out)

@@ -16,6 +16,7 @@ from evaluation.flow.multiqa.layout import Laid, lay_out
 from evaluation.flow.multiqa.meaning import Meaning, by_meaning
 from evaluation.flow.multiqa.parameters import MultiqaParameters
 from evaluation.flow.multiqa.replies import NO_REPLY, TEXT, Replies
+from evaluation.flow.multiqa.reranking import Reranking
 from evaluation.methods.multiqa.panel import NO_VOTE, Panel
 from evaluation.texts.choices import Choices, Fault
 from evaluation.texts.matching import alike, normalised
@@ -44,6 +45,7 @@ class Judgement:
     Attributes
     ----------
     info : of the embedder; None where no item needs one. warnings : what it has to say.
+    reranking : of free texts; None where there was none.
     left_out : what does not count. listed : replies that are wrong for their form: letters out of
         range, and replies that name no choice.
     """
@@ -55,6 +57,7 @@ class Judgement:
     listed: Exclusions
     info: EmbedderInfo | None = None
     warnings: list[Message] = field(default_factory=list)
+    reranking: Reranking | None = None
 
     def text(self, number: int) -> str | None:
         """Return a reply by its number; None for no text."""
@@ -90,6 +93,9 @@ def judge(
     found = Judgement(items, replies, tuple(judged), left_out, listed)
     if meaning is not None:
         found.info, found.warnings = meaning.info, meaning.warnings
+        found.reranking = meaning.reranking
+    elif parameters.reranker:
+        found.warnings = [Message("reranked_nothing")]
     return found
 
 

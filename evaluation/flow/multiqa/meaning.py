@@ -21,6 +21,7 @@ from evaluation.flow.multiqa.items import COSINE, MultiqaItem
 from evaluation.flow.multiqa.layout import Laid
 from evaluation.flow.multiqa.parameters import MultiqaParameters
 from evaluation.flow.multiqa.replies import TEXT, Replies
+from evaluation.flow.multiqa.reranking import Clustered, Reranking, loaded, rerank
 from evaluation.flow.vectors import truncation_warning
 from evaluation.methods.grams import Vectors
 from evaluation.methods.multiqa.clusters import cluster, representatives
@@ -52,11 +53,12 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Meanings:
-    """What was found for each system, and how."""
+    """What was found for each system, and how; `reranking` is None without a re-ranker."""
 
     systems: tuple[Meaning, ...]
     info: EmbedderInfo
     warnings: list[Message]
+    reranking: Reranking | None = None
 
 
 def by_meaning(
@@ -71,8 +73,9 @@ def by_meaning(
 
     A reply is right if its cosine to an accepted answer is above the threshold. The replies of a
     system to the wordings of an item fall into clusters (average linkage); texts with different
-    numbers never share one. The member nearest the centre stands for its cluster, and `number` of
-    its normalised text is the cluster's. Raises `BackendError`.
+    numbers never share one. The member nearest the centre stands for its cluster, or with a
+    re-ranker the one that answers the question best, and `number` of its normalised text is the
+    cluster's. Raises `BackendError`.
     """
     wanted = np.array([item.matcher == COSINE for item in items], dtype=np.bool_)
     rows = [np.flatnonzero(wanted[one.items]) for one in laid]
@@ -90,6 +93,7 @@ def by_meaning(
     ]
     precision = cast(Literal["float32", "bfloat16", "auto"], parameters.precision)
     embedder = get_embedder(parameters.embedder, precision)
+    reranker = loaded(parameters.reranker)
     of_item = _texts_of_items(items, replies, laid, rows, used)
     everything = list(dict.fromkeys(text for texts in of_item for text in texts))
     embedder.fit(everything)
@@ -101,12 +105,22 @@ def by_meaning(
         places = {text: place for place, text in enumerate(texts)}
         for one, at, into in zip(laid, rows, found, strict=True):
             _judge(one, at, into, used[first:last], vectors, places, items, replies, parameters)
+    reranking = None
+    if reranker is not None:
+        clustered = [
+            Clustered(one, at, into.said, into.stands)
+            for one, at, into in zip(laid, rows, found, strict=True)
+        ]
+        reranking = rerank(reranker, items, replies, clustered, progress)
     for one, at, into in zip(laid, rows, found, strict=True):
         _name_clusters(one, at, into, replies, number)
     info = embedder.describe()
     sample = everything[:: max(1, len(everything) // SAMPLE)]
     warnings = [truncation_warning(cut, info), language_warning(sample, info)]
-    return Meanings(tuple(found), info, [one for one in warnings if one])
+    told = [one for one in warnings if one]
+    if reranking is not None:
+        told += reranking.warnings()
+    return Meanings(tuple(found), info, told, reranking)
 
 
 def _texts_of_items(

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, cast
 
 from evaluation.flow.parameters import AqerParameters
 from evaluation.options import Parameters, Real, Text, option
+from evaluation.options.declaration import NOT_SIGNED
 
 _OF_AQER = AqerParameters.options()
 _SHARE: dict[str, Any] = {"lowest": 0.0, "highest": 1.0}
@@ -54,6 +55,18 @@ class MultiqaParameters(Parameters):
             help="Where the matcher is levenshtein: at least this much of the letters are in "
             "common.",
             **_SHARE,
+        ),
+    )
+    reranker: str | None = option(
+        None,
+        Text(
+            label="Re-ranker",
+            help="The name or folder of a cross-encoder that the worker has: of free texts that "
+            "say the same the one that answers the question best stands for them, in place of the "
+            "one nearest their centre.",
+            optional=True,
+            signed_as=NOT_SIGNED,
+            metavar="NAME",
         ),
     )
     bootstrap: int = option(

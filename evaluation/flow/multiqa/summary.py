@@ -26,6 +26,7 @@ class MultiqaSummary(RunSummary):
     crowd : counts of people's answers, workers and items; empty where they were not used.
     usage : of each model, by step. exclusions : what was left out, by reason. wrong_by_form :
         replies that name no choice. embedding : how vectors were made.
+    reranking : how free texts were re-ranked; empty where they were not.
     """
 
     questions: int = 0
@@ -45,6 +46,7 @@ class MultiqaSummary(RunSummary):
     wrong_by_form: tuple[dict[str, Any], ...] = ()
     left_out_of_metrics: tuple[dict[str, Any], ...] = ()
     embedding: dict[str, Any] = field(default_factory=dict)
+    reranking: dict[str, Any] = field(default_factory=dict)
 
     @property
     def cost(self) -> float | None:

@@ -7,7 +7,7 @@ their intervals side by side. `clusters` says which free texts mean the same.
 """
 
 from evaluation.methods.multiqa.chance import Chance, chance_of
-from evaluation.methods.multiqa.clusters import cluster, representatives
+from evaluation.methods.multiqa.clusters import best_members, cluster, representatives
 from evaluation.methods.multiqa.panel import Panel
 from evaluation.methods.multiqa.robustness import NAMES, Robustness, robustness
 
@@ -16,6 +16,7 @@ __all__ = [
     "Chance",
     "Panel",
     "Robustness",
+    "best_members",
     "chance_of",
     "cluster",
     "representatives",

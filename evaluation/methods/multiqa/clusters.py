@@ -64,10 +64,28 @@ def representatives(similarity: ArrayLike, labels: ArrayLike) -> Ints:
     ----------
     similarity : (n, R, R) cosines. labels : (n, R) as `cluster` gives them.
     """
-    of = np.asarray(labels, dtype=np.int64)
     cosines = np.asarray(similarity, dtype=np.float64)
-    same: Bools = (of[:, :, None] == of[:, None, :]) & (of >= 0)[:, :, None]
-    near = np.where(same, cosines, 0.0).sum(axis=2)
+    near = np.where(_together(labels), cosines, 0.0).sum(axis=2)
     # Equal texts give equal sums but for rounding, and then the earlier stands for them.
-    of_each = np.where(same, np.round(near, 9)[:, None, :], -np.inf)
+    return best_members(np.round(near, 9), labels)
+
+
+def best_members(scores: ArrayLike, labels: ArrayLike) -> Ints:
+    """Return (n, R) the column of the member of each one's cluster that has the greatest score.
+
+    Of equal scores the earliest; -1 where there is no answer.
+
+    Parameters
+    ----------
+    scores : (n, R) of the answers. labels : (n, R) as `cluster` gives them.
+    """
+    of = np.asarray(labels, dtype=np.int64)
+    of_each = np.where(_together(of), np.asarray(scores, dtype=np.float64)[:, None, :], -np.inf)
     return np.where(of >= 0, of_each.argmax(axis=2), -1)
+
+
+def _together(labels: ArrayLike) -> Bools:
+    """Return (n, R, R) whether two answers are in one cluster."""
+    of = np.asarray(labels, dtype=np.int64)
+    same: Bools = (of[:, :, None] == of[:, None, :]) & (of >= 0)[:, :, None]
+    return same

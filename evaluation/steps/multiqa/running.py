@@ -10,7 +10,7 @@ from importlib import metadata
 
 from annotations.exchange import AnswerStatus
 from evaluation.flow.metrics import MetricRow
-from evaluation.flow.multiqa import rewording
+from evaluation.flow.multiqa import reranking, rewording
 from evaluation.flow.multiqa.crowd import CrowdFound, CrowdRow, grading_of, measured_by_crowd
 from evaluation.flow.multiqa.evaluation import MultiqaEvaluation, evaluate
 from evaluation.flow.multiqa.replies import Replies
@@ -102,6 +102,7 @@ def ask_in_other_words(turn: Turn) -> None:
     for wrong in problems_with(loaded, options):
         said = SITE.sentence(MultiqaRunOptions, wrong)
         raise RunInputError(f"{said[:1].upper()}{said[1:]}.")
+    reranking.loaded(options.reranker)  # refused before anybody is asked
     in_turns = AskedInTurns(turn, run, [*models, *rewriters], options.budget)
     asked = _ask(turn, in_turns, loaded, options, models, rewriters)
     if asked.statuses().keys() <= {AnswerStatus.ERROR}:
@@ -244,12 +245,14 @@ def _signature(
 ) -> str:
     """Return the signature: options, who replied and reworded, embedding, inputs, version."""
     info = found.judgement.info or (measured.info if measured else None)
+    reranked = found.judgement.reranking
     parts = {
         **signed(options),
         "models": "+".join(model.spec for model in models),
         "rewriter": rewriters[0].spec if rewriters else NOTHING,
         "embedder": NOTHING if info is None else info.model,
         **({} if info is None else {"revision": info.revision}),
+        **(reranked.signed() if reranked else {}),
         "inputs": input_hash[:SHORT],
         "version": metadata.version("crowdgrade"),
     }
@@ -286,6 +289,7 @@ def _summary(
         wrong_by_form=tuple(found.judgement.listed.as_list()),
         left_out_of_metrics=tuple(found.left_out()),
         embedding={} if info is None else info.as_dict(),
+        reranking=found.judgement.reranking.as_dict() if found.judgement.reranking else {},
     )
 
 

@@ -27,7 +27,11 @@ from evaluation.steps.multiqa.found import (
     rewordings_of,
 )
 from tests.evaluation.backends.chat.fake import error, said
+from tests.evaluation.cross_encoders import save_cross_encoder
 from tests.evaluation.kinds.multiqa.world import (
+    QUESTIONS,
+    RIGHT,
+    WRONG,
     World,
     done,
     options,
@@ -374,6 +378,7 @@ def test_the_form_says_what_will_be_asked_before_it_is(client, world, good):
         "rewriter_tokens": "64",
         "budget": "",
         "nli": "",
+        "reranker": "",
     }
     preview = client.post(address, {**form, "do": "foresee"})
     assert preview.status_code == 200, preview.content.decode()
@@ -454,3 +459,24 @@ def test_a_paused_run_goes_on_without_asking_again(world, good):
     runs.resume(run)
     worked(run)
     assert len(world.server.bodies) == 15
+
+
+def test_a_reranker_is_named_by_the_run_that_used_it(world, good, tmp_path):
+    answers = [text for one in (RIGHT, WRONG) for text in one.values()]
+    texts = [*(text for _, _, text, _ in QUESTIONS), *answers]
+    scores = save_cross_encoder(tmp_path / "scores", texts, ["score"])
+    asked = options([good], reranker=str(scores))
+    run = done(rivers(world.owner), asked)
+    told = run.summary["reranking"]
+    assert (told["model"], told["without_question"]) == (str(scores), 0)
+    assert f"|reranker:{scores}|reranker_revision:{told['revision']}|" in run.signature
+    plain = done(rivers(world.owner), options([good]))
+    assert plain.summary["reranking"] == {}
+    assert "reranker" not in plain.signature
+
+
+def test_a_reranker_that_is_not_there_fails_the_run_before_anybody_is_asked(world, good, tmp_path):
+    asked = options([good], reranker=str(tmp_path / "nowhere"))
+    run = done(rivers(world.owner), asked, state="failed")
+    assert f"no folder {tmp_path / 'nowhere'}" in run.error
+    assert world.server.bodies == []

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from evaluation.methods.multiqa import cluster, representatives
+from evaluation.methods.multiqa import best_members, cluster, representatives
 
 
 def cosines(vectors):
@@ -72,3 +72,10 @@ def test_one_answer_is_a_cluster():
     assert cluster(np.ones((0, 3, 3)), np.ones((0, 3)), 0.6).shape == (0, 3)
     with pytest.raises(IndexError):
         cluster(np.ones((1, 2, 2)), [[True]], 0.6)
+
+
+def test_the_member_with_the_greatest_score_stands_and_of_equal_ones_the_earliest():
+    labels = [[0, 1, 0, 1, -1, 0]]
+    scores = [[1.0, -3.0, 2.0, -2.0, 9.0, 2.0]]
+    # Of 0, 2 and 5 the third has 2 first; of 1 and 3 the latter; nobody is there at 4.
+    assert best_members(scores, labels).tolist() == [[2, 3, 2, 3, -1, 2]]
