@@ -119,6 +119,15 @@ class Scratch:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
+    def ended(self, code: str, run: int, seconds: float = 120) -> dict:
+        """Wait for the end of a run, and return its state as `code` tells it."""
+
+        def state() -> dict | None:
+            found = self.python(code, RUN=run)
+            return found if found["state"] in ("done", "failed") else None
+
+        return wait_until(state, seconds, "the run ended", self.log)
+
     def log(self) -> str:
         path = self.home / "worker.log"
         return path.read_text(errors="replace")[-4000:] if path.exists() else ""

@@ -67,12 +67,7 @@ def kill_pause_and_go_on(site: Scratch) -> None:
             assert waiting["state"] == "paused"
             assert paused < 2 * QUESTIONS
             assert site.python(RESUME, RUN=run)
-
-            def ended():
-                state = site.python(STATE, RUN=run)
-                return state if state["state"] in ("done", "failed") else None
-
-            end = wait_until(ended, 120, "the run ended", site.log)
+            end = site.ended(STATE, run)
             assert (end["state"], end["error"], end["crashes"]) == ("done", "", 1)
             assert (end["answers"], end["rows"], end["raw"]) == (2 * QUESTIONS,) * 3
             asked = Counter((body["model"], question_of(body)) for body in chat.bodies)

@@ -82,12 +82,7 @@ def kill_pause_and_go_on(site: Scratch) -> None:
             assert waiting["state"] == "paused"
             assert len(chat.bodies) < 5 * ITEMS
             assert site.python(RESUME, RUN=run)
-
-            def ended():
-                state = site.python(STATE, RUN=run)
-                return state if state["state"] in ("done", "failed") else None
-
-            end = wait_until(ended, 120, "the run ended", site.log)
+            end = site.ended(STATE, run)
             assert (end["state"], end["error"], end["crashes"]) == ("done", "", 1)
             asked = Counter(str(body["messages"]) for body in chat.bodies)
             assert len(asked) == end["kept"] == 5 * ITEMS
