@@ -103,8 +103,8 @@ class OptionForm(forms.Form):
         return self.options_of(**{name: self._value(name) for name in self.options})
 
     def basic(self) -> list[forms.BoundField]:
-        """Return the fields that everybody should look at."""
-        return list(self._in_group(BASIC))
+        """Return the fields that everybody should look at, whom to ask before how."""
+        return sorted(self._in_group(BASIC), key=lambda at: not isinstance(at.field, ModelChooser))
 
     def folded(self) -> list[FieldGroup]:
         """Return the other groups, in order."""

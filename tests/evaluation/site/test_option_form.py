@@ -1,0 +1,20 @@
+"""The form of a kind's options: what comes first."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from evaluation.flow.multiqa.run_options import MultiqaRunOptions
+from evaluation.site.option_form import form_for
+
+pytestmark = pytest.mark.django_db
+
+
+def test_whom_to_ask_comes_before_how():
+    rana = User.objects.create(username="rana", is_staff=True)
+    names = [field.name for field in form_for(MultiqaRunOptions)(rana).basic()]
+    assert names[:2] == ["models", "rewriter"]
+    # The others keep the order in which they are declared.
+    declared = [name for name in MultiqaRunOptions.options() if name in names]
+    assert [name for name in declared if name not in names[:2]] == [
+        name for name in names[2:] if not name.startswith("other_")
+    ]
