@@ -138,7 +138,7 @@ def test_from_registering_a_model_to_its_place_among_people(
         page.get_by_text("It waits for a worker.").wait_for()
         work(inspector)
         page.get_by_role("link", name="Results", exact=True).click()
-        page.get_by_role("link", name="Language models", exact=True).last.click()
+        page.get_by_role("link", name="Models", exact=True).click()
         page.get_by_role("rowheader", name="Small 1").first.wait_for()
         inspector.check("the models among people")
         assert "\n".join(inspector.found) == ""
