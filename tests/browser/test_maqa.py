@@ -1,17 +1,15 @@
 """Chromium uploads questions with several right answers, asks a model, and reads what it knows."""
 
 import json
-import threading
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.urls import reverse
 
 from annotations.models import QuestionSet
-from evaluation.background.work import work_one_turn
 from evaluation.models import LanguageModel
 from tests.browser import test_every_page as pages
+from tests.browser.working import work_away
 from tests.evaluation.kinds.test_maqa_run import PUBLISHED, World
 
 pytestmark = [
@@ -20,14 +18,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 browser = pages.browser
-
-
-def work():
-    try:
-        while work_one_turn():
-            pass
-    finally:
-        connection.close()
 
 
 @pytest.fixture
@@ -62,10 +52,7 @@ def test_a_list_is_uploaded_put_to_a_model_and_shown_with_what_it_knows(
         page.click("text=Start the run")
         page.wait_for_url("**/runs/*/")
         page.wait_for_url("**/runs/*/")
-        page.goto("about:blank")  # its script asks how far the run is, and SQLite has one writer
-        worker = threading.Thread(target=work)  # this one has Playwright's event loop
-        worker.start()
-        worker.join()
+        work_away(page)
         run = question_set.latest_version().runs.get()
         assert run.state == "done", run.error
         window.look("sure and right", reverse("admin:results-run", args=[run.public_id]))

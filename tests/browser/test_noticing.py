@@ -1,17 +1,15 @@
 """Chromium uploads problems, asks two models, and reads who notices that there is no answer."""
 
 import json
-import threading
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.urls import reverse
 
 from annotations.models import QuestionSet
-from evaluation.background.work import work_one_turn
 from evaluation.models import LanguageModel
 from tests.browser import test_every_page as pages
+from tests.browser.working import work_away
 from tests.evaluation.backends.chat.fake import FakeChat
 from tests.evaluation.kinds.umwp.world import PROBLEMS, lines, replied
 
@@ -23,14 +21,6 @@ pytestmark = [
 browser = pages.browser
 # So many that the replies have several pages.
 MORE = [{**PROBLEMS[2], "id": f"x{number}", "relevant_ids": [1]} for number in range(30)]
-
-
-def work():
-    try:
-        while work_one_turn():
-            pass
-    finally:
-        connection.close()
 
 
 @pytest.fixture
@@ -74,11 +64,7 @@ def test_problems_are_uploaded_asked_and_every_reply_is_explained(
         page.fill("input[name=threshold]", "0.8")
         page.click("text=Start the run")
         page.wait_for_url("**/runs/*/")
-        # The site of a test shares one connection with the worker: meanwhile nothing is asked.
-        page.goto("about:blank")
-        worker = threading.Thread(target=work)  # this one has Playwright's event loop
-        worker.start()
-        worker.join()
+        work_away(page)
         run = question_set.latest_version().runs.get()
         assert run.state == "done", run.error
         window.look("noticing", reverse("admin:results-run", args=[run.public_id]))

@@ -1,14 +1,11 @@
 """Chromium asks models in other words: from the page of the set to the worst questions."""
 
-import threading
-
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.urls import reverse
 
-from evaluation.background.work import work_one_turn
 from tests.browser import test_every_page as pages
+from tests.browser.working import work_away
 from tests.evaluation.kinds.multiqa.world import World, rivers
 
 pytestmark = [
@@ -17,14 +14,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 browser = pages.browser
-
-
-def work():
-    try:
-        while work_one_turn():
-            pass
-    finally:
-        connection.close()
 
 
 @pytest.fixture
@@ -71,9 +60,7 @@ def test_models_are_asked_in_other_words_from_the_set_to_the_worst_questions(
         page.click("text=Start the run")
         page.wait_for_url("**/runs/*/")
         window.check("waiting")
-        worker = threading.Thread(target=work)  # this one has Playwright's event loop
-        worker.start()
-        worker.join()
+        work_away(page)
         run = question_set.latest_version().runs.get()
         assert run.state == "done", run.error
         window.look("scores", reverse("admin:results-run", args=[run.public_id]))

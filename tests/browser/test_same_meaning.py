@@ -1,16 +1,13 @@
 """Chromium uploads prompts, chooses models, and reads how alike the replies are."""
 
-import threading
-
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.urls import reverse
 
 from annotations.models import QuestionSet
-from evaluation.background.work import work_one_turn
 from evaluation.models import LanguageModel
 from tests.browser import test_every_page as pages
+from tests.browser.working import work_away
 from tests.evaluation.backends.chat.fake import FakeChat, said
 from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
 
@@ -27,14 +24,6 @@ def replied(body):
     if body["messages"][0]["role"] == "system":
         return said("Both name the same rules.\n**Similarity score: 4/5**")
     return said(f"A reply to {body['messages'][-1]['content']}")
-
-
-def work():
-    try:
-        while work_one_turn():
-            pass
-    finally:
-        connection.close()
 
 
 @pytest.fixture
@@ -72,9 +61,7 @@ def test_prompts_are_uploaded_put_to_a_model_and_shown(
         page.select_option("select[name=embedder]", "tfidf-word")
         page.click("text=Start the run")
         page.wait_for_url("**/runs/*/")
-        worker = threading.Thread(target=work)  # this one has Playwright's event loop
-        worker.start()
-        worker.join()
+        work_away(page)
         run = question_set.latest_version().runs.get()
         assert run.state == "done", run.error
         window.look("scores", reverse("admin:results-run", args=[run.public_id]))

@@ -1,10 +1,7 @@
 """Chromium puts all views together, reads what they say, a model's page and single answers."""
 
-import threading
-
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.urls import reverse
 
 from evaluation.background import runs
@@ -12,6 +9,7 @@ from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
 from tests.browser import test_every_page as pages
+from tests.browser.working import work_away
 from tests.evaluation.kinds.views.asked import Server, ask_all, prepare
 from tests.evaluation.kinds.views.world import LINES, rivers_of
 
@@ -21,14 +19,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 browser = pages.browser
-
-
-def work():
-    try:
-        while work_one_turn():
-            pass
-    finally:
-        connection.close()
 
 
 @pytest.fixture
@@ -63,9 +53,7 @@ def put_together(window, rivers):
     window.check("start")
     page.click("text=Start the run")
     page.wait_for_url("**/runs/*/")
-    worker = threading.Thread(target=work)  # this one has Playwright's event loop
-    worker.start()
-    worker.join()
+    work_away(page)
     run = Run.objects.filter(kind="views").latest("pk")
     assert run.state == "done", run.error
     window.look("all views", reverse("admin:results-run", args=[run.public_id]))

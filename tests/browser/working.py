@@ -1,0 +1,27 @@
+"""A worker for sites of tests, which share one connection with their worker."""
+
+import threading
+
+from django.db import connection
+
+from evaluation.background.work import work_one_turn
+
+
+def work_away(page):
+    """Work until nothing waits, while the page asks for nothing.
+
+    Its script would ask how far the run is (SQLite has one writer), and open it anew at its end,
+    in the middle of the next step of a test. The worker has a thread: this one has an event loop.
+    """
+    page.goto("about:blank")
+    worker = threading.Thread(target=_work)
+    worker.start()
+    worker.join()
+
+
+def _work():
+    try:
+        while work_one_turn():
+            pass
+    finally:
+        connection.close()
