@@ -143,11 +143,14 @@ MULTIQA: Mapping[str, Sentence] = {
     "multiqa.right": "{system} answers {accuracy:.0%} of {n:,} questions rightly as asked, and "
     "{worst:.0%} of them however they are put.",
     "multiqa.less_than_people": "Other words move {system} less than people differ from each "
-    "other: nearness to their consensus spreads by {of_wordings:.3f} over wordings and by "
-    "{of_people:.3f} over people.",
+    "other: on {n:,} questions in several wordings, nearness to their consensus spreads by "
+    "{of_wordings:.3f} over wordings and by {of_people:.3f} over people.",
     "multiqa.more_than_people": "Other words move {system} more than people differ from each "
-    "other: nearness to their consensus spreads by {of_wordings:.3f} over wordings and by "
-    "{of_people:.3f} over people.",
+    "other: on {n:,} questions in several wordings, nearness to their consensus spreads by "
+    "{of_wordings:.3f} over wordings and by {of_people:.3f} over people.",
+    "multiqa.few_wordings": "Whether other words move {system} cannot be told: {n:,} of {all:,} "
+    "questions that people answered were put to it in more than one wording, and it takes "
+    "{fewest}.",
     "multiqa.like_people": "Whether other words move {system} more or less than people differ from "
     "each other cannot be told from these questions (spread {of_wordings:.3f} over wordings, "
     "{of_people:.3f} over people).",

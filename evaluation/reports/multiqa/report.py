@@ -25,6 +25,8 @@ from evaluation.words.reasons import in_words
 OF_GROUPS = ("alpha", "accuracy", "worst_case", "plurality", "best_case", "certainty")
 # Models that sentences are said of.
 SENTENCES = 5
+# Questions in several wordings below which a sentence compares no spreads.
+FEWEST = 5
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -110,6 +112,16 @@ class MultiqaReport:
     messages: tuple[Message, ...] = ()
 
     @property
+    def knows_right(self) -> bool:
+        """Whether any question has an accepted answer, so that replies are right or wrong."""
+        return any(
+            shown is not None and shown.value is not None
+            for row in self.numbers
+            if row.name == "accuracy"
+            for shown in row.of
+        )
+
+    @property
     def said(self) -> list[str]:
         """What it comes to, in sentences of the site."""
         return SITE.all_said(self.messages)
@@ -155,11 +167,15 @@ def _messages(cells: Cells, systems: Sequence[str]) -> Iterator[Message]:
         people = of.get("spread_people")
         if not (ratio and rewordings and people):
             continue
+        if ratio.n < FEWEST:
+            counts = {"n": ratio.n, "all": people.n, "fewest": FEWEST}
+            yield Message("multiqa.few_wordings", {"system": system, **counts})
+            continue
         if None in (ratio.low, ratio.high, rewordings.value, people.value):
             continue
         low, high = ratio.low or 0.0, ratio.high or 0.0
         code = "less_than_people" if high < 1 else "more_than_people" if low > 1 else "like_people"
-        spreads = {"of_wordings": rewordings.value, "of_people": people.value}
+        spreads = {"of_wordings": rewordings.value, "of_people": people.value, "n": ratio.n}
         yield Message(f"multiqa.{code}", {"system": system, **spreads})
 
 
