@@ -18,7 +18,7 @@ from annotations.models import (
 )
 from annotations.writing import WritingError
 from tests.annotations.writing.conftest import APPLES, MADE, published_set
-from tests.evaluation.commands.test_exports import manage
+from tests.evaluation.commands.running import called as manage
 
 State = WrittenProblem.State
 Category = writing.WHAT_CATEGORIES_MEAN

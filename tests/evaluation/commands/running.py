@@ -9,7 +9,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.core.management import execute_from_command_line
+from django.core.management import CommandError, call_command, execute_from_command_line
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -31,6 +31,16 @@ def manage(*arguments: object) -> Ran:
         except SystemExit as end:
             code = end.code
     return Ran(int(code or 0), out.getvalue(), err.getvalue())
+
+
+def called(command: str, *arguments: object) -> Ran:
+    """Run a command without ending the connection, which a test of the database still needs."""
+    out = io.StringIO()
+    try:
+        call_command(command, *map(str, arguments), stdout=out)
+    except CommandError as error:
+        return Ran(error.returncode, out.getvalue(), str(error))
+    return Ran(0, out.getvalue(), "")
 
 
 def evaluate(*arguments: object) -> Ran:

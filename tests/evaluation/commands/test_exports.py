@@ -1,34 +1,15 @@
 """The doors out of the database: what they say, and what they refuse."""
 
-import io
 import json
-from dataclasses import dataclass
 
 import pytest
-from django.core.management import CommandError, call_command
 
 from annotations.models import Response
 from tests.annotations import world
+from tests.evaluation.commands.running import called as manage
 from tests.evaluation.reports.world import finished
 
 pytestmark = pytest.mark.django_db
-
-
-@dataclass(frozen=True)
-class Said:
-    code: int
-    out: str
-    err: str
-
-
-def manage(command, *arguments):
-    """Run a command without ending the connection, which the test still needs."""
-    out = io.StringIO()
-    try:
-        call_command(command, *map(str, arguments), stdout=out)
-    except CommandError as error:
-        return Said(error.returncode, out.getvalue(), str(error))
-    return Said(0, out.getvalue(), "")
 
 
 def test_answers_are_written_with_the_grades_of_the_latest_run(tmp_path):

@@ -12,7 +12,7 @@ from evaluation.flow.eloquent.run_options import EloquentRunOptions
 from evaluation.options import SITE, OptionError
 from evaluation.steps.eloquent.tables import findings_of
 from tests.evaluation.backends.chat.fake import error, said
-from tests.evaluation.commands.running import manage
+from tests.evaluation.commands.running import called as manage
 from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
 from tests.evaluation.kinds.eloquent.test_run import (
     done,

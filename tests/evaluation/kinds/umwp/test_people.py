@@ -16,7 +16,7 @@ from annotations.models import Response, Share
 from evaluation.judging import draw
 from evaluation.models import HumanJudgement, JudgementRequest
 from evaluation.reports.umwp_people import LABELS, people_report
-from tests.evaluation.commands.test_exports import manage
+from tests.evaluation.commands.running import called as manage
 from tests.evaluation.kinds.umwp.test_run import as_cell
 from tests.evaluation.kinds.umwp.world import UNKNOWN, done, options, table
 
