@@ -14,6 +14,7 @@
     sent = true;
   });
   form?.addEventListener("change", show);
+  if (form) show();
   window.addEventListener("pageshow", () => { sent = false; if (form) show(); });
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("textarea, select, input:not([type=radio]), [contenteditable]");
