@@ -14,6 +14,7 @@ from evaluation.flow.maqa.sure_and_right import BinRow, CurveRow, PairRow
 from evaluation.flow.metrics import MetricRow
 from evaluation.models import Run
 from evaluation.reports.spreadsheet import Table
+from evaluation.reports.values import LeftOut, left_out
 from evaluation.steps.findings import kept_rows
 from evaluation.steps.maqa.measuring import ReplyRow
 from evaluation.words.maqa import MEASURES
@@ -65,20 +66,8 @@ class SystemFound:
     knows: str
 
 
-@dataclass(frozen=True)
-class Compared:
-    """Two models on the same questions: the first one minus the second, see `PairRow`."""
-
-    system_a: str
-    system_b: str
-    measure: str
-    difference: float | None
-    low: float | None
-    high: float | None
-    p_value: float | None
-    adjusted_p_value: float | None
-    n: int
-    reason: str | None
+class Compared(PairRow):
+    """Two models on the same questions: the first one minus the second."""
 
     @property
     def title(self) -> str:
@@ -88,67 +77,15 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class AtPlace:
-    """Answers that stand at one place of their lists, see `PositionRow`."""
-
-    system: str
-    position: int
-    n: int
-    accuracy: float
-    n_distributions: int
-    max_softmax: float | None
-    entropy: float | None
-    margin: float | None
-
-
-@dataclass(frozen=True)
-class OfCount:
-    """Questions with so many right answers, see `GoldCountRow`."""
-
-    system: str
-    gold_answers: int
-    n: int
-    precision: float
-    recall: float
-    f1: float
-    exact_set: float
-
-
-@dataclass(frozen=True)
-class InBin:
-    """What was said with a confidence from `start` to `end`, see `BinRow`."""
-
-    system: str
-    measure: str
-    start: float
-    end: float
-    confidence: float
-    accuracy: float
-    low: float | None
-    high: float | None
-    n: int
-    questions: int
-
-
-@dataclass(frozen=True)
-class NotCounted:
-    """What does not count: how many, and why."""
-
-    count: int
-    reason: str
-    words: str
-
-
-@dataclass(frozen=True)
 class MaqaReport:
     """Everything on the first page."""
 
     systems: list[SystemFound]
     comparisons: list[Compared]
-    positions: list[AtPlace]
-    gold_counts: list[OfCount]
-    bins: list[InBin]
-    left_out: list[NotCounted]
+    positions: list[PositionRow]
+    gold_counts: list[GoldCountRow]
+    bins: list[BinRow]
+    left_out: list[LeftOut]
     summary: MaqaSummary
 
 
@@ -162,13 +99,10 @@ def maqa_report(run: Run) -> MaqaReport:
     return MaqaReport(
         [_system(system, found[system]) for system in summary.systems],
         [Compared(*row) for row in kept_rows(run, "comparisons", PairRow)],
-        [AtPlace(*row) for row in kept_rows(run, "positions", PositionRow)],
-        [OfCount(*row) for row in kept_rows(run, "gold-counts", GoldCountRow)],
-        [InBin(*row) for row in kept_rows(run, "calibration", BinRow)],
-        [
-            NotCounted(one["count"], one["reason"], in_words(one["reason"]))
-            for one in summary.exclusions
-        ],
+        list(kept_rows(run, "positions", PositionRow)),
+        list(kept_rows(run, "gold-counts", GoldCountRow)),
+        list(kept_rows(run, "calibration", BinRow)),
+        left_out(summary.exclusions),
         summary,
     )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 from evaluation.flow.aqer_summary import HasSummary, summary_of
 from evaluation.words.reasons import in_words
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -64,3 +66,34 @@ class LeftOut:
 def left_out(exclusions: Iterable[Mapping[str, Any]]) -> list[LeftOut]:
     """Return what a study left out, by reason, in words."""
     return [LeftOut(one["count"], one["reason"], in_words(one["reason"])) for one in exclusions]
+
+
+@dataclass(frozen=True)
+class Stretch(Generic[T]):
+    """A part of a list whose order is computed, so that all of it is read.
+
+    Lists that the database orders are shown by `annotations.web.paging`.
+
+    Attributes
+    ----------
+    start : place of the first of `rows` in the list, from 0. total : length of the list.
+    """
+
+    rows: Sequence[T]
+    start: int
+    total: int
+
+    @property
+    def after(self) -> int:
+        """Where these start; 0 on the first page."""
+        return self.start
+
+    @property
+    def end(self) -> int:
+        """How many there are up to the last of these."""
+        return self.start + len(self.rows)
+
+    @property
+    def next(self) -> int | None:
+        """Where the next page starts; None on the last one."""
+        return self.end if self.end < self.total else None

@@ -11,7 +11,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 from evaluation.evidence.benchmarks import memory
+from evaluation.evidence.benchmarks.child import measured_by
 from evaluation.evidence.benchmarks.results import (
     Claim,
     FailedError,
@@ -113,17 +113,8 @@ def _gb(size: int) -> float:
 def _in_child(url: str) -> Measured:
     # On the command line it could be read by everybody on the machine, and it may hold a password.
     environment = os.environ | {"DATABASE_URL": url}
-    done = subprocess.run(
-        [sys.executable, "-m", "evaluation.evidence.benchmarks.exchange"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise FailedError(f"the measuring process ended with {done.returncode}: {last}")
-    return Measured(**json.loads(done.stdout))
+    how = {"process": "the measuring process", "environment": environment}
+    return Measured(**measured_by("exchange", **how))
 
 
 @contextmanager

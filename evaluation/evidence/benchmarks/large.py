@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -15,8 +14,9 @@ from time import perf_counter, process_time
 import numpy as np
 
 from evaluation.evidence.benchmarks import memory
+from evaluation.evidence.benchmarks.child import measured_by
 from evaluation.evidence.benchmarks.crowds import BenchmarkCrowd, blocks, crowd
-from evaluation.evidence.benchmarks.results import Claim, FailedError, Findings, figure, timed
+from evaluation.evidence.benchmarks.results import Claim, Findings, figure, timed
 from evaluation.evidence.benchmarks.timing import RUNS, Timing
 from evaluation.methods import AQER
 
@@ -62,7 +62,7 @@ class Measured:
 
 def million() -> Findings:
     """Time one `fit` of 1,000,000 answers, vectors to grades, and its memory beside them."""
-    found = _in_child("million")
+    found = _measured("million")
     setting = f"1,000,000 answers x {DIMENSION}, {EACH} a question, {WORKERS:,} workers"
     above = (found.peak - found.before) / memory.GIGABYTE
     return Findings(
@@ -80,7 +80,7 @@ def million() -> Findings:
 
 def ten_million() -> Findings:
     """Time `fit_blocks` on 10,000,000 answers, making them not counted, and its whole memory."""
-    found = _in_child("ten-million")
+    found = _measured("ten-million")
     setting = f"{BLOCKS} blocks of {BLOCK:,} answers x {DIMENSION}, {EACH} a question"
     making = float(np.median(found.making))
     return Findings(
@@ -103,13 +103,8 @@ def _rest(found: Measured) -> str:
     return f"AQER {rests} after {found.n_iterations} rounds{upper}"
 
 
-def _in_child(name: str) -> Measured:
-    command = [sys.executable, "-m", "evaluation.evidence.benchmarks.large", name]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise FailedError(f"the measuring process ended with {done.returncode}: {last}")
-    return Measured(**json.loads(done.stdout))
+def _measured(name: str) -> Measured:
+    return Measured(**measured_by("large", name, process="the measuring process"))
 
 
 def measure_million(runs: int = RUNS, answers: int = MILLION) -> Measured:

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from evaluation.evidence.benchmarks.child import measured_by, printed_by
 from evaluation.evidence.benchmarks.large_set import ANSWERS, WORKERS, graded_set
 from evaluation.evidence.benchmarks.results import (
     Claim,
-    FailedError,
     Figure,
     Findings,
     figure,
@@ -68,22 +67,12 @@ def every_page(root: Path) -> Findings:
             "PYTHONPATH": path,
             "DJANGO_SETTINGS_MODULE": "crowdgrade.settings",
         }
-        _in_child("fill", environment, root)
-        found = json.loads(_in_child("measure", environment, root))
+        where: dict[str, Any] = {"environment": environment, "folder": root}
+        printed_by("pages", "fill", process="the process to fill", **where)
+        found = measured_by("pages", "measure", process="the process to measure", **where)
     asked = [RequestedPage(**one) for one in found["asked"]]
     setting = f"{ANSWERS:,} answers, {WORKERS:,} workers, SQLite"
     return Findings(list(_rows(setting, asked)), list(_remarks(asked, found["skipped"])))
-
-
-def _in_child(part: str, environment: Mapping[str, str], root: Path) -> str:
-    command = [sys.executable, "-m", "evaluation.evidence.benchmarks.pages", part]
-    done = subprocess.run(
-        command, env=environment, cwd=root, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise FailedError(f"the process to {part} ended with {done.returncode}: {last}")
-    return done.stdout
 
 
 def _rows(setting: str, asked: Iterable[RequestedPage]) -> Iterator[Figure]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -20,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from evaluation.evidence.benchmarks import memory
-from evaluation.evidence.benchmarks.results import Claim, FailedError, Findings, figure
+from evaluation.evidence.benchmarks.child import measured_by
+from evaluation.evidence.benchmarks.results import Claim, Findings, figure
 
 ITEMS, WORDINGS, CHOICES = 383_000, 6, 4
 FREE_ITEMS = 10_000
@@ -36,11 +36,11 @@ def whole_volume() -> Findings:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         write_choices(folder, ITEMS)
-        found = _in_child(folder)
+        found = measured_by("robustness", folder)
         free = folder / "free"
         free.mkdir()
         write_free(free, FREE_ITEMS)
-        of_free = _in_child(free)
+        of_free = measured_by("robustness", free)
     clustered = f"{FREE_ITEMS:,} free-text items x {WORDINGS}"
     return Findings(
         [
@@ -112,16 +112,6 @@ def _tables(folder: Path) -> Iterator[tuple[Any, Any]]:
         )
         replies.writerow(("system", "item", "variant", "reply", "status"))
         yield items, replies
-
-
-def _in_child(folder: Path) -> dict[str, float]:
-    command = [sys.executable, "-m", "evaluation.evidence.benchmarks.robustness", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise FailedError(f"the process ended with {done.returncode}: {last}")
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
 
 
 def measure(folder: Path) -> dict[str, float]:

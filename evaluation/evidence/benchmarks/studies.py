@@ -7,7 +7,6 @@ a process of its own and prints one JSON object.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,7 +16,8 @@ from time import perf_counter, process_time
 import numpy as np
 
 from evaluation.evidence.benchmarks import memory, word_problems
-from evaluation.evidence.benchmarks.results import Claim, FailedError, Figure, Findings, figure
+from evaluation.evidence.benchmarks.child import measured_by
+from evaluation.evidence.benchmarks.results import Claim, Figure, Findings, figure
 
 # MAQA: questions, replies to each, right answers to each, and words for them.
 QUESTIONS, SAMPLES, GOLD = 10_000, 10, 4
@@ -43,7 +43,7 @@ def of_maqa() -> Findings:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         write_maqa(folder, QUESTIONS, SAMPLES)
-        found = in_child("maqa", folder)
+        found = measured_by("studies", "maqa", folder)
     setting = f"MAQA, {QUESTIONS * SAMPLES:,} replies to {QUESTIONS:,} questions"
     rest = found["seconds"] - found["embedding"]
     return Findings(
@@ -105,17 +105,6 @@ def _reply(rng: np.random.Generator, item: int, sample: int, said: list[str]) ->
         ],
         "logprobs": (-rng.exponential(0.3, 4 * len(said))).round(4).tolist(),
     }
-
-
-def in_child(study: str, folder: Path) -> dict[str, float]:
-    """Return what a process of its own measured over the files of a folder."""
-    command = [sys.executable, "-m", "evaluation.evidence.benchmarks.studies", study, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise FailedError(f"the process ended with {done.returncode}: {last}")
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
 
 
 def measure(study: str, folder: Path) -> dict[str, float]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -18,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from evaluation.evidence.benchmarks import memory
-from evaluation.evidence.benchmarks.results import Claim, FailedError, Findings, figure
+from evaluation.evidence.benchmarks.child import measured_by
+from evaluation.evidence.benchmarks.results import Claim, Findings, figure
 
 PROBLEMS, LONGEST = 5200, 30
 FORMS = ("direct", "instruction", "in-context")
@@ -33,7 +33,7 @@ def of_umwp() -> Findings:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         write(folder)
-        found = _in_child(folder)
+        found = measured_by("word_problems", folder)
     return Findings(
         [
             figure(setting, "evaluate umwp without the embedding", found["rest"], "s", TIME),
@@ -101,16 +101,6 @@ def _reply(rng: np.random.Generator, number: int, half: int) -> str:
         end = f"The answer is {number if rng.random() < 0.7 else first}."
     words = f"{begin} {end}".split()
     return " ".join(words[-LONGEST:])
-
-
-def _in_child(folder: Path) -> dict[str, float]:
-    command = [sys.executable, "-m", "evaluation.evidence.benchmarks.word_problems", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise FailedError(f"the process ended with {done.returncode}: {last}")
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
 
 
 def measure(folder: Path) -> dict[str, Any]:

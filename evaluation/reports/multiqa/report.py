@@ -13,6 +13,7 @@ from evaluation.flow.multiqa.rows import SystemPair
 from evaluation.flow.multiqa.summary import MultiqaSummary
 from evaluation.models import Run
 from evaluation.options import SITE
+from evaluation.reports.values import LeftOut, left_out
 from evaluation.steps.multiqa.found import (
     comparisons_of,
     metrics_of,
@@ -86,15 +87,6 @@ class MultiqaPair:
 
 
 @dataclass(frozen=True)
-class MultiqaLeftOut:
-    """What does not count: how many, and why."""
-
-    count: int
-    reason: str
-    words: str
-
-
-@dataclass(frozen=True)
 class MultiqaReport:
     """Everything on the first page."""
 
@@ -105,9 +97,9 @@ class MultiqaReport:
     datasets: tuple[GroupRow, ...]
     comparisons: tuple[MultiqaPair, ...]
     usage: tuple[Usage, ...]
-    left_out: tuple[MultiqaLeftOut, ...]
-    wrong_by_form: tuple[MultiqaLeftOut, ...]
-    dropped: tuple[MultiqaLeftOut, ...]
+    left_out: list[LeftOut]
+    wrong_by_form: list[LeftOut]
+    dropped: list[LeftOut]
     summary: MultiqaSummary
     messages: tuple[Message, ...] = ()
 
@@ -145,12 +137,9 @@ def multiqa_report(run: Run) -> MultiqaReport:
         _groups(cells, systems, "dataset:"),
         tuple(_compared(row) for row in comparisons_of(run)),
         summary.usage,
-        _left_out(summary.exclusions),
-        _left_out(summary.wrong_by_form),
-        tuple(
-            MultiqaLeftOut(count, reason, in_words(reason))
-            for reason, count in summary.dropped.items()
-        ),
+        left_out(summary.exclusions),
+        left_out(summary.wrong_by_form),
+        [LeftOut(count, reason, in_words(reason)) for reason, count in summary.dropped.items()],
         summary,
         tuple(_messages(cells, systems)),
     )
@@ -230,13 +219,6 @@ def _compared(row: SystemPair) -> MultiqaPair:
             better, worse = worse, better
     return MultiqaPair(
         row, COMPARED.get(row.metric, row.metric), better, worse, in_words(row.reason)
-    )
-
-
-def _left_out(entries: Iterable[Mapping[str, object]]) -> tuple[MultiqaLeftOut, ...]:
-    return tuple(
-        MultiqaLeftOut(int(str(one["count"])), str(one["reason"]), in_words(str(one["reason"])))
-        for one in entries
     )
 
 

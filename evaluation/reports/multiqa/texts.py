@@ -11,6 +11,7 @@ from evaluation.flow.multiqa.items import MultiqaItem
 from evaluation.flow.multiqa.rows import ItemRow, ReplyRow, RewordingRow
 from evaluation.flow.multiqa.summary import MultiqaSummary
 from evaluation.models import Run
+from evaluation.reports.values import Stretch
 from evaluation.steps.multiqa.found import crowd_of, items_of, replies_of, rewordings_of
 from evaluation.steps.multiqa.loading import load
 from evaluation.steps.multiqa.running import options_of
@@ -66,24 +67,10 @@ class QuestionTexts:
 
 
 @dataclass(frozen=True)
-class TextsPage:
-    """Some questions, the worst first, from `first` of `n` on; 0 is the first one."""
+class TextsPage(Stretch[QuestionTexts]):
+    """Some questions, the worst first."""
 
     systems: tuple[str, ...]
-    questions: tuple[QuestionTexts, ...]
-    n: int
-    first: int = 0
-
-    @property
-    def after(self) -> int:
-        """Where the page begins; 0 on the first one."""
-        return self.first
-
-    @property
-    def next(self) -> int | None:
-        """Where the next page begins; None on the last one."""
-        after = self.first + len(self.questions)
-        return after if after < self.n else None
 
 
 @dataclass
@@ -126,7 +113,7 @@ def texts_page(run: Run, first: int, most: int) -> TextsPage:
     shown = [
         _with_texts(one, replies[one.name], systems, kinds) for one in ordered[first : first + most]
     ]
-    return TextsPage(systems, tuple(shown), len(ordered), first)
+    return TextsPage(shown, first, len(ordered), systems)
 
 
 def _with_texts(
@@ -170,24 +157,10 @@ class RewordingShown:
 
 
 @dataclass(frozen=True)
-class RewordingsPage:
-    """Wordings beside the originals, dropped ones first, from `first` of `n` on."""
+class RewordingsPage(Stretch[RewordingShown]):
+    """Wordings beside the originals, dropped ones first."""
 
-    rows: tuple[RewordingShown, ...]
-    n: int
     n_dropped: int
-    first: int = 0
-
-    @property
-    def after(self) -> int:
-        """Where the page begins; 0 on the first one."""
-        return self.first
-
-    @property
-    def next(self) -> int | None:
-        """Where the next page begins; None on the last one."""
-        after = self.first + len(self.rows)
-        return after if after < self.n else None
 
 
 def rewordings_page(run: Run, first: int, most: int) -> RewordingsPage:
@@ -201,4 +174,4 @@ def rewordings_page(run: Run, first: int, most: int) -> RewordingsPage:
         for row in rows[first : first + most]
     ]
     dropped = sum(row.variant is None for row in rows)
-    return RewordingsPage(tuple(shown), len(rows), dropped, first)
+    return RewordingsPage(shown, first, len(rows), dropped)

@@ -14,6 +14,7 @@ from evaluation.flow.views.summary import ViewsSummary
 from evaluation.methods.undefined import or_none
 from evaluation.models import ExemplaryAnswer, LLMResponse, Run
 from evaluation.models.runs import GRADING
+from evaluation.reports.values import Stretch
 from evaluation.reports.views.report import ViewShown, view_shown
 from evaluation.steps.views import together_of
 from evaluation.words.views import place_said
@@ -39,23 +40,8 @@ class DisagreementShown:
     worst: str
 
 
-@dataclass(frozen=True)
-class DisagreementsPage:
+class DisagreementsPage(Stretch[DisagreementShown]):
     """Some of the answers on which views disagree, the strongest first; `total` of all."""
-
-    rows: list[DisagreementShown]
-    start: int
-    total: int
-
-    @property
-    def end(self) -> int:
-        """How many there are up to the last of these."""
-        return self.start + len(self.rows)
-
-    @property
-    def next(self) -> int | None:
-        """Where the next page starts; None on the last one."""
-        return self.end if self.end < self.total else None
 
 
 @dataclass(frozen=True)
@@ -73,13 +59,10 @@ class AnswerNumbers:
 
 
 @dataclass(frozen=True)
-class AnswersPage:
+class AnswersPage(Stretch[AnswerNumbers]):
     """Some answers with all their numbers, the strongest disagreement first; `total` of all."""
 
     views: list[ViewShown]
-    rows: list[AnswerNumbers]
-    start: int
-    total: int
 
     @property
     def shown(self) -> list[dict[str, Any]]:
@@ -88,16 +71,6 @@ class AnswersPage:
             {**vars(row), "cells": list(zip(self.views, row.numbers, strict=True))}
             for row in self.rows
         ]
-
-    @property
-    def end(self) -> int:
-        """How many there are up to the last of these."""
-        return self.start + len(self.rows)
-
-    @property
-    def next(self) -> int | None:
-        """Where the next page starts; None on the last one."""
-        return self.end if self.end < self.total else None
 
 
 def disagreements(
@@ -157,7 +130,7 @@ def answers_page(
         for at in order[start : start + size].tolist()
     ]
     views = [view_shown(summary, one) for one in summary.views]
-    return AnswersPage(views, rows, start, len(order))
+    return AnswersPage(rows, start, len(order), views)
 
 
 class _Texts:
