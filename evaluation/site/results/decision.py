@@ -11,6 +11,7 @@ from annotations.models import rights
 from evaluation.kinds import kind_named
 from evaluation.models import Run
 from evaluation.reports.decision import Step, decision
+from evaluation.reports.remedies import remedies_report
 from evaluation.site.results.page import Context, results_page, way_here
 from evaluation.site.results.remedies import without_each
 from evaluation.site.starting import start_link
@@ -36,6 +37,7 @@ def decide(request: HttpRequest, run: Run) -> Context:
         "title": f"Results of {found.about.name}",
         "breadcrumbs": way_here(run)[:1],
         "report": found,
+        "remedies": remedies_report(run),
         "next": _next_step(run, found.step, may),
         "without": without_each(run, [person.row for person in found.look_at], may),
     }

@@ -254,3 +254,5 @@ def test_a_run_with_remedies_is_compared_with_the_plain_one(site, run):
     assert "1 was left alone, because it is a camp" in said
     assert f"against/?with={run.public_id.hex}" in said
     assert "Graded with" not in get(site, "results-people", run)
+    assert "graded with copies collapsed" in get(site, "results-run", later)
+    assert "graded with" not in get(site, "results-run", run)
