@@ -12,7 +12,7 @@ BESIDE := -n logical --maxprocesses 4 --dist worksteal
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up local-model test slow lint benchmark mutants walks
+.PHONY: help install demo up local-model test slow lint translations screenshots benchmark mutants walks attack
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
@@ -57,7 +57,7 @@ local-model: PORT := $(if $(filter file,$(origin PORT)),8081,$(PORT))
 local-model: $(STAMPS)/local  ## serve SmolLM2-135M on this machine until Ctrl-C, and register it with the site and the demo (PORT=8081)
 	@$(BIN)/python manage.py local_model --port $(PORT)
 
-test: $(STAMPS)/test  ## the tests, about four minutes on two cores (what needs missing data or services is skipped, with the reason)
+test: $(STAMPS)/test  ## the tests, a process a core (what needs missing data or services is skipped, with the reason)
 	$(BIN)/python -m pytest -m "not slow" $(BESIDE)
 
 slow: $(STAMPS)/test  ## the long tests: killed workers on every broker, the demo, evidence on real data
@@ -69,6 +69,16 @@ lint: $(STAMPS)/test  ## ruff, mypy and the import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Of the pages of workers alone: no other part of the site speaks several languages. A new language
+# is named once (LANGUAGE=fr). Needs gettext's xgettext and msgfmt; running a site does not.
+SPOKEN := $(patsubst platform/crowdgrade/locale/%/LC_MESSAGES,%,$(wildcard platform/crowdgrade/locale/*/LC_MESSAGES))
+translations: $(STAMPS)/test  ## collect the sentences of the workers' pages into .po files, and compile these (LANGUAGE=fr adds French)
+	$(BIN)/python manage.py makemessages $(addprefix --locale ,$(sort $(SPOKEN) $(LANGUAGE))) --add-location file --no-obsolete --ignore '.venv*' --ignore 'var*' --ignore 'tests*' --ignore 'evaluation*' --ignore 'platform/*'
+	$(BIN)/python manage.py compilemessages --ignore '.venv*'
+
+screenshots: $(STAMPS)/test  ## take the pictures of platform/docs/screenshots anew, by Chromium, of the demo
+	$(BIN)/python -m tests.screenshots
+
 benchmark: $(STAMPS)/benchmark  ## speed and memory against named peers, as ratios of one run
 	$(BIN)/python manage.py benchmark
 
@@ -76,6 +86,9 @@ ROOMS  ?= access alarms background flow importing steps
 SAMPLE ?= 200
 walks: $(STAMPS)/test  ## modules that an upload, a click on Grade and the results go through; imports between rooms
 	$(BIN)/python -m tests.walks
+
+attack: $(STAMPS)/test  ## attack a site of its own on this machine, print what held (QUICK=1: some minutes; ONLY="NAME ...", WRITE=1: into SECURITY.md)
+	$(BIN)/python -m tests.attack $(if $(QUICK),--quick) $(if $(WRITE),--write) $(if $(ONLY),--only $(ONLY)) --seed $(or $(SEED),0)
 
 mutants: $(STAMPS)/mutants  ## change lines of some rooms and count what no test notices: hours (ROOMS="flow steps", SAMPLE=200 changes of each, SEED=0)
 	nice -n 19 $(BIN)/python tests/mutants.py $(ROOMS) --sample $(SAMPLE) --seed $(or $(SEED),0)

@@ -1,10 +1,12 @@
 """Triggers: rules that a constraint of one row cannot state, kept by the database itself.
 
-- a decision, a bonus payment's entry and what happened to a written problem are never changed or
-  deleted;
-- a published version stays published, takes no new questions, and its passages and questions keep
-  their words; only a question whose text is still empty may be given one (a passage may be added:
-  no question that was answered can come to be about it);
+- a decision, a bonus payment's entry, what happened to a written problem and what was archived or
+  deleted by whom are never changed or deleted;
+- a published version stays published, takes no new questions, and keeps its words: guidelines,
+  consent text, passages with their images, questions with their roles and feedback (right answers
+  too where workers are told of them); only a question whose text is still empty may be given one
+  (a passage may be added: no question that was answered can come to be about it);
+- an image is never changed: another one is another row;
 - a response's question, and a question's passage, are of the version they belong to.
 
 They are made anew after every `migrate` and taken away before one that has work to do: SQLite
@@ -43,7 +45,15 @@ _PUBLISHED = (
 _MOVED = "(NEW.version_id <> OLD.version_id OR NEW.external_id <> OLD.external_id)"
 _REWORDED = "(NEW.text <> OLD.text OR NEW.language <> OLD.language)"
 _OTHER_PASSAGE = "COALESCE(NEW.passage_id, 0) <> COALESCE(OLD.passage_id, 0)"
-_OTHER_KIND = "(NEW.kind <> OLD.kind OR NEW.choices <> OLD.choices)"
+_OTHER_KIND = (
+    "(NEW.kind <> OLD.kind OR NEW.choices <> OLD.choices OR NEW.role <> OLD.role "
+    "OR NEW.feedback <> OLD.feedback "
+    "OR COALESCE(NEW.max_characters, 0) <> COALESCE(OLD.max_characters, 0) "
+    "OR (OLD.role IN ('practice', 'attention') AND NEW.accepted_answers <> OLD.accepted_answers))"
+)
+_OTHER_IMAGE = (
+    "(COALESCE(NEW.image_id, 0) <> COALESCE(OLD.image_id, 0) OR NEW.image_alt <> OLD.image_alt)"
+)
 _OLD_PUBLISHED = _PUBLISHED.format(row="OLD")
 _OTHER_PAIR = "(NEW.question_id <> OLD.question_id OR NEW.submission_id <> OLD.submission_id)"
 _NOT_OF_ONE_VERSION = (
@@ -65,6 +75,7 @@ GUARDS: tuple[Guard, ...] = (
     *_append_only("decision"),
     *_append_only("bonuspayment"),
     *_append_only("writingevent"),
+    *_append_only("auditentry"),
     Guard(
         "version_stays_published",
         "annotations_questionsetversion",
@@ -75,10 +86,26 @@ GUARDS: tuple[Guard, ...] = (
         "the version is published and stays so",
     ),
     Guard(
+        "version_not_changed",
+        "annotations_questionsetversion",
+        "UPDATE",
+        "OLD.published_at IS NOT NULL AND (NEW.guidelines <> OLD.guidelines "
+        "OR NEW.consent_text <> OLD.consent_text OR NEW.language <> OLD.language)",
+        FROZEN,
+    ),
+    Guard(
+        "image_not_changed",
+        "annotations_image",
+        "UPDATE",
+        "",
+        "an image is never changed",
+    ),
+    Guard(
         "passage_not_changed",
         "annotations_passage",
         "UPDATE",
-        f"({_MOVED} OR {_REWORDED} OR NEW.title <> OLD.title) AND {_OLD_PUBLISHED}",
+        f"({_MOVED} OR {_REWORDED} OR {_OTHER_IMAGE} OR NEW.title <> OLD.title "
+        f"OR NEW.format <> OLD.format) AND {_OLD_PUBLISHED}",
         FROZEN,
     ),
     Guard(

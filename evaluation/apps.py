@@ -7,3 +7,10 @@ class EvaluationConfig(AppConfig):
     """Grades, exemplary answers and scores."""
 
     name = "evaluation"
+
+    def ready(self) -> None:
+        """Let copies of what a worker takes back go as well."""
+        from annotations.answering import finishing
+        from evaluation.background import erasing
+
+        finishing.withdrawing.connect(erasing.withdrawing, dispatch_uid="evaluation.erasing")

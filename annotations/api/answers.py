@@ -14,7 +14,7 @@ from rest_framework.response import Response as Reply
 from annotations.exchange import read_answers
 from annotations.exchange.importing import import_answers
 from annotations.exchange.reading.duplicates import Duplicates
-from annotations.models import QuestionSet, Response
+from annotations.models import COUNTERS, QuestionSet, Response
 from annotations.web.paging import OLDEST
 from annotations.web.query import public_id
 from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, options_of
@@ -24,7 +24,7 @@ from annotations.web.rest.paging import page_body, page_of
 from annotations.web.rest.serializers import Excerpt, with_excerpt
 from annotations.web.rest.uploads import bulk_schema
 from annotations.web.rest.versions import VERSION, version_shown
-from annotations.web.scope import answered_set, editable, visible, visible_or_404
+from annotations.web.scope import answered_set, editable, user_id, visible, visible_or_404
 
 
 class AnswerRowSerializer(serializers.ModelSerializer[Response]):
@@ -53,6 +53,12 @@ class AnswerSerializer(AnswerRowSerializer):
     """An answer in full; `extra` holds what came with it under other keys."""
 
     version = serializers.IntegerField(source="submission.version.number")
+    signals = serializers.ChoiceField(
+        choices=Response.Counted.choices,
+        allow_blank=True,
+        help_text="Whether the numbers that follow are there: counted, off (its worker switched it "
+        "off), or empty where nobody counted. They are evidence, and part of no grade.",
+    )
     excerpt = None  # type: ignore[assignment]
     extra = serializers.DictField(child=serializers.CharField())
 
@@ -63,6 +69,7 @@ class AnswerSerializer(AnswerRowSerializer):
         fields = (
             *("id", "version", "worker", "worker_id", "panel", "question", "question_id"),
             *("text", "status", "rejected", "extra", "created_at", "submitted_at"),
+            *("first_draft_at", "signals", *COUNTERS),
         )
         read_only_fields = fields
 
@@ -130,7 +137,7 @@ class AnswerViewSet(BulkViewSet):
             rows = rows.filter(question__public_id=question)
         if worker := public_id(request.query_params, "worker"):
             rows = rows.filter(submission__worker__public_id=worker)
-        rows = with_excerpt(_joined(rows).defer("text", "extra"))
+        rows = with_excerpt(_joined(rows).defer("text", "extra", "signal_pages"))
         page = page_of(request, rows, OLDEST)
         return Reply(page_body(request, AnswerRowSerializer(page.rows, many=True).data, page.next))
 
@@ -148,6 +155,7 @@ class AnswerViewSet(BulkViewSet):
         question_set = editable(request, QuestionSet.objects.all(), set_id)
         options = options_of(request, AnswerOptionsSerializer)
         options["duplicates"] = Duplicates(options["duplicates"])
+        options["imported_by"] = user_id(request)
         return self.taken_in(import_answers, question_set, options)
 
 

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from annotations.api.items import ItemViewSet
 from annotations.exchange.importing import import_passages
 from annotations.exchange.importing.questions import passage_fields
-from annotations.exchange.reading.questions import read_passages
+from annotations.exchange.reading.questions import LONGEST_BESIDE, read_passages
 from annotations.models import Passage, QuestionSetVersion
 from annotations.web.rest.base import StrictModelSerializer
 from annotations.web.rest.examples import PASSAGE_ROWS, REPORT_OF_PASSAGES
@@ -43,14 +43,25 @@ class PassageSerializer(StrictModelSerializer):
         source="external_id", read_only=True, help_text="The id in files."
     )
     version = serializers.IntegerField(source="version.number", read_only=True)
+    image = serializers.UUIDField(
+        source="image.public_id",
+        default=None,
+        allow_null=True,
+        read_only=True,
+        help_text="The id of its image; null without one. Images are sent in the editor.",
+    )
 
     class Meta:
         """The fields, in their order."""
 
         model = Passage
-        fields = ("id", "passage", "version", "title", "text", "language", "metadata")
+        fields = (
+            *("id", "passage", "version", "title", "text", "format", "image", "image_alt"),
+            *("language", "metadata"),
+        )
         extra_kwargs = {  # noqa: RUF012
             "text": {"allow_blank": False},
+            "image_alt": {"max_length": LONGEST_BESIDE},
             "metadata": {"read_only": True},
         }
 
@@ -84,7 +95,8 @@ class PassageViewSet(ItemViewSet):
 
     def rows(self) -> QuerySet[Passage]:
         """Return all with the beginnings of their texts."""
-        return with_excerpt(Passage.objects.all())
+        rows = with_excerpt(Passage.objects.all())
+        return rows.select_related("image").defer("image__content")
 
     def as_row(self, row: Passage) -> dict[str, Any]:
         """Return a passage as a row."""
@@ -94,6 +106,8 @@ class PassageViewSet(ItemViewSet):
             "title": row.title,
             "text": row.text,
             "language": row.language,
+            "format": row.format,
+            "image_alt": row.image_alt,
         }
 
     def fields_of(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:

@@ -7,15 +7,20 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotations.editing import Finding, PublishedError, blocking, draft_of, findings
 from annotations.models import Question, QuestionSet, QuestionSetVersion, Submission
+from annotations.web.lists import SetFilter
 from annotations.web.paging import NEWEST
+from annotations.web.query import flag
 from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
+from annotations.web.rest.filtering import filtered_page, sort_parameter
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.paging import page_body, page_of
 from annotations.web.rest.problems import ApiProblem, Fault
@@ -77,11 +82,61 @@ class VersionSerializer(serializers.ModelSerializer[QuestionSetVersion]):
         read_only_fields = fields
 
 
+class TextsSerializer(StrictModelSerializer):
+    """What people are told before the first question; that of a draft can be changed."""
+
+    version = serializers.IntegerField(source="number", read_only=True)
+    consent_hash = serializers.CharField(
+        read_only=True, help_text="SHA-256 of the consent text, as each consent keeps it."
+    )
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = QuestionSetVersion
+        fields = (
+            *("version", "published_at", "language", "guidelines", "consent_text"),
+            "consent_hash",
+        )
+        read_only_fields = ("published_at",)
+        extra_kwargs = {  # noqa: RUF012
+            "guidelines": {"max_length": 20_000},
+            "consent_text": {"max_length": 20_000},
+        }
+
+
+class FindingSerializer(serializers.Serializer[Finding]):
+    """Something that is missing, which blocks publishing, or odd."""
+
+    code = serializers.CharField()
+    blocks = serializers.BooleanField()
+    words = serializers.CharField()
+    quoted = serializers.CharField(source="what")
+    item = serializers.CharField(
+        allow_null=True, help_text="The id in files of the passage or question; null without one."
+    )
+
+
+class ChecksSerializer(serializers.Serializer[Any]):
+    """What stands between a version and its publishing."""
+
+    blocked = serializers.BooleanField(help_text="Whether it cannot be published yet.")
+    findings = FindingSerializer(many=True)
+
+
+ARCHIVED = OpenApiParameter(
+    "archived", bool, description="Those that are archived, instead of all others."
+)
+
+
 @extend_schema_view(
     list=extend_schema(
         summary="List question sets, newest first",
+        filters=True,
         parameters=[
+            sort_parameter(SetFilter),
             OpenApiParameter("search", str, description="A part of the name."),
+            ARCHIVED,
         ],
     ),
     create=extend_schema(summary="Make a question set"),
@@ -89,13 +144,15 @@ class VersionSerializer(serializers.ModelSerializer[QuestionSetVersion]):
     partial_update=extend_schema(summary="Change what is said about a question set"),
     publish=extend_schema(
         summary="Freeze the wording of the latest version",
-        description="Again changes nothing. 409 while there is no question.",
+        description="Again changes nothing. 409 while there is no question, or something is "
+        "missing: a text, a choice, a right answer of an attention check, words for an image.",
         request=None,
         responses=VersionSerializer,
     ),
     versions=extend_schema(
         summary="List the versions of a question set, newest first",
         responses=VersionSerializer(many=True),
+        filters=False,
     ),
 )
 @extend_schema(tags=["question sets"])
@@ -105,6 +162,8 @@ class QuestionSetViewSet(ApiViewSet):
     queryset = QuestionSet.objects.all()
     lookup_url_kwarg = "set_id"
     serializer_class = QuestionSetSerializer
+    filter_backends = (DjangoFilterBackend,)  # for the schema: rows are filtered by `filtered_page`
+    filterset_class = SetFilter
 
     def get_serializer_class(self) -> Any:
         """Lists hold no long texts."""
@@ -114,9 +173,11 @@ class QuestionSetViewSet(ApiViewSet):
         """List the sets that you see."""
         rows = with_version(visible(request, QuestionSet.objects.all()))
         rows = rows.defer("description", "notice")
+        rows = rows.filter(archived_at__isnull=not flag(request.query_params, "archived"))
         if search := request.query_params.get("search", "").replace("\0", ""):
             rows = rows.filter(name__icontains=search)
-        page = page_of(request, rows, NEWEST)
+        asked = SetFilter(request.query_params, rows, user=request.user)
+        page = filtered_page(request, asked)
         body = self.get_serializer(page.rows, many=True).data
         return Response(page_body(request, body, page.next))
 
@@ -144,6 +205,50 @@ class QuestionSetViewSet(ApiViewSet):
             setattr(question_set, name, value)
         return Response(self._shown(_stored(question_set)))
 
+    @extend_schema(
+        summary="Read language, guidelines and consent text of the latest version",
+        responses=TextsSerializer,
+    )
+    @action(detail=True, methods=["get"])
+    def texts(self, request: Request, set_id: Any) -> Response:
+        """Read what people are told before the first question."""
+        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+        latest = question_set.latest_version()
+        return Response(TextsSerializer(latest or QuestionSetVersion(number=1)).data)
+
+    @extend_schema(
+        summary="Change language, guidelines or consent text of the draft",
+        description="A set without a version gets its first one. 409 while the latest version is "
+        "published, which keeps its words: new questions open the next version, or the editor.",
+        request=TextsSerializer,
+        responses=TextsSerializer,
+    )
+    @texts.mapping.patch
+    def change_texts(self, request: Request, set_id: Any) -> Response:
+        """Change the keys that are sent."""
+        question_set = editable(request, QuestionSet.objects.all(), set_id)
+        values = self.checked(TextsSerializer, partial=True).validated_data
+        try:
+            with draft_of(question_set) as draft:
+                for name, value in values.items():
+                    setattr(draft, name, value)
+                draft.save(update_fields=[*values])
+        except PublishedError:
+            raise ApiProblem("conflict", "The latest version is published.") from None
+        return Response(TextsSerializer(draft).data)
+
+    @extend_schema(
+        summary="List what is missing or odd in the latest version", responses=ChecksSerializer
+    )
+    @action(detail=True, methods=["get"])
+    def checks(self, request: Request, set_id: Any) -> Response:
+        """List what is missing or odd."""
+        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+        latest = question_set.latest_version()
+        found = findings(latest) if latest is not None else []
+        told = {"blocked": any(one.blocks for one in found), "findings": found}
+        return Response(ChecksSerializer(told).data)
+
     @action(detail=True, methods=["post"])
     def publish(self, request: Request, set_id: Any) -> Response:
         """Freeze the wording of the latest version; answers keep it."""
@@ -151,6 +256,9 @@ class QuestionSetViewSet(ApiViewSet):
         latest = question_set.latest_version()
         if latest is None or not latest.questions.exists():
             raise ApiProblem("conflict", "There is nothing to publish: send questions first.")
+        if not latest.is_published and (found := blocking(latest)):
+            about = "; ".join(f"{one.item or 'version'}: {one.words}" for one in found[:20])
+            raise ApiProblem("conflict", f"It cannot be published yet. {about}")
         latest.publish()
         return Response(VersionSerializer(counted(question_set.versions).get(pk=latest.pk)).data)
 

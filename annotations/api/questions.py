@@ -12,7 +12,11 @@ from rest_framework import serializers
 from annotations.api.items import ItemViewSet
 from annotations.exchange.importing import import_questions
 from annotations.exchange.importing.questions import question_fields
-from annotations.exchange.reading.questions import read_questions
+from annotations.exchange.reading.questions import (
+    LONGEST_BESIDE,
+    LONGEST_QUESTION,
+    read_questions,
+)
 from annotations.models import Question, QuestionSetVersion
 from annotations.web.rest.base import StrictModelSerializer
 from annotations.web.rest.examples import QUESTION_ROWS, REPORT_OF_QUESTIONS
@@ -33,7 +37,7 @@ class QuestionRowSerializer(serializers.ModelSerializer[Question]):
         """The fields, in their order."""
 
         model = Question
-        fields = ("id", "question", "position", "excerpt", "kind", "category", "language")
+        fields = ("id", "question", "position", "excerpt", "kind", "role", "category", "language")
         read_only_fields = fields
 
 
@@ -67,11 +71,14 @@ class QuestionSerializer(StrictModelSerializer):
         model = Question
         fields = (
             *("id", "question", "version", "position", "text", "passage", "kind", "choices"),
-            *("accepted_answers", "answerable", "category", "language", "metadata"),
+            *("accepted_answers", "answerable", "category", "language"),
+            *("role", "feedback", "max_characters", "metadata"),
         )
         extra_kwargs = {  # noqa: RUF012
             "position": {"read_only": True},
             "text": {"allow_blank": False},
+            "feedback": {"max_length": LONGEST_BESIDE},
+            "max_characters": {"min_value": 1, "max_value": LONGEST_QUESTION},
             "metadata": {"read_only": True},
         }
 
@@ -124,6 +131,9 @@ class QuestionViewSet(ItemViewSet):
             "answerable": "" if row.answerable is None else str(row.answerable),
             "category": row.category,
             "language": row.language,
+            "role": row.role,
+            "feedback": row.feedback,
+            "max_characters": "" if row.max_characters is None else str(row.max_characters),
         }
 
     def fields_of(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:

@@ -131,9 +131,8 @@ class TakingPartViewSet(ApiViewSet):
     )
     def list(self, request: Request) -> Response:
         """List them."""
-        rows = WritingMember.objects.filter(user=user_id(request)).select_related(
-            "project__version__question_set"
-        )
+        own = WritingMember.objects.accepted().filter(user=user_id(request))
+        rows = own.select_related("project__version__question_set")
         page = page_of(request, rows, NEWEST)
         body = TakingPartSerializer(page.rows, many=True).data
         return Response(page_body(request, body, page.next))

@@ -65,7 +65,7 @@ class WritingPersonSerializer(serializers.ModelSerializer[WritingMember]):
         """The fields, in their order."""
 
         model = WritingMember
-        fields = ("id", "username", "role", "created_at")
+        fields = ("id", "username", "role", "created_at", "pending")
         read_only_fields = fields
 
 
@@ -311,7 +311,8 @@ class WritingViewSet(ApiViewSet):
         operation_id="writing_invite",
         summary="Invite somebody to write or to check",
         description="Who wrote cannot check, nor the other way round; a validator must not see "
-        "the set's votes by another role.",
+        "the set's votes by another role. An account that has never signed in is `pending`: it "
+        "takes part once that person signed in on the site and accepted.",
         request=InvitationSerializer,
         responses={201: WritingPersonSerializer},
     )

@@ -12,7 +12,13 @@ from django import forms
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 
-from annotations.models import QuestionSet, Share, Team, is_operator
+from annotations.models import Membership, QuestionSet, Share, Team, is_only_invited, is_operator
+
+WAITS = (
+    "This account has never signed in: nothing is shown to it until that person signs in and "
+    "accepts."
+)
+"""Said of a person who is only invited."""
 
 ACTIVE = Q(is_active=True)
 REQUESTERS = ACTIVE & (Q(is_staff=True) | Q(is_superuser=True))
@@ -68,9 +74,16 @@ class MemberForm(PersonForm):
         username = super().clean_username()
         if self.person.pk == self.team.owner_id:
             raise forms.ValidationError(f"“{username}” owns the team.")
-        if self.team.memberships.filter(user=self.person).exists():
-            raise forms.ValidationError(f"“{username}” is in the team already.")
+        before = self.team.memberships.filter(user=self.person).first()
+        if before is not None:
+            state = "invited" if before.pending else "in the team"
+            raise forms.ValidationError(f"“{username}” is {state} already.")
         return username
+
+    def save(self) -> Membership:
+        """Add the person; an account that never signed in is invited."""
+        waits = {"pending": is_only_invited(self.person)}
+        return Membership.objects.get_or_create(team=self.team, user=self.person, defaults=waits)[0]
 
 
 class ShareForm(PersonForm):
@@ -111,11 +124,16 @@ class ShareForm(PersonForm):
         return username
 
     def save(self) -> Share:
-        """Share the set; somebody it is shared with already gets the new role."""
+        """Share the set; somebody it is shared with already gets the new role.
+
+        An account that never signed in is invited.
+        """
+        role = self.cleaned_data["role"]
         share, _ = Share.objects.update_or_create(
             question_set=self.question_set,
             user=self.person,
-            defaults={"role": self.cleaned_data["role"]},
+            defaults={"role": role},
+            create_defaults={"role": role, "pending": is_only_invited(self.person)},
         )
         return share
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -16,28 +13,24 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotations.desk.forms import QuestionSetForm
-from annotations.models import Question, QuestionSet, QuestionSetVersion, Response, Submission
-from annotations.web.pages import NEWEST_FIRST, breadcrumbs, page_of
+from annotations.editing import blocking
+from annotations.models import QuestionSet
+from annotations.web.lists import SetFilter, counted_sets
+from annotations.web.pages import breadcrumbs
 from annotations.web.scope import editable, maker, user_id, visible
 
 SETS_PER_PAGE = 25
 
 
 def question_sets(request: HttpRequest) -> HttpResponse:
-    """List the sets, newest first; `q` searches their names."""
-    search = request.GET.get("q", "").strip()
+    """List the sets, searched, filtered and sorted by what `SetFilter` declares."""
     rows = (
-        visible(request, QuestionSet.objects.all())
+        visible(request, QuestionSet.objects.filter(archived_at=None))
         .select_related("owner", "team")
         .defer("description", "notice")
     )
-    if search:
-        rows = rows.filter(name__icontains=search)
-    context = {
-        "title": "Question sets",
-        "page": page_of(request, _counted(rows), NEWEST_FIRST, SETS_PER_PAGE),
-        "search": search,
-    }
+    asked = SetFilter(request.GET, rows, user=request.user)
+    context = {"title": "Question sets", **asked.listing(request, SETS_PER_PAGE, counted_sets)}
     return TemplateResponse(request, "annotations/question_sets.html", context)
 
 
@@ -59,7 +52,12 @@ def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
     question_set = editable(request, QuestionSet.objects.all(), set_id)
     latest = question_set.latest_version()
     if latest is None or not latest.questions.exists():
-        messages.error(request, "There is nothing to publish: upload questions first.")
+        messages.error(request, "There is nothing to publish: write or upload questions first.")
+    elif not latest.is_published and (found := blocking(latest)):
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        about = f"{found[0].item}: " if found[0].item else ""
+        messages.error(request, f"It cannot be published yet. {about}{found[0].words}{more}")
+        return redirect("admin:editor", question_set.public_id)
     elif latest.publish():
         messages.success(request, f"Version {latest.number} is published; its wording stays.")
     else:
@@ -89,38 +87,3 @@ def _form(
     return TemplateResponse(
         request, "annotations/question_set_form.html", context, status=400 if form.errors else 200
     )
-
-
-def _counted(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
-    """Add the counts of the list, each by a query of its own inside the one query."""
-    latest = QuestionSetVersion.objects.filter(question_set=OuterRef("pk")).order_by("-number")
-    return rows.annotate(
-        version=Subquery(latest.values("number")[:1]),
-        published=Exists(latest.filter(published_at__isnull=False)),
-        n_questions=_count(
-            Question.objects.filter(version__question_set=OuterRef("pk")).values(
-                "version__question_set"
-            ),
-            "external_id",
-        ),
-        n_workers=_count(
-            Submission.objects.filter(version__question_set=OuterRef("pk")).values(
-                "version__question_set"
-            ),
-            "worker",
-        ),
-        n_answers=_count(
-            Response.objects.filter(
-                Q(status=Response.Status.TEXT),
-                state=Response.State.SUBMITTED,
-                submission__version__question_set=OuterRef("pk"),
-            ).values("submission__version__question_set"),
-            "pk",
-            distinct=False,
-        ),
-    )
-
-
-def _count(rows: QuerySet[Any, Any], field: str, distinct: bool = True) -> Coalesce:
-    counted = rows.order_by().annotate(n=Count(field, distinct=distinct)).values("n")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

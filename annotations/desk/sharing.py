@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from annotations.desk.people import SetTeamForm, ShareForm
+from annotations.desk.people import WAITS, SetTeamForm, ShareForm
 from annotations.models import QuestionSet, Team
 from annotations.web.pages import breadcrumbs
 from annotations.web.scope import manageable, visible
@@ -24,7 +24,11 @@ def sharing(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         share = form.save()
         name = form.person.get_username()
-        messages.success(request, f"Shared with {name}, as {share.get_role_display()}.")
+        role = share.get_role_display()
+        if share.pending:
+            messages.success(request, f"{name} is invited as {role}. {WAITS}")
+        else:
+            messages.success(request, f"Shared with {name}, as {role}.")
         return redirect("admin:sharing", question_set.public_id)
     team = question_set.team
     teams = visible(request, Team.objects.all()).order_by("name")

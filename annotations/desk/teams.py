@@ -6,15 +6,15 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.db import IntegrityError, transaction
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from annotations.desk.people import MemberForm, TeamForm
-from annotations.models import Membership, QuestionSet, Team
-from annotations.web.pages import NEWEST_FIRST, Breadcrumbs, page_of
+from annotations.desk.people import WAITS, MemberForm, TeamForm
+from annotations.models import QuestionSet, Team
+from annotations.web.lists import TeamFilter, counted_teams
+from annotations.web.pages import Breadcrumbs
 from annotations.web.scope import (
     editable,
     maker,
@@ -28,15 +28,8 @@ from annotations.web.scope import (
 def teams(request: HttpRequest) -> HttpResponse:
     """List the teams that one is in."""
     maker(request)
-    rows = (
-        visible(request, Team.objects.all())
-        .select_related("owner")
-        .annotate(
-            n_members=Count("memberships", distinct=True) + 1,
-            n_sets=Count("question_sets", distinct=True),
-        )
-    )
-    context = {"title": "Teams", "page": page_of(request, rows, NEWEST_FIRST)}
+    asked = TeamFilter(request.GET, visible(request, Team.objects.all()).select_related("owner"))
+    context = {"title": "Teams", **asked.listing(request, add=counted_teams)}
     return TemplateResponse(request, "annotations/teams/list.html", context)
 
 
@@ -70,8 +63,10 @@ def team(request: HttpRequest, team_id: UUID) -> HttpResponse:
         shown = visible_or_404(request, Team.objects.all(), team_id)
     form = MemberForm(shown, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        Membership.objects.get_or_create(team=shown, user=form.person)
-        messages.success(request, f"{form.person.get_username()} is in the team.")
+        added = form.save()
+        name = form.person.get_username()
+        said = f"{name} is invited. {WAITS}" if added.pending else f"{name} is in the team."
+        messages.success(request, said)
         return redirect("admin:team", shown.public_id)
     one = user_id(request)
     context = {

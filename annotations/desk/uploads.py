@@ -17,11 +17,14 @@ from annotations.desk.forms import UploadForm
 from annotations.exchange.importing import ImportReport
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.source import stored_source
-from annotations.models import QuestionSet, Upload
+from annotations.models import QuestionSet, Response, Upload
 from annotations.models.uploads import LONGEST_NAME, sweep
 from annotations.web.pages import breadcrumbs
 from annotations.web.scope import editable, user_id
 from annotations.web.upload_kinds import KINDS, WIZARD, UploadKind
+
+SOME = 3
+"""Ids of questions that a page shows."""
 
 
 def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
@@ -58,6 +61,7 @@ def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
         "question_set": question_set,
         "kind": sort,
         "form": form,
+        "known": _some_questions(question_set) if sort.names_questions else [],
     }
     return TemplateResponse(
         request, "annotations/upload.html", context, status=400 if form.errors else 200
@@ -83,8 +87,22 @@ def uploaded(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "kind": sort,
         "staged": staged,
         "hidden_problems": staged.n_problems - len(staged.problems),
+        "may_grade": staged.state == Upload.State.DONE and _has_answers(question_set),
     }
     return TemplateResponse(request, "annotations/uploaded.html", context)
+
+
+def _some_questions(question_set: QuestionSet) -> list[str]:
+    """Return the ids of the first questions: nobody who imported a file made them up."""
+    version = question_set.latest_version()
+    if version is None:
+        return []
+    return list(version.questions.order_by("position").values_list("external_id", flat=True)[:SOME])
+
+
+def _has_answers(question_set: QuestionSet) -> bool:
+    """Whether there is something to grade."""
+    return Response.objects.filter(question__version__question_set=question_set).exists()
 
 
 @require_POST
@@ -153,6 +171,7 @@ def _imported(
     stage = kind.stage
     of_reading = {name: options[name] for name in stage.options if name in options}
     of_storing = {name: value for name, value in options.items() if name not in of_reading}
+    of_storing["imported_by"] = upload.owner_id
     if upload.checked:
         with upload.checked_path() as path, stage.kind.opened(path) as rows:
             return stage.store(into, rows, dry_run=dry_run, **of_storing)

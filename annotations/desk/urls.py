@@ -2,14 +2,26 @@
 
 from django.urls import path
 
-from annotations.desk import import_wizard, question_sets, questions, sharing, teams, uploads
+from annotations.desk import (
+    import_wizard,
+    invitations,
+    question_sets,
+    questions,
+    sharing,
+    teams,
+    uploads,
+)
+from annotations.desk.collecting import pages as collecting
+from annotations.desk.editor import items, overview
 from annotations.desk.writing import people as writing_people
 from annotations.desk.writing import requester as writing
 from annotations.desk.writing import taking_part
 
 SET = "question-sets/<uuid:set_id>/"
 TEAM = "teams/<uuid:team_id>/"
+EDITOR = f"{SET}editor/"
 WRITING = f"{SET}writing/"
+COLLECTING = f"{SET}collecting/"
 DESK = "writing/<uuid:project_id>/"
 
 urlpatterns = [
@@ -19,6 +31,25 @@ urlpatterns = [
     path(f"{SET}publish/", question_sets.publish, name="question-set-publish"),
     path(f"{SET}passages/", questions.passages, name="passages"),
     path(f"{SET}questions/<uuid:question_id>/", questions.question, name="question"),
+    path(EDITOR, overview.editor, name="editor"),
+    path(f"{EDITOR}order/", overview.order, name="editor-order"),
+    path(f"{EDITOR}texts/", items.texts, name="editor-texts"),
+    path(f"{EDITOR}changes/", overview.changes, name="editor-changes"),
+    path(f"{EDITOR}passages/new/", items.passage, name="editor-passage-new"),
+    path(f"{EDITOR}passages/<uuid:passage_id>/", items.passage, name="editor-passage"),
+    path(
+        f"{EDITOR}passages/<uuid:passage_id>/delete/",
+        items.delete_passage,
+        name="editor-passage-delete",
+    ),
+    path(f"{EDITOR}questions/new/", items.question, name="editor-question-new"),
+    path(f"{EDITOR}questions/<uuid:question_id>/", items.question, name="editor-question"),
+    path(
+        f"{EDITOR}questions/<uuid:question_id>/delete/",
+        items.delete_question,
+        name="editor-question-delete",
+    ),
+    path(f"{SET}images/<uuid:image_id>/", overview.image, name="image"),
     path(f"{SET}import/", import_wizard.start, name="import"),
     path(f"{SET}uploads/<str:token>/columns/", import_wizard.columns, name="import-columns"),
     path(f"{SET}upload/<slug:kind>/", uploads.upload, name="upload"),
@@ -28,12 +59,18 @@ urlpatterns = [
     path(f"{SET}sharing/", sharing.sharing, name="sharing"),
     path(f"{SET}sharing/team/", sharing.share_with_team, name="sharing-team"),
     path(f"{SET}sharing/<uuid:share_id>/remove/", sharing.remove_share, name="share-remove"),
+    path("invitations/<uuid:invitation_id>/", invitations.answer_invitation, name="invitation"),
     path("teams/", teams.teams, name="teams"),
     path("teams/new/", teams.new_team, name="team-new"),
     path(TEAM, teams.team, name="team"),
     path(f"{TEAM}leave/", teams.leave_team, name="team-leave"),
     path(f"{TEAM}end/", teams.delete_team, name="team-end"),
     path(f"{TEAM}members/<uuid:membership_id>/remove/", teams.remove_member, name="member-remove"),
+    path(f"{COLLECTING}settings/", collecting.settings, name="collecting-settings"),
+    path(f"{COLLECTING}state/", collecting.state, name="collecting-state"),
+    path(f"{COLLECTING}close/", collecting.close, name="collecting-close"),
+    path(f"{COLLECTING}places/", collecting.places, name="collecting-places"),
+    path(f"{COLLECTING}ids/", collecting.ids, name="collecting-ids"),
     path(WRITING, writing.writing, name="writing"),
     path(f"{WRITING}start/", writing.start, name="writing-start"),
     path(f"{WRITING}settings/", writing.settings, name="writing-settings"),

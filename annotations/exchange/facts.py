@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, Column
-from annotations.exchange.records import AnswerFacts, ModelAsking
+from annotations.exchange.records import AnswerFacts, ModelAsking, Signals
 
 FACTS = (
     *("panel", "status", "rejected", "started_at", "submitted_at", "work_seconds"),
@@ -29,6 +29,15 @@ OF_RUN = (
     *("run_worker_weight", "run_worker_n_answers", "run_worker_support", "run_worker_rank"),
 )
 """Columns that a run computed: an import reads over them."""
+
+COUNTERS = (
+    *("paste_count", "pasted_characters", "keystrokes", "typed_characters", "deleted_characters"),
+    *("blur_count", "away_seconds", "active_seconds"),
+)
+COUNTED, OFF = "counted", "off"
+
+SIGNALS = ("first_draft_at", "signals", *COUNTERS)
+"""Columns at the end of the export: the first draft, and how the answer came about."""
 
 ASKING = ("sample", "finish_reason", "prompt", "parameters", "extra")
 """Columns of a model's answer beside model, question, answer and status."""
@@ -46,9 +55,13 @@ Note = Callable[[str, str], None]
 
 
 def answer_columns() -> tuple[Column, ...]:
-    """The columns of `FACTS`, then those of a run, so that they are known and not kept aside."""
+    """The columns of `FACTS` and `SIGNALS`, then those of a run.
+
+    So all of them are known, and none is kept aside.
+    """
     return tuple(
-        Column(name, (name,), required=False, mark=OF_ANSWERS) for name in (*FACTS, *OF_RUN)
+        Column(name, (name,), required=False, mark=OF_ANSWERS)
+        for name in (*FACTS, *SIGNALS, *OF_RUN)
     )
 
 
@@ -61,11 +74,12 @@ def model_columns() -> tuple[Column, ...]:
 
 
 def facts_of(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
-    """The facts in the cells of `FACTS`; what cannot be read is told to `note`.
+    """The facts in the cells of `FACTS` and `SIGNALS`; what cannot be read is told to `note`.
 
     `text` is the answer, with which the status has to agree.
     """
-    panel, status, rejected, started, submitted, seconds, state, *rest = cells
+    panel, status, rejected, started, submitted, seconds, state, *rest = cells[: len(FACTS)]
+    first_draft, signals, *counts = cells[len(FACTS) :]
     status = status.strip().casefold()
     if status and status not in STATUSES:
         note("status", f"the status {status[:40]} is unknown: write {' or '.join(STATUSES)}")
@@ -94,7 +108,25 @@ def facts_of(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
         session_last_seen_at=seen,
         session_submitted_at=ended,
         extra=object_of("extra", rest[3], note),
+        first_draft_at=time_of("first_draft_at", first_draft, note),
+        signals=signals_of(signals, counts, note),
     )
+
+
+def signals_of(cell: str, counts: Sequence[str], note: Note) -> Signals | None:
+    """How an answer came about: whether it was counted, and the counts; None for empty cells."""
+    said = cell.strip().casefold()
+    numbers = [number_of(name, one, note) for name, one in zip(COUNTERS, counts, strict=True)]
+    if said not in ("", COUNTED, OFF):
+        note("signals", f"{said[:40]!r} is unknown: write {COUNTED} or {OFF}")
+    elif said == COUNTED:
+        missing = [name for name, one in zip(COUNTERS, counts, strict=True) if not one.strip()]
+        if missing:
+            note("signals", f"it is counted, but there is no number in {', '.join(missing)}")
+        return Signals(said, tuple(one or 0 for one in numbers))
+    elif any(one is not None for one in numbers):
+        note("signals", "there are counts, but it does not say counted")
+    return Signals(said) if said else None
 
 
 def asking_of(cells: Sequence[str], note: Note) -> ModelAsking:
@@ -139,6 +171,16 @@ def seconds_of(name: str, cell: str, note: Note) -> float | None:
         note(name, f"{cell[:40]!r} is no number of seconds")
         return None
     return value
+
+
+def number_of(name: str, cell: str, note: Note) -> int | None:
+    """A whole number, 0 or more; None for an empty cell."""
+    if not (cell := cell.strip()):
+        return None
+    if cell.isascii() and cell.isdecimal() and int(cell[:12]) <= MOST_SAMPLES:
+        return int(cell[:12])
+    note(name, f"{cell[:40]!r} is no number from 0 to {MOST_SAMPLES}")
+    return None
 
 
 def flag_of(name: str, cell: str, note: Note) -> bool:

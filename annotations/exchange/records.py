@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class AnswerStatus(StrEnum):
@@ -19,6 +19,13 @@ class AnswerStatus(StrEnum):
     ERROR = "error"
 
 
+class Signals(NamedTuple):
+    """How an answer came about: counted, with the numbers of `COUNTERS`, or off without any."""
+
+    said: str
+    counts: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerFacts:
     """What some files know of an answer beside its text: our exports, and results of panels.
@@ -26,7 +33,8 @@ class AnswerFacts:
     `rejected` answers were refused where they were collected; None where nobody said. Times have
     a zone, or are None where nobody took them; `work_seconds` is the time on task as it was counted
     there. The `session_` fields are of the worker's whole way through the questions;
-    `session_state` is "" where nobody said. `extra` is further cells by their names.
+    `session_state` is "" where nobody said. `signals` is None where nobody counted. `extra` is
+    further cells by their names.
     """
 
     panel: str = ""
@@ -39,6 +47,8 @@ class AnswerFacts:
     session_last_seen_at: datetime | None = None
     session_submitted_at: datetime | None = None
     extra: dict[str, Any] = field(default_factory=dict)
+    first_draft_at: datetime | None = None
+    signals: Signals | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -22,7 +23,7 @@ class SetCommand(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Which set."""
-        parser.add_argument("question_set", metavar="SET", help="name of the question set")
+        parser.add_argument("question_set", metavar="SET", help="name or id of the question set")
         parser.add_argument(
             "--owner",
             metavar="USERNAME",
@@ -30,9 +31,18 @@ class SetCommand(BaseCommand):
         )
 
     def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
-        """The set named on the command line; a new one, not stored yet, if that may be."""
-        owner, name = self._owner(options["owner"]), options["question_set"].strip()
+        """The set named on the command line; a new one, not stored yet, if that may be.
+
+        A name is looked for first; the public id names a set too, whoever owns it.
+        """
+        name = options["question_set"].strip()
+        by_id = _set_of_id(name)
+        if by_id is not None and options["owner"] is None:
+            return by_id
+        owner = self._owner(options["owner"])
         found = QuestionSet.objects.filter(owner=owner.pk, name=name).first()
+        if found is None and by_id is not None and by_id.owner_id == owner.pk:
+            found = by_id
         if found is not None:
             return found
         if not create:
@@ -59,6 +69,13 @@ class SetCommand(BaseCommand):
         else:
             reason = "there is no user yet"
         raise CommandError(f"{reason} (`manage.py createsuperuser` makes one)", returncode=USAGE)
+
+
+def _set_of_id(text: str) -> QuestionSet | None:
+    try:
+        return QuestionSet.objects.filter(public_id=UUID(text)).first()
+    except ValueError:
+        return None
 
 
 class ImportCommand(SetCommand):

@@ -3,7 +3,8 @@
 A question set has versions, a version passages and questions; a worker has one submission in a
 version, and a submission one response to a question. Decisions and bonus payments are ledgers.
 Every model says in `access` who sees its rows and who changes them; `visible_to` and `editable_by`
-are the only doors. Teams and shares say who else works on a set or looks at it.
+are the only doors. Teams and shares say who else works on a set or looks at it. A collection says
+how answers to a version are collected here, an assignment which questions a worker was given.
 """
 
 from annotations.models.access import (
@@ -18,6 +19,7 @@ from annotations.models.access import (
     may_read_answers,
     takes_part,
 )
+from annotations.models.audit import AuditEntry
 from annotations.models.base import (
     AppendOnly,
     AppendOnlyError,
@@ -26,18 +28,33 @@ from annotations.models.base import (
     ScopedQuerySet,
     new_public_id,
 )
+from annotations.models.collections import (
+    Admission,
+    Assignment,
+    Collection,
+    Consent,
+    OtherText,
+    PanelSession,
+    Reading,
+    counts_signals,
+)
 from annotations.models.decisions import Decision
 from annotations.models.idempotency import IdempotentRequest
+from annotations.models.images import Image
+from annotations.models.imports import Import
+from annotations.models.invitations import invitations, is_only_invited
+from annotations.models.panel_files import PanelFile, PanelRow
 from annotations.models.payments import BonusPayment
 from annotations.models.question_sets import QuestionSet, QuestionSetVersion
-from annotations.models.questions import Passage, Question, Variant
+from annotations.models.questions import GRADED, Passage, Question, Variant
 from annotations.models.responses import Response
 from annotations.models.rights import Rights, rights
 from annotations.models.shares import Share
+from annotations.models.signals import ACTIVE_SECONDS, COUNTERS
 from annotations.models.submissions import Submission
 from annotations.models.teams import Membership, Team
 from annotations.models.uploads import Upload
-from annotations.models.workers import Worker
+from annotations.models.workers import Worker, WorkerNote
 from annotations.models.writing import (
     Category,
     ProblemVote,
@@ -48,23 +65,38 @@ from annotations.models.writing import (
 )
 
 __all__ = [
+    "ACTIVE_SECONDS",
+    "COUNTERS",
     "EDITORS",
+    "GRADED",
     "UNLISTED",
     "VIEWERS",
     "VIEWERS_AND_EXPERTS",
     "Access",
+    "Admission",
     "AppendOnly",
     "AppendOnlyError",
+    "Assignment",
+    "AuditEntry",
     "BonusPayment",
     "Category",
+    "Collection",
+    "Consent",
     "Decision",
     "IdempotentRequest",
+    "Image",
+    "Import",
     "Membership",
+    "OtherText",
+    "PanelFile",
+    "PanelRow",
+    "PanelSession",
     "Passage",
     "ProblemVote",
     "Question",
     "QuestionSet",
     "QuestionSetVersion",
+    "Reading",
     "Record",
     "Response",
     "Rights",
@@ -76,10 +108,14 @@ __all__ = [
     "Upload",
     "Variant",
     "Worker",
+    "WorkerNote",
     "WritingEvent",
     "WritingMember",
     "WritingProject",
     "WrittenProblem",
+    "counts_signals",
+    "invitations",
+    "is_only_invited",
     "is_operator",
     "is_requester",
     "may_enter",

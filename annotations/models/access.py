@@ -11,6 +11,9 @@ Everything hangs on question sets. A user stands to a set as
 - writer or validator: of problems for the set; sees by `annotations.writing` what they write or
   check, and nothing else of the set.
 
+Who is invited before ever signing in gets a share, a membership or a part in the writing that
+gives nothing until they accept it (`annotations.models.invitations`).
+
 A model says in `access` how its rows hang on sets and which roles of a share read them.
 """
 
@@ -37,6 +40,9 @@ VIEWERS: Final = frozenset({VIEWER})
 VIEWERS_AND_EXPERTS: Final = frozenset({VIEWER, EXPERT})
 """Read by everybody the set is shared with."""
 
+INVITING: Final = ("Share", "Membership", "WritingMember")
+"""The models whose rows wait for their user's yes while they are `pending`."""
+
 UNLISTED: Final = "rows of nobody, which no page and no export lists"
 """The `access` of a model that is not anybody's data, such as vectors shared by their hash."""
 
@@ -54,9 +60,10 @@ def is_requester(user: Anybody) -> bool:
 def may_enter(user: Anybody) -> bool:
     """Whether there is a page for the user behind the login.
 
-    Requesters, who sees a set, and who writes problems for one or checks them.
+    Requesters, who sees a set, who writes problems for one or checks them, and who is invited to
+    any of it: to accept, and to see nothing until then.
     """
-    return _sees_a_set(user, VIEWERS_AND_EXPERTS) or takes_part(user)
+    return _sees_a_set(user, VIEWERS_AND_EXPERTS) or takes_part(user) or _is_invited(user)
 
 
 def may_read_answers(user: Anybody) -> bool:
@@ -72,12 +79,20 @@ def _sees_a_set(user: Anybody, readers: frozenset[str]) -> bool:
     return _rows("QuestionSet").filter(visible_sets(user, readers)).exists()
 
 
+def _is_invited(user: Anybody) -> bool:
+    return bool(
+        user.is_authenticated
+        and user.is_active
+        and any(_rows(name).filter(user=user.pk, pending=True).exists() for name in INVITING)
+    )
+
+
 def takes_part(user: Anybody) -> bool:
     """Whether the user writes problems for a set, or checks them."""
     return bool(
         user.is_authenticated
         and user.is_active
-        and _rows("WritingMember").filter(user=user.pk).exists()
+        and _rows("WritingMember").filter(user=user.pk, pending=False).exists()
     )
 
 
@@ -88,15 +103,19 @@ class Access:
     `question_set` leads to the one set a row belongs to ("pk" on the set itself; several look-ups
     where a row hangs on it by the one or the other), `answered_in` to the many sets a worker or a
     model answered in: there the row is seen, not changed. `owner` leads to the user whose row
-    it is, `people` to further users who see it. `readers` are the roles of a share that read it,
-    beside those who may change the set. `managed` rows are changed by the owner of the set alone,
+    it is, `people` to further users who see it, unless `waiting` is true of them: they are invited
+    and have not accepted. `readers` are the roles of a share that read it,
+    beside those who may change the set. `owned_where_answered` says that a row belongs to the owner
+    of any set that it answered in. `managed` rows are changed by the owner of the set alone,
     not by the team.
     """
 
     question_set: str | tuple[str, ...] = ""
     answered_in: str = ""
+    owned_where_answered: bool = False
     owner: str = ""
     people: str = ""
+    waiting: str = ""
     readers: frozenset[str] = EDITORS
     managed: bool = False
 
@@ -111,10 +130,17 @@ class Access:
         sets = visible_sets(user, self.readers)
         condition = self._of(user, sets)
         if self.answered_in:
-            answered = {f"{self.answered_in}__in": _rows("QuestionSet").filter(sets).values("pk")}
-            condition |= Q(pk__in=model._base_manager.filter(**answered).values("pk"))
+            if self.owned_where_answered:
+                # Those of one's own sets are one's own: a list of all of them for nothing would
+                # be made anew for every page, and for its length.
+                sets &= ~Q(owner=user.pk)
+            seen_sets = _rows("QuestionSet").filter(sets).values("pk")
+            answered = model._base_manager.filter(**{f"{self.answered_in}__in": seen_sets})
+            condition |= Q(pk__in=answered.values("pk"))
         if self.people:
-            among = model._base_manager.filter(**{self.people: user.pk})
+            # In one call, so that both are said of the same row of a relation to many.
+            waits: dict[str, Any] = {self.waiting: False} if self.waiting else {}
+            among = model._base_manager.filter(**{self.people: user.pk}, **waits)
             condition |= Q(pk__in=among.values("pk"))
         return condition
 
@@ -149,7 +175,7 @@ def editable_sets(user: Anybody) -> Q:
     """Return the condition that the user owns a set or, as a requester, is in its team."""
     if not is_requester(user):
         return owned_sets(user)
-    joined = _rows("Membership").filter(user=user.pk).values("team")
+    joined = _rows("Membership").filter(user=user.pk, pending=False).values("team")
     teams = _rows("Team").filter(Q(owner=user.pk) | Q(pk__in=joined))
     return owned_sets(user) | Q(team__in=teams.values("pk"))
 
@@ -158,7 +184,7 @@ def visible_sets(user: Anybody, readers: frozenset[str]) -> Q:
     """Return the condition that the user sees what `readers` see of a set."""
     condition = editable_sets(user)
     if readers:
-        shared = _rows("Share").filter(user=user.pk, role__in=sorted(readers))
+        shared = _rows("Share").filter(user=user.pk, role__in=sorted(readers), pending=False)
         condition |= Q(pk__in=shared.values("question_set"))
     return condition
 

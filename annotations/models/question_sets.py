@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from django.apps import apps
 from django.conf import settings
 from django.db import models, transaction
@@ -40,6 +42,9 @@ class QuestionSet(Record):
         help_text="Under which its questions and answers may be passed on, such as CC-BY-4.0.",
     )
     updated_at = models.DateTimeField(auto_now=True)
+    archived_at = models.DateTimeField(
+        null=True, blank=True, help_text="Hidden from lists since then; nothing is started."
+    )
 
     class Meta:
         constraints = [
@@ -77,6 +82,10 @@ class QuestionSetVersion(Record):
     A draft is edited; publishing freezes it (the database refuses new questions and other words),
     and answers keep the version that was answered. Only a question that has no text yet, because
     just its id came with imported answers, may still be given one.
+
+    `guidelines` (how to answer) and `consent_text` are shown before the first question, with simple
+    formatting. `language` is that of the two, and of passages and questions that say no other;
+    where it is empty, that of the set holds.
     """
 
     access = Access(question_set="question_set", readers=VIEWERS_AND_EXPERTS)
@@ -84,6 +93,9 @@ class QuestionSetVersion(Record):
     question_set = models.ForeignKey(QuestionSet, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
     published_at = models.DateTimeField(null=True, blank=True, help_text="Empty for a draft.")
+    guidelines = models.TextField(blank=True, help_text="How to answer; shown to workers.")
+    consent_text = models.TextField(blank=True, help_text="What workers agree to; shown to them.")
+    language = models.CharField(max_length=35, blank=True, help_text="As in BCP 47, such as en.")
 
     class Meta:
         constraints = [
@@ -106,6 +118,17 @@ class QuestionSetVersion(Record):
         """Whether the wording is frozen."""
         return self.published_at is not None
 
+    @property
+    def consent_hash(self) -> str:
+        """SHA-256 of the consent text, kept with each consent; "" where there is no text."""
+        text = self.consent_text
+        return hashlib.sha256(text.encode()).hexdigest() if text else ""
+
+    @property
+    def spoken(self) -> str:
+        """The language of its texts, as in BCP 47; "" where nobody said."""
+        return self.language or self.question_set.language
+
     def publish(self) -> bool:
         """Freeze the wording; False if it was frozen before (by anybody)."""
         now = timezone.now()
@@ -118,7 +141,11 @@ class QuestionSetVersion(Record):
     def copy(self) -> QuestionSetVersion:
         """A draft with the next number and the same passages, questions and variants."""
         draft = QuestionSetVersion.objects.create(
-            question_set_id=self.question_set_id, number=self.number + 1
+            question_set_id=self.question_set_id,
+            number=self.number + 1,
+            guidelines=self.guidelines,
+            consent_text=self.consent_text,
+            language=self.language,
         )
         order = ("position", "id")
         passages = {old.pk: old.copied_to(draft) for old in self.passages.order_by(*order)}

@@ -5,17 +5,22 @@ from django.db.models import Q
 
 from annotations.models.access import VIEWERS, Access
 from annotations.models.base import Record
+from annotations.models.imports import Import
 from annotations.models.questions import Question
+from annotations.models.signals import Signals
 from annotations.models.submissions import Submission
 
 
-class Response(Record):
+class Response(Record, Signals):
     """A worker's answer; the question is of the version that the submission is in.
 
     `text` is as written. Nothing, or only white space, is stored as "" with the status empty: the
     worker did not answer. `extra` holds a file's further columns by their names. `revision` counts
     the times the text was saved, so that an older page cannot overwrite a newer text. Times are
-    None where nobody took them.
+    None where nobody took them: `started_at` is when its page was first shown, `first_draft_at`
+    when the first of its text was saved, `submitted_at` when it was handed in.
+    `brought_by` is the import that stored it, None for an answer that was given here or is older
+    than the record of imports.
     """
 
     class State(models.TextChoices):
@@ -45,17 +50,22 @@ class Response(Record):
     rejected = models.BooleanField(
         default=False, help_text="Refused where it was collected; left out of runs."
     )
+    brought_by = models.ForeignKey(
+        Import, on_delete=models.SET_NULL, null=True, related_name="responses", db_index=False
+    )
     revision = models.PositiveIntegerField(default=1)
     extra = models.JSONField(default=dict, blank=True)
     updated_at = models.DateTimeField(auto_now=True)
     started_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
+    first_draft_at = models.DateTimeField(null=True, blank=True)
     work_seconds = models.FloatField(
         null=True, blank=True, help_text="Time on task, as it was counted where it was collected."
     )
 
     class Meta:
         constraints = [
+            *Signals.Meta.constraints,
             models.UniqueConstraint(fields=["submission", "question"], name="response_once"),
             models.CheckConstraint(
                 condition=Q(state__in=["draft", "submitted"]), name="response_state_is_known"
@@ -72,10 +82,20 @@ class Response(Record):
         ]
         indexes = [
             models.Index(fields=["question", "id"], name="response_of_question"),
+            # Undoing an import; answers that were given here take no room in it.
+            models.Index(
+                fields=["brought_by", "id"],
+                condition=Q(brought_by__isnull=False),
+                name="response_of_import",
+            ),
             # All that counting the answers of a version needs, without reading their texts.
             models.Index(
                 fields=["submission", "state", "status", "rejected", "updated_at"],
                 name="response_counts",
+            ),
+            # Few sets have any, and then whoever looks for them reads no others.
+            models.Index(
+                fields=["submission"], condition=Q(signals="counted"), name="response_signals"
             ),
         ]
 

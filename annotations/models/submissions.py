@@ -45,6 +45,16 @@ class Submission(Record):
     started_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
+    reserved_until = models.DateTimeField(
+        null=True, blank=True, help_text="Until when an open one keeps its place."
+    )
+    withdrawn_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its worker took the answers back."
+    )
+    signals_off = models.BooleanField(
+        default=False,
+        help_text="Its worker said that assistive technology is used, or wants no counting.",
+    )
 
     class Meta:
         constraints = [
@@ -65,6 +75,10 @@ class Submission(Record):
                 | Q(started_at__isnull=True)
                 | Q(submitted_at__gte=F("started_at")),
                 name="submission_ends_after_its_start",
+            ),
+            models.CheckConstraint(
+                condition=Q(withdrawn_at__isnull=True) | Q(state="returned"),
+                name="submission_withdrawn_is_returned",
             ),
         ]
         indexes = [models.Index(fields=["version", "state", "id"], name="submission_list")]

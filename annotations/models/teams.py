@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models, transaction
 from django.db.models import Q
 
 from annotations.models.access import Access
 from annotations.models.base import Record
+from annotations.models.invitations import Invited
 
 
 class Team(Record):
@@ -16,7 +18,7 @@ class Team(Record):
     The owner belongs to it without a membership. A member who is no requester sees nothing by it.
     """
 
-    access = Access(owner="owner", people="memberships__user")
+    access = Access(owner="owner", people="memberships__user", waiting="memberships__pending")
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="teams_made"
@@ -37,10 +39,15 @@ class Team(Record):
         return self.name
 
 
-class Membership(Record):
+class Membership(Invited):
     """A user in a team."""
 
-    access = Access(owner="team__owner", people="team__memberships__user")
+    access = Access(
+        owner="team__owner",
+        people="team__memberships__user",
+        waiting="team__memberships__pending",
+    )
+    told_with = ("team__owner",)
 
     team = models.ForeignKey(
         Team, on_delete=models.CASCADE, related_name="memberships", db_index=False
@@ -56,6 +63,21 @@ class Membership(Record):
 
     def __str__(self) -> str:
         return f"{self.user} in {self.team}"
+
+    @property
+    def host(self) -> User:
+        """The owner of the team."""
+        return self.team.owner
+
+    @property
+    def asked_to(self) -> str:
+        """What a member does."""
+        return "work in the team"
+
+    @property
+    def named(self) -> str:
+        """The name of the team."""
+        return self.team.name
 
     @transaction.atomic
     def end(self) -> int:

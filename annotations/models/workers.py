@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotations.models.access import VIEWERS, Access
+from annotations.models.access import EDITORS, VIEWERS, Access
 from annotations.models.base import Record
 
 
@@ -12,7 +12,10 @@ class Worker(Record):
     """A person under the id a panel gave; the same id in two panels, or of two owners, is two."""
 
     access = Access(
-        owner="owner", answered_in="submissions__version__question_set", readers=VIEWERS
+        owner="owner",
+        answered_in="submissions__version__question_set",
+        owned_where_answered=True,
+        readers=VIEWERS,
     )
 
     owner = models.ForeignKey(
@@ -20,6 +23,9 @@ class Worker(Record):
     )
     panel = models.CharField(max_length=100, blank=True, help_text="Where the id comes from.")
     external_id = models.CharField(max_length=255)
+    erased_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when nothing that they wrote may be kept."
+    )
 
     class Meta:
         constraints = [
@@ -32,3 +38,35 @@ class Worker(Record):
 
     def __str__(self) -> str:
         return self.external_id
+
+
+class WorkerNote(Record):
+    """What somebody wrote down about a worker, such as why not to invite them again.
+
+    Read by who wrote it, by the worker's owner, and by who may change a set that the worker
+    answered in: viewers of a set look at answers, not at what is thought of people.
+    """
+
+    access = Access(
+        owner="worker__owner",
+        answered_in="worker__submissions__version__question_set",
+        people="author",
+        readers=EDITORS,
+    )
+
+    worker = models.ForeignKey(
+        Worker, on_delete=models.CASCADE, related_name="notes", db_index=False
+    )
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="worker_notes"
+    )
+    text = models.TextField(max_length=4000)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(text=""), name="worker_note_says_something"),
+        ]
+        indexes = [models.Index(fields=["worker", "-id"], name="worker_note_newest")]
+
+    def __str__(self) -> str:
+        return f"note {self.public_id}"

@@ -8,11 +8,13 @@ unanswerable is accepted.
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 
 from annotations.models.access import VIEWERS, Access
 from annotations.models.base import AppendOnly, Record
+from annotations.models.invitations import Invited
 from annotations.models.question_sets import QuestionSetVersion
 from annotations.models.questions import Question
 
@@ -65,7 +67,7 @@ class WritingProject(Record):
         return f"writing of {self.version}"
 
 
-class WritingMember(Record):
+class WritingMember(Invited):
     """Somebody who writes or checks, never both: nobody checks what they might have written."""
 
     class Role(models.TextChoices):
@@ -77,9 +79,11 @@ class WritingMember(Record):
     access = Access(
         question_set="project__version__question_set",
         people="user",
+        waiting="pending",
         readers=VIEWERS,
         managed=True,
     )
+    told_with = ("project__version__question_set__owner",)
 
     project = models.ForeignKey(
         WritingProject, on_delete=models.CASCADE, related_name="members", db_index=False
@@ -99,6 +103,22 @@ class WritingMember(Record):
 
     def __str__(self) -> str:
         return f"{self.user}, {self.role}"
+
+    @property
+    def host(self) -> User:
+        """The owner of the set."""
+        return self.project.version.question_set.owner
+
+    @property
+    def asked_to(self) -> str:
+        """What they would do, without a word of what is written or checked."""
+        writes = self.role == self.Role.WRITER
+        return f"{'write' if writes else 'check'} problems for the question set"
+
+    @property
+    def named(self) -> str:
+        """The name of the set."""
+        return self.project.version.question_set.name
 
 
 class WrittenProblem(Record):

@@ -6,8 +6,21 @@ from collections.abc import Iterator
 
 from django.http import StreamingHttpResponse
 from django.utils.http import content_disposition_header
+from django.utils.text import slugify
 
 from annotations.exchange.writing.formats import CONTENT_TYPES
+
+# Characters of each part of a name; file systems take 255 bytes in all.
+LONGEST_PART = 40
+
+
+def file_name(*parts: str) -> str:
+    """Return the name of a file, without its ending, out of texts that people wrote.
+
+    Letters, digits, underscores and single hyphens stay; a text without any is left out.
+    """
+    slugs = (slugify(part, allow_unicode=True)[:LONGEST_PART].strip("-_") for part in parts)
+    return "-".join(filter(None, slugs)) or "crowdgrade"
 
 
 def download(chunks: Iterator[bytes], name: str, kind: str) -> StreamingHttpResponse:

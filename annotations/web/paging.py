@@ -75,7 +75,8 @@ def read(name: str, cursor: str, n: int = 1) -> list[Any]:
         raise BadCursorError
     for value in place[1:]:
         finite = not isinstance(value, float) or math.isfinite(value)
-        if not (finite and isinstance(value, str | int | float | None)):
+        storable = not isinstance(value, str) or "\0" not in value
+        if not (finite and storable and isinstance(value, str | int | float | None)):
             raise BadCursorError
     return place[1:]
 
@@ -85,13 +86,15 @@ class Keyset:
     """An order of rows by some of their values, a minus before the falling ones.
 
     The last value tells all rows apart. Rows are objects, or dicts (of `QuerySet.values`). With
-    `empty_last` the first value may be null, and rows without it come last; no other may. A cursor
-    holds the values; instead of "pk", which would count the rows, it holds the public id.
+    `empty_last` the first value may be null, and rows without it come last; no other may. `texts`
+    are the values that are texts or times instead of numbers. A cursor holds the values; instead
+    of "pk", which would count the rows, it holds the public id.
     """
 
     name: str
     fields: tuple[str, ...]
     empty_last: bool = False
+    texts: tuple[str, ...] = ()
 
     def columns(self) -> list[OrderBy | str]:
         """Return what the rows are ordered by."""
@@ -141,9 +144,10 @@ class Keyset:
                     raise BadCursorError
                 tied &= Q(**{f"{name}__isnull": True})
                 continue
-            if isinstance(value, str) != name.endswith(("pk", "public_id")):
+            is_id = name.endswith(("pk", "public_id"))
+            if isinstance(value, str) != (is_id or name in self.texts):
                 raise BadCursorError
-            reached = UUID(value) if isinstance(value, str) else value
+            reached = UUID(value) if is_id else value
             if name == "pk":
                 reached = model._base_manager.filter(public_id=reached).values("pk")
             later = Q(**{f"{name}__{'lt' if field.startswith('-') else 'gt'}": reached})

@@ -23,6 +23,8 @@ WORDS = {
     "manage": "Only its owner may do this.",
     "blind": "You see by another role what others say of these problems, and who checks must not. "
     "Ask the owner of the question set to take that role away.",
+    "archived": "It is archived: restore it before anything is started.",
+    "undoing": "An import is being taken out of this question set. Try again in a minute.",
     "make": "Only requesters may make this. An operator can make you one.",
 }
 
@@ -30,7 +32,9 @@ WORDS = {
 class RefusedError(PermissionDenied):
     """What somebody may see, or knows of, but may not do; `code` is a key of `WORDS`."""
 
-    def __init__(self, code: Literal["change", "manage", "make", "blind"]) -> None:
+    def __init__(
+        self, code: Literal["change", "manage", "make", "blind", "archived", "undoing"]
+    ) -> None:
         super().__init__(WORDS[code])
         self.code = code
 

@@ -7,29 +7,38 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db.models import Q
 
-from annotations.models import QuestionSet, Team, WritingMember, WritingProject, rights
+from annotations.models import (
+    QuestionSet,
+    Team,
+    WritingMember,
+    WritingProject,
+    is_only_invited,
+    rights,
+)
 from annotations.models.access import Anybody
 
 Role = WritingMember.Role
 
 
 def project_of(user: Anybody, project: UUID) -> WritingMember | None:
-    """Return the membership of a user in a project, with it and its set; None without one."""
+    """Return the membership that a user accepted, with project and set; None without one."""
     if not user.is_authenticated or not user.is_active:
         return None
     return (
-        WritingMember.objects.filter(user=user.pk, project__public_id=project)
+        WritingMember.objects.accepted()
+        .filter(user=user.pk, project__public_id=project)
         .select_related("project__version__question_set")
         .first()
     )
 
 
 def member_of(user: Anybody) -> list[WritingMember]:
-    """Return all memberships of a user, newest first."""
+    """Return all memberships that a user accepted, newest first."""
     if not user.is_authenticated or not user.is_active:
         return []
     return list(
-        WritingMember.objects.filter(user=user.pk)
+        WritingMember.objects.accepted()
+        .filter(user=user.pk)
         .select_related("project__version__question_set")
         .order_by("-pk")
     )
@@ -45,7 +54,8 @@ def why_not(project: WritingProject, person: User, role: str) -> str:
     before = project.members.filter(user=person).first()
     name = person.get_username()
     if before is not None and before.role == role:
-        return f"“{name}” is a {before.get_role_display()} already."
+        invited = "is invited as" if before.pending else "is"
+        return f"“{name}” {invited} a {before.get_role_display()} already."
     if before is not None and _did_something(project, person):
         return (
             f"“{name}” is a {before.get_role_display()} and has begun: who writes cannot check, "
@@ -60,9 +70,15 @@ def why_not(project: WritingProject, person: User, role: str) -> str:
 
 
 def invite(project: WritingProject, person: User, role: str) -> WritingMember:
-    """Let somebody write or check; call `why_not` first."""
+    """Let somebody write or check, once they accept it if they have never signed in.
+
+    Call `why_not` first.
+    """
     return WritingMember.objects.update_or_create(
-        project=project, user=person, defaults={"role": role}
+        project=project,
+        user=person,
+        defaults={"role": role},
+        create_defaults={"role": role, "pending": is_only_invited(person)},
     )[0]
 
 
@@ -70,7 +86,7 @@ def invite_team(project: WritingProject, team: Team, role: str) -> tuple[list[st
     """Invite everybody of a team, its owner too; return who was, and why others were not."""
     people = (
         User.objects.filter(is_active=True)
-        .filter(Q(pk=team.owner_id) | Q(memberships__team=team))
+        .filter(Q(pk=team.owner_id) | Q(memberships__team=team, memberships__pending=False))
         .distinct()
         .order_by("username")
     )

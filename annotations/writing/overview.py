@@ -81,7 +81,7 @@ def overview(project: WritingProject) -> Overview:
     accepted = problems.filter(state=State.ACCEPTED)
     categories = dict(accepted.values_list("category").annotate(n=Count("pk")))
     people = _people(project)
-    roles = [person.member.role for person in people]
+    roles = [person.member.role for person in people if not person.member.pending]
     return Overview(
         slots(project),
         [(state.value, state.label, states.get(state.value, 0)) for state in State],

@@ -27,15 +27,18 @@ from evaluation.reports import Page, QuestionRow, WorkerRow, question_rows
 from evaluation.reports.alarms import (
     AlarmEntry,
     AlarmsReport,
+    Became,
     Check,
     Exhibit,
     alarm_evidence,
     alarms_report,
+    outcomes_report,
 )
 
 AlarmEntrySerializer = serializer_of(AlarmEntry, "title", "measured")
 AlarmAlone = serializer_of(AlarmEntry, "title", "measured", without=("workers", "questions"))
 AboutAlarms = serializer_of(AlarmsReport, without=("alarms", "checks"))
+BecameSerializer = serializer_of(Became, "title")
 CheckSerializer = serializer_of(Check, "title", "measured", "why")
 WorkerRowSerializer = serializer_of(WorkerRow)
 QuestionRowSerializer = serializer_of(QuestionRow)
@@ -57,6 +60,7 @@ class AlarmsReportSerializer(AboutAlarms):  # type: ignore[misc, valid-type]
     """What rang in a run, and what was looked at without ringing."""
 
     checks = CheckSerializer(many=True)
+    outcomes = BecameSerializer(many=True)
     alarms = AlarmEntriesSerializer()
 
 
@@ -96,7 +100,10 @@ class AlarmViewSet(DoneRunViewSet):
         summary="List the alarms, worst first",
         description=f"`looked` is false for runs that are older than alarms. {FIRST} `checks` are "
         "the statistics of the whole crowd, those that did not ring too; `counts` counts alarms "
-        "by severity.",
+        "by severity. `answered` alarms are taken care of by a remedy of this run, as `outcome` "
+        "says. `outcomes` tell what became of each alarm after the remedies, and of those of the "
+        "run that this one was made from, which had more: these have no `place` here. [] where "
+        "nothing was to be remedied.",
         parameters=[
             OpenApiParameter("worker", UUID, description="Only those that name this worker."),
             OpenApiParameter("question", UUID, description="Only those that name this question."),
@@ -115,10 +122,12 @@ class AlarmViewSet(DoneRunViewSet):
         )
         report = alarms_report(run, worker, question, most=limit, skip=start)
         rows = AlarmEntrySerializer(report.alarms, many=True).data
+        became = outcomes_report(run)
         return Response(
             {
                 **AboutAlarms(report).data,
                 "checks": CheckSerializer(report.checks, many=True).data,
+                "outcomes": BecameSerializer(became.rows if became else [], many=True).data,
                 "alarms": slice_body(request, "alarms", rows, start, report.n),
             }
         )

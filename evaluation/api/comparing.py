@@ -29,7 +29,7 @@ from evaluation.reports.comparing import (
     pair_detail,
 )
 from evaluation.reports.comparing.groups import GroupTable, group_tables
-from evaluation.reports.comparing.leaderboard import RelatedPair, runs_of
+from evaluation.reports.comparing.leaderboard import RelatedPair, run_compared, runs_of
 from evaluation.reports.comparing.scores import ScoreTable
 from evaluation.reports.comparisons import CORRECTED_BY, HOLM, ModelPair, QuestionDifference
 from evaluation.reports.models import ModelRow
@@ -111,8 +111,8 @@ class ComparingViewSet(DoneRunViewSet):
         operation_id="question_sets_leaderboard",
         tags=["question sets"],
         summary="Rank the language models of a question set",
-        description="That of `run`, or of the newest run that is done; see the leaderboard of a "
-        "run. 409 where no run is done.",
+        description="That of `run`, or of the run of record, or where there is none of the newest "
+        "run that is done; see the leaderboard of a run. 409 where no run is done.",
         parameters=[OpenApiParameter("run", UUID, description="The id of a run."), CORRECTION],
         responses=LeaderboardSerializer,
     )
@@ -120,11 +120,10 @@ class ComparingViewSet(DoneRunViewSet):
         """Return the leaderboard of a set."""
         question_set = answered_set(request, set_id)
         wanted = public_id(request.query_params, "run")
-        runs = runs_of(question_set)
         if wanted is None:
-            if not runs:
+            run = run_compared(runs_of(question_set))
+            if run is None:
                 raise ApiProblem("no-results", "No run of the set is done.", state="none")
-            run = runs[0]
         else:
             of_set = Run.objects.filter(version__question_set=question_set)
             run = self.done(request, wanted, of_set)

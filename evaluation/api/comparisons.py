@@ -15,7 +15,8 @@ from annotations.web.rest.paging import limit_of, slice_body, start_of
 from annotations.web.rest.serializers import serializer_of
 from evaluation.api.done import CURSOR, LIMIT, DoneRunViewSet, PageSerializer
 from evaluation.models import Run
-from evaluation.reports.against import AgainstReport, WorkerChange, against_report
+from evaluation.models.runs import GRADING
+from evaluation.reports.against import AgainstReport, against_report
 from evaluation.reports.comparisons import (
     CORRECTED_BY,
     HOLM,
@@ -26,6 +27,7 @@ from evaluation.reports.comparisons import (
     comparisons_report,
     pair_report,
 )
+from evaluation.reports.movers import WorkerChange
 
 ModelPairSerializer = serializer_of(ModelPair, "better", "why")
 AboutComparisons = serializer_of(ComparisonsReport, without=("pairs",))
@@ -116,7 +118,7 @@ class ComparisonViewSet(DoneRunViewSet):
     def against(self, request: Request, run_id: Any, other_id: UUID) -> Response:
         """Return both runs, and a page of the workers of both."""
         run = self.done(request, run_id)
-        of_set = Run.objects.filter(version__question_set=run.version.question_set_id)
+        of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
         other = self.done(request, other_id, of_set.exclude(pk=run.pk))
         start, limit = start_of(request, "moved"), limit_of(request)
         report = against_report(run, other)

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 
 from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
 from annotations.models import QuestionSet, QuestionSetVersion
-from annotations.web.downloads import download
+from annotations.web.downloads import download, file_name
 from annotations.web.query import choice, flag
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.problems import ApiProblem, bad_parameter
@@ -27,8 +27,9 @@ Action = TypeVar("Action", bound=Callable[..., Any])
 FORMAT = OpenApiParameter("format", str, enum=list(FORMATS), default="jsonl")
 RUN = OpenApiParameter(
     "run",
-    {"type": "string", "pattern": "^(latest|[0-9a-fA-F-]{32,36})$"},
-    description="The id of a run whose scores and grades stand beside the answers, or latest.",
+    {"type": "string", "pattern": "^(record|latest|[0-9a-fA-F-]{32,36})$"},
+    description="The id of a run whose scores and grades stand beside the answers; or record, for "
+    "the run of record (the latest, where the version has none), or latest.",
 )
 PSEUDONYMS = OpenApiParameter(
     "pseudonyms", bool, description="Replace workers' ids, the same way in every export of the set."
@@ -114,6 +115,6 @@ class ExportViewSet(ApiViewSet):
 
     def _file(self, made: Export) -> StreamingHttpResponse:
         kind = choice(self.request.query_params, "format", FORMATS, "jsonl")
-        # Named by words of ours only.
-        name = f"crowdgrade-{made.what}-{made.version.public_id.hex[-8:]}"
+        version = made.version
+        name = file_name(version.question_set.name, f"version-{version.number}", made.what)
         return download(made.chunks(kind), name, kind)

@@ -15,10 +15,11 @@ from annotations.models import QuestionSet, Share, rights
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.problems import ApiProblem, bad_field
 from annotations.web.rest.serializers import serializer_of
-from annotations.web.scope import RefusedError, user_id, visible_or_404
+from annotations.web.scope import RefusedError, user_id, visible, visible_or_404
 from evaluation import judging as door
 from evaluation.api.done import DoneRunViewSet
 from evaluation.judging import Choice, Judging, Part
+from evaluation.judging.inbox import inbox
 from evaluation.judging.sample import MOST_DRAWN, MOST_SEED, ExpertProgress
 from evaluation.kinds import RunSummary, UnknownKindError, judging_of
 from evaluation.models import Run
@@ -140,7 +141,7 @@ class RunJudgingViewSet(DoneRunViewSet):
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
         asked = self.checked(AskExpertsSerializer).validated_data
-        experts = _experts(request, run, asked["experts"])
+        experts = experts_named(request, run, asked["experts"])
         drawn = door.draw(run, judging, asked["count"], asked["seed"])
         if not drawn:
             raise ApiProblem("conflict", f"This run has no {judging.many} to judge.")
@@ -156,11 +157,9 @@ class RunJudgingViewSet(DoneRunViewSet):
         raise Http404("the kind has nothing of that name judged")
 
 
-def _experts(request: Request, run: Run, names: list[str]) -> list[int]:
+def experts_named(request: Request, run: Run, names: list[str]) -> list[int]:
     """Return the keys of those who may judge. Raises `ApiProblem` at a name that may not."""
-    shares = Share.objects.filter(
-        question_set=run.version.question_set, role=Share.Role.EXPERT, user__is_active=True
-    )
+    shares = Share.objects.of_experts(run.version.question_set)
     known = dict(shares.filter(user__username__in=names).values_list("user__username", "user"))
     known[request.user.get_username()] = user_id(request)
     for at, name in enumerate(names):
@@ -169,12 +168,43 @@ def _experts(request: Request, run: Run, names: list[str]) -> list[int]:
     return [known[name] for name in names]
 
 
+class InboxRowSerializer(ToJudgeSerializer):
+    """What you are asked to judge of one set on one scale."""
+
+    question_set = serializers.UUIDField(source="question_set.public_id")
+    name = serializers.CharField(source="question_set.name", help_text="Of the set.")
+
+
+class InboxSerializer(serializers.Serializer[Any]):
+    """All that you are asked to judge, what is not done first."""
+
+    results = InboxRowSerializer(many=True)
+
+
 @extend_schema(tags=["answers"])
 class JudgingViewSet(ApiViewSet):
     """What you are asked to judge."""
 
     queryset = QuestionSet.objects.all()
     lookup_url_kwarg = "set_id"
+
+    @extend_schema(
+        operation_id="judging_inbox",
+        summary="List what you are asked to judge, of all sets",
+        responses=InboxSerializer,
+    )
+    def inbox(self, request: Request) -> Response:
+        """Return it."""
+        sets = visible(request, QuestionSet.objects.all())
+        rows = []
+        for one in inbox(sets, user_id(request)):
+            try:
+                judging = judging_of(one.declared)
+            except UnknownKindError:
+                continue
+            row = {"question_set": one.question_set, "judging": judging, "progress": one.progress}
+            rows.append(row)
+        return Response(InboxSerializer({"results": rows}).data)
 
     @extend_schema(
         operation_id="judging_list",
@@ -224,6 +254,21 @@ class JudgingViewSet(ApiViewSet):
         except door.NotAskedError:
             raise Http404 from None
         return Response(JudgedSerializer({"choice": choice.code, "next": following}).data)
+
+    @extend_schema(
+        operation_id="judging_undo",
+        summary="Take back what you said of it",
+        description="It is to be judged again; where nothing was said, nothing changes.",
+        responses={204: None},
+    )
+    def undo(self, request: Request, set_id: Any, task_id: UUID) -> Response:
+        """Take it back."""
+        question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+        try:
+            door.undo(question_set, user_id(request), task_id)
+        except door.NotAskedError:
+            raise Http404 from None
+        return Response(status=204)
 
     def _task(
         self, request: Request, set_id: Any, task_id: UUID

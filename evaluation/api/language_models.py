@@ -6,20 +6,23 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.web.paging import NEWEST
+from annotations.web.query import flag
 from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
+from annotations.web.rest.filtering import filtered_page, sort_parameter
 from annotations.web.rest.once import repeatable
-from annotations.web.rest.paging import page_body, page_of
+from annotations.web.rest.paging import page_body
 from annotations.web.rest.problems import ApiProblem, Fault
 from annotations.web.scope import editable, maker, visible, visible_or_404
 from evaluation.flow.asking.registration import ModelOptions
 from evaluation.models import LanguageModel
 from evaluation.options import API
+from evaluation.reports.list_filters import ModelFilter, with_answers
 from evaluation.steps.asking.registration import columns_of, options_of, problems_of
 
 NAME_TAKEN = "You have a model of this name."
@@ -27,6 +30,9 @@ DETAILS = ("family", "version", "size", "tuning", "strategy")
 REACHED = ("spec", "key_variable", "parameters", "price_in", "price_out")
 # They hold data of whoever asked it; nobody else may know where it is.
 OF_ITS_OWNER = ("spec", "key_variable")
+ARCHIVED = OpenApiParameter(
+    "archived", bool, description="Those that are archived, instead of all others."
+)
 
 
 def _help(name: str) -> str:
@@ -96,6 +102,8 @@ class LanguageModelSerializer(StrictModelSerializer):
 @extend_schema_view(
     list=extend_schema(
         summary="List language models, newest first",
+        filters=True,
+        parameters=[sort_parameter(ModelFilter), ARCHIVED],
         responses=LanguageModelRowSerializer(many=True),
     ),
     create=extend_schema(
@@ -106,7 +114,7 @@ class LanguageModelSerializer(StrictModelSerializer):
     partial_update=extend_schema(summary="Change what is said about a language model"),
     destroy=extend_schema(
         summary="Delete a language model",
-        description="409 where it has answers: these belong to their question sets.",
+        description="409 where it has answers: these go by `deletion/`, which tells of them first.",
     ),
 )
 @extend_schema(tags=["language models"])
@@ -116,11 +124,15 @@ class LanguageModelViewSet(ApiViewSet):
     queryset = LanguageModel.objects.all()
     lookup_url_kwarg = "model_id"
     serializer_class = LanguageModelSerializer
+    filter_backends = (DjangoFilterBackend,)  # for the schema: rows are filtered by `filtered_page`
+    filterset_class = ModelFilter
 
     def list(self, request: Request) -> Response:
         """List the models that you see."""
         rows = visible(request, LanguageModel.objects.all()).defer("notice", "parameters")
-        page = page_of(request, rows, NEWEST)
+        rows = rows.filter(archived_at__isnull=not flag(request.query_params, "archived"))
+        rows = with_answers(rows, request.user)
+        page = filtered_page(request, ModelFilter(request.query_params, rows))
         body = LanguageModelRowSerializer(page.rows, many=True).data
         return Response(page_body(request, body, page.next))
 
@@ -155,7 +167,9 @@ class LanguageModelViewSet(ApiViewSet):
         try:
             model.delete()
         except ProtectedError:
-            raise ApiProblem("conflict", "The model has answers, which belong to sets.") from None
+            raise ApiProblem(
+                "conflict", "The model has answers: delete them with it by deletion/."
+            ) from None
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -9,6 +9,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotations.web.rest.base import StrictSerializer
+from evaluation.background.allowed import not_allowed
 from evaluation.options import (
     API,
     Choice,
@@ -37,8 +38,8 @@ class OptionSerializer(StrictSerializer):
         wrong = [one for one in checked if one is not None]
         if not wrong:
             asked = self.options_of(**values)
-            wrong = [] if self._is_operator() else asked.reserved()
-            wrong = wrong or asked.problems()
+            user = self.context["request"].user
+            wrong = not_allowed(user, asked) or asked.problems()
         if wrong:
             reasons: dict[str, list[str]] = {}
             for one in wrong:
@@ -48,10 +49,6 @@ class OptionSerializer(StrictSerializer):
 
     def _reason(self, wrong: Problem) -> Any:
         return serializers.ErrorDetail(API.sentence(self.options_of, wrong), wrong.code)
-
-    def _is_operator(self) -> bool:
-        user = self.context["request"].user
-        return bool(user.is_active and user.is_superuser)
 
 
 def serializer_for(of: type[Parameters], name: str, description: str) -> type[OptionSerializer]:

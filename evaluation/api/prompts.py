@@ -5,21 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import IntegrityError
+from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.web.paging import NEWEST
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
+from annotations.web.rest.filtering import filtered_page, sort_parameter
 from annotations.web.rest.once import repeatable
-from annotations.web.rest.paging import page_body, page_of
+from annotations.web.rest.paging import page_body
 from annotations.web.rest.problems import ApiProblem, Fault, bad_field
 from annotations.web.scope import editable, maker, user_id, visible, visible_or_404
 from evaluation.flow.asking.prompts import SYSTEM, TEMPLATES, Prompt, TemplateError
 from evaluation.models import Prompt as StoredPrompt
 from evaluation.models import PromptVersion
+from evaluation.reports.list_filters import PromptFilter
 from evaluation.steps.asking.prompts import LONGEST_TEXT, create_prompt, edit_prompt
 
 NAME_TAKEN = "You have a prompt of this name."
@@ -102,6 +104,8 @@ class PromptSerializer(PromptRowSerializer):
         summary="List prompts, newest first",
         description="Beside these, runs take the two that are always there, by their names: "
         "`closed` and `passage`.",
+        filters=True,
+        parameters=[sort_parameter(PromptFilter)],
         responses=PromptRowSerializer(many=True),
     ),
     create=extend_schema(
@@ -125,10 +129,13 @@ class PromptViewSet(ApiViewSet):
     queryset = StoredPrompt.objects.all()
     lookup_url_kwarg = "prompt_id"
     serializer_class = PromptSerializer
+    filter_backends = (DjangoFilterBackend,)  # for the schema: rows are filtered by `filtered_page`
+    filterset_class = PromptFilter
 
     def list(self, request: Request) -> Response:
         """List the prompts that you see."""
-        page = page_of(request, visible(request, StoredPrompt.objects.all()), NEWEST)
+        rows = visible(request, StoredPrompt.objects.all())
+        page = filtered_page(request, PromptFilter(request.query_params, rows))
         body = PromptRowSerializer(page.rows, many=True).data
         return Response(page_body(request, body, page.next))
 

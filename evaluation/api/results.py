@@ -41,8 +41,10 @@ from evaluation.reports import (
     worker_report,
     worker_rows,
 )
+from evaluation.reports.called import file_of
 from evaluation.reports.models import model_rows
 from evaluation.reports.questions import ORDERS
+from evaluation.reports.what_if import WhatIf, what_if
 
 T = TypeVar("T")
 AboutWorker = serializer_of(WorkerReport, without=("answers",))
@@ -77,6 +79,7 @@ class QuestionReportSerializer(AboutQuestion):  # type: ignore[misc, valid-type]
 WorkerRowSerializer = serializer_of(WorkerRow)
 QuestionRowSerializer = serializer_of(QuestionRow)
 ModelRowSerializer = serializer_of(ModelRow, "why")
+WhatIfSerializer = serializer_of(WhatIf, "why")
 CeilingSerializer = serializer_of(Ceiling, "why")
 
 
@@ -124,6 +127,20 @@ class ResultViewSet(DoneRunViewSet):
         run = self.done(request, run_id)
         report = _found(worker_report(run, worker, cursor_of(request), limit_of(request)))
         return Response(_report(request, report, AboutWorker, WorkerAnswer))
+
+    @extend_schema(
+        operation_id="results_worker_without",
+        summary="See how the run would be without a worker",
+        description="Computed at once, as a run of the same settings without the worker would; "
+        "nothing is stored. Where that would not be quick, or not be what a run would find, "
+        "`reason` is a code and `why` says it in words; all else is empty then, and a run with the "
+        "worker in `exclude_workers` finds it.",
+        responses=WhatIfSerializer,
+    )
+    def without(self, request: Request, run_id: Any, worker: Any) -> Response:
+        """Return who would move, and how far the order of the others stays."""
+        run = self.done(request, run_id)
+        return Response(WhatIfSerializer(_found(what_if(run, worker))).data)
 
     @extend_schema(
         operation_id="results_questions",
@@ -183,8 +200,7 @@ class ResultViewSet(DoneRunViewSet):
     def consensus(self, request: Request, run_id: Any) -> StreamingHttpResponse:
         """Return what the crowd answers to each question, with support and dispersion."""
         run = self.done(request, run_id)
-        name = f"crowdgrade-consensus-{run.public_id.hex[-8:]}"
-        return download(zip_chunks(consensus_report(run)), name, "zip")
+        return download(zip_chunks(consensus_report(run)), file_of(run, "consensus"), "zip")
 
 
 def _page(request: Request, page: Page[Any], row: Any) -> Response:

@@ -12,7 +12,7 @@ from annotations.web.rest.base import StrictSerializer
 from annotations.web.rest.serializers import serializer_of
 from evaluation.api.option_serializer import OptionSerializer, serializer_for
 from evaluation.kinds import Kind, run_kinds
-from evaluation.models.runs import GRADING
+from evaluation.models.runs import GRADING, LONGEST_NAME, LONGEST_NOTES
 
 Made = type[serializers.Serializer[Any]]
 Described = serializers.Serializer[Any] | Made
@@ -30,6 +30,18 @@ class NewRunSerializer(StrictSerializer):
         help_text="Number of the version; the latest that will do, if it is left out.",
     )
     parameters = serializers.DictField(required=False)
+    name = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST_NAME,
+        help_text="What you call the run.",
+    )
+    notes = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST_NOTES,
+        help_text="Why it is made, for people.",
+    )
 
     def validate_kind(self, name: str) -> str:
         """Refuse a kind that there is not."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from django.urls import reverse
+from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import (
     OpenApiExample,
     OpenApiParameter,
@@ -20,23 +20,28 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations.models import QuestionSet
-from annotations.web.paging import NEWEST
-from annotations.web.query import choice, public_id
-from annotations.web.rest.base import ApiViewSet
+from annotations.web.query import flag
+from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.examples import SET
+from annotations.web.rest.filtering import filtered_page, sort_parameter
 from annotations.web.rest.once import repeatable
-from annotations.web.rest.paging import page_body, page_of
+from annotations.web.rest.paging import page_body
 from annotations.web.rest.problems import ApiProblem, Fault, bad_field
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import editable, maker, user_id, visible, visible_or_404
+from evaluation import recruiting
 from evaluation.api.run_kinds import NEW_RUN, described_runs, new_run_in
 from evaluation.api.said import SaidField
 from evaluation.background import runs as lifecycle
 from evaluation.background.progress import progress_of
 from evaluation.kinds import Kind, UnknownKindError, kind_named, kind_of
+from evaluation.kinds.listed import ListedRun, listed
 from evaluation.models import Run
+from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES
+from evaluation.models.runs_of_record import choose
 from evaluation.options import API, OptionError
-from evaluation.reports.lists import in_short
+from evaluation.reports.list_filters import RunFilter
+from evaluation.reports.lists import in_short, unarchived
 
 SECONDS_BETWEEN_LOOKS = 2
 WATCH = {
@@ -67,16 +72,42 @@ class RunRowSerializer(serializers.ModelSerializer[Run]):
     question_set = serializers.UUIDField(source="version.question_set.public_id")
     version = serializers.IntegerField(source="version.number")
     embedder = serializers.CharField(allow_null=True)
+    called = serializers.SerializerMethodField(
+        help_text="Its name; without one what differs from the defaults, or its date."
+    )
+    differs = serializers.SerializerMethodField(
+        help_text="What differs from the defaults, a few words each."
+    )
+    of_record = serializers.SerializerMethodField(
+        help_text="Whether exports and overviews take it for the set."
+    )
 
     class Meta:
         """The fields, in their order."""
 
         model = Run
         fields = (
-            *("id", "question_set", "version", "kind", "state", "embedder"),
-            *("created_at", "started_at", "finished_at"),
+            *("id", "name", "called", "differs", "of_record", "question_set", "version", "kind"),
+            *("state", "embedder", "created_at", "started_at", "finished_at"),
         )
         read_only_fields = fields
+
+    def get_called(self, run: Run) -> str:
+        """What it is called."""
+        return self._listed(run).called.title
+
+    def get_differs(self, run: Run) -> list[str]:
+        """What differs."""
+        return list(self._listed(run).called.differs)
+
+    def get_of_record(self, run: Run) -> bool:
+        """Whether it counts."""
+        return self._listed(run).is_of_record
+
+    def _listed(self, run: Run) -> ListedRun:
+        # A list looks all of them up at once, and every other answer shows one.
+        known: dict[int, ListedRun] = self.context.get("listed", {})
+        return known.get(run.pk) or listed([run])[0]
 
 
 class RunSerializer(RunRowSerializer):
@@ -96,9 +127,10 @@ class RunSerializer(RunRowSerializer):
 
         model = Run
         fields = (
-            *("id", "question_set", "version", "kind", "state", "progress", "parameters"),
+            *("id", "name", "notes", "called", "differs", "of_record", "question_set", "version"),
+            *("kind", "state", "progress", "parameters"),
             *("signature", "input_hash", "error", "warnings", "results"),
-            *("created_at", "started_at", "finished_at"),
+            *("created_at", "started_at", "finished_at", "n_withdrawn"),
         )
         read_only_fields = fields
 
@@ -122,16 +154,24 @@ class RunSerializer(RunRowSerializer):
         return str(self.context["request"].build_absolute_uri(address))
 
 
+class RunLabelSerializer(StrictSerializer):
+    """What people call a run, and note about it; what is left out stays."""
+
+    name = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_NAME)
+    notes = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_NOTES)
+
+
 RUN = described_runs(RunSerializer)
+ARCHIVED = OpenApiParameter(
+    "archived", bool, description="Those that are archived, instead of all others."
+)
 
 
 @extend_schema_view(
     list=extend_schema(
         summary="List runs, newest first",
-        parameters=[
-            OpenApiParameter("question_set", UUID, description="The id of a question set."),
-            OpenApiParameter("state", str, enum=Run.State.values),
-        ],
+        filters=True,
+        parameters=[sort_parameter(RunFilter), ARCHIVED],
         responses=RunRowSerializer(many=True),
     ),
     create=extend_schema(
@@ -156,6 +196,18 @@ RUN = described_runs(RunSerializer)
     retrieve=extend_schema(
         summary="Watch a run",
         description="Until it has ended, Retry-After says when to look again.",
+        responses=RUN,
+    ),
+    partial_update=extend_schema(
+        summary="Name a run, and note what it is for",
+        request=RunLabelSerializer,
+        responses=RUN,
+    ),
+    use=extend_schema(
+        summary="Let a run count for its set",
+        description="It is the run of record then, one of each kind for a set: exports and the "
+        "leaderboard of the set take it where no run is named. 409 for a run that is not done.",
+        request=None,
         responses=RUN,
     ),
     cancel=extend_schema(
@@ -191,17 +243,21 @@ class RunViewSet(ApiViewSet):
     queryset = Run.objects.all()
     lookup_url_kwarg = "run_id"
     serializer_class = RunSerializer
+    filter_backends = (DjangoFilterBackend,)  # for the schema: rows are filtered by `filtered_page`
+    filterset_class = RunFilter
 
     def list(self, request: Request) -> Response:
         """List the runs that you see."""
         rows = visible(request, Run.objects.all()).select_related("version__question_set")
         rows = rows.defer("version__question_set__description", "version__question_set__notice")
-        if state := choice(request.query_params, "state", Run.State.values, ""):
-            rows = rows.filter(state=state)
-        if question_set := public_id(request.query_params, "question_set"):
-            rows = rows.filter(version__question_set__public_id=question_set)
-        page = page_of(request, in_short(rows), NEWEST)
-        return Response(page_body(request, RunRowSerializer(page.rows, many=True).data, page.next))
+        if flag(request.query_params, "archived"):
+            rows = rows.exclude(archived_at=None)
+        else:
+            rows = unarchived(rows)
+        page = filtered_page(request, RunFilter(request.query_params, in_short(rows)))
+        known = {"listed": {one.run.pk: one for one in listed(page.rows)}}
+        shown = RunRowSerializer(page.rows, many=True, context=known).data
+        return Response(page_body(request, shown, page.next))
 
     @repeatable
     def create(self, request: Request) -> Response:
@@ -222,7 +278,14 @@ class RunViewSet(ApiViewSet):
             raise bad_field("version" if number else "question_set", reason)
         parameters = kind.options(**values.get("parameters", {}))
         try:
-            run = lifecycle.queue(version, asks, parameters, kind.name)
+            run = lifecycle.queue(
+                version,
+                asks,
+                parameters,
+                kind.name,
+                name=values.get("name", ""),
+                notes=values.get("notes", ""),
+            )
         except OptionError as error:
             raise _refused(kind, error) from None
         return self._started(run)
@@ -230,6 +293,23 @@ class RunViewSet(ApiViewSet):
     def retrieve(self, request: Request, run_id: Any) -> Response:
         """Say how a run stands."""
         return self._shown(visible_or_404(request, self._rows(), run_id))
+
+    def partial_update(self, request: Request, run_id: Any) -> Response:
+        """Change name and notes."""
+        run = editable(request, self._rows(), run_id)
+        values = self.checked(RunLabelSerializer).validated_data
+        lifecycle.rename(run, values.get("name", run.name), values.get("notes", run.notes))
+        return self._shown(run)
+
+    @action(detail=True, methods=["post"])
+    def use(self, request: Request, run_id: Any) -> Response:
+        """Let a run count for its set."""
+        run = editable(request, self._rows(), run_id)
+        if run.state != Run.State.DONE:
+            raise ApiProblem("conflict", f"Only a run that is done can count: it is {run.state}.")
+        choose(run, request.user)
+        recruiting.follow(run.version.question_set_id)
+        return self._shown(run)
 
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, run_id: Any) -> Response:
@@ -287,8 +367,13 @@ class RunViewSet(ApiViewSet):
 
 def _refused(kind: Kind, error: OptionError, code: str = "invalid") -> ApiProblem:
     """Return the problem of options that the database would not have."""
+    if any(one.code == "too_many_runs" for one in error.problems):
+        code = "conflict"  # nothing is wrong with the request itself
     faults = [
-        Fault(API.sentence(kind.options, one), pointer=f"#/parameters/{one.option}")
+        Fault(
+            API.sentence(kind.options, one),
+            pointer=f"#/parameters/{one.option}" if one.option else "#",
+        )
         for one in error.problems
     ]
     return ApiProblem(code, " ".join(f"{fault.detail}." for fault in faults), faults)

@@ -18,6 +18,7 @@ from evaluation.api.done import DoneRunViewSet
 from evaluation.api.exports import FORMAT, AnyForm
 from evaluation.kinds import RunSummary
 from evaluation.kinds.data_sheets import FORMS, data_workbook, data_zip
+from evaluation.reports.called import file_of
 
 
 class TableSerializer(serializers.Serializer[Any]):
@@ -74,7 +75,7 @@ class TableViewSet(DoneRunViewSet):
         kind = self.kind_of(run)
         form = choice(request.query_params, "format", FORMS, "zip")
         chunks = data_zip(kind, run) if form == "zip" else data_workbook(kind, run)
-        return download(chunks, f"crowdgrade-results-{run.public_id.hex[-8:]}", form)
+        return download(chunks, file_of(run, "results"), form)
 
     @extend_schema(
         operation_id="results_table",
@@ -94,4 +95,4 @@ class TableViewSet(DoneRunViewSet):
         form = choice(request.query_params, "format", FORMATS, "jsonl")
         table = table_of(run)
         chunks = FORMATS[form](table.header, table.rows)
-        return download(chunks, f"crowdgrade-{name}-{run.public_id.hex[-8:]}", form)
+        return download(chunks, file_of(run, name), form)

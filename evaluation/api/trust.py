@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from django.http import Http404, StreamingHttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
+from annotations.web.downloads import download
+from annotations.web.query import choice
 from annotations.web.rest.serializers import serializer_of
 from evaluation.api.done import DoneRunViewSet
+from evaluation.api.exports import FORMAT, AnyForm
+from evaluation.api.option_serializer import serializer_for
 from evaluation.api.results import ModelRowSerializer
+from evaluation.flow.plan.plan import MoneyPlan
+from evaluation.flow.plan.wishes import Wishes
+from evaluation.options import API
 from evaluation.reports.alarms import Mark
 from evaluation.reports.decision import Decision, Person, Step, decision
+from evaluation.reports.plan import PLAN_TABLES, plan_of
 from evaluation.reports.planner import PlannerReport, planner_report
 from evaluation.reports.trust import Fact, TrustReport, trust_report
 
@@ -50,10 +60,25 @@ class DecisionSerializer(AboutDecision):  # type: ignore[misc, valid-type]
 
     trust = serializer_of(TrustReport, without=("about", "facts"))()
     concerns = FactSerializer(many=True)
+    experts = FactSerializer()
     best = PersonSerializer(many=True)
     look_at = PersonSerializer(many=True)
     models = ModelRowSerializer(many=True)
     step = serializers.ChoiceField(choices=list(Step))
+
+
+WishesSerializer = serializer_for(
+    Wishes, "PlanWishesSerializer", "What a plan is to reach. What is left out has its default."
+)
+AboutPlan = serializer_of(MoneyPlan, "is_reached")
+
+
+class MoneyPlanSerializer(AboutPlan):  # type: ignore[misc, valid-type]
+    """What to buy, what it costs, and what widths and consensus are expected then."""
+
+    said = serializers.ListField(
+        child=serializers.CharField(), help_text="The plan in sentences, most important first."
+    )
 
 
 @extend_schema(tags=["results"])
@@ -95,3 +120,58 @@ class TrustViewSet(DoneRunViewSet):
     def planner(self, request: Request, run_id: Any) -> Response:
         """Return the plan."""
         return Response(PlannerReportSerializer(planner_report(self.done(request, run_id))).data)
+
+
+@extend_schema(tags=["results"])
+class PlanViewSet(DoneRunViewSet):
+    """How many more answers to buy, and what they cost."""
+
+    content_negotiation_class = AnyForm
+
+    @extend_schema(
+        operation_id="results_plan",
+        summary="Read how many more answers to buy, to which questions, at what cost",
+        description="A forecast from the run's own answers: it takes for granted that new answers "
+        "scatter as the old ones do, and that people err independently.",
+        parameters=[WishesSerializer],
+        responses=MoneyPlanSerializer,
+    )
+    def plan(self, request: Request, run_id: Any) -> Response:
+        """Return the plan without its rows."""
+        run = self.done(request, run_id)
+        found = plan_of(run, self._wishes(request, dict(request.query_params.items())))
+        said = API.all_said(found.messages)
+        return Response({**AboutPlan(found.plan).data, "said": said})
+
+    @extend_schema(
+        operation_id="results_plan_file",
+        summary="Take away a plan's questions or workers",
+        description="Each question with its answers now, how many more are wanted and what they "
+        "cost; or each worker with the width of the interval now and then.",
+        parameters=[
+            OpenApiParameter("name", str, OpenApiParameter.PATH, enum=list(PLAN_TABLES)),
+            FORMAT,
+            WishesSerializer,
+        ],
+        responses={
+            (200, kind.partition(";")[0]): {"type": "string", "format": "binary"}
+            for kind in map(CONTENT_TYPES.__getitem__, FORMATS)
+        },
+    )
+    def plan_file(self, request: Request, run_id: Any, name: str) -> StreamingHttpResponse:
+        """Return every row."""
+        run = self.done(request, run_id)
+        if name not in PLAN_TABLES:
+            raise Http404
+        asked = dict(request.query_params.items())
+        form = choice(request.query_params, "format", FORMATS, "jsonl")
+        asked.pop("format", None)
+        table = PLAN_TABLES[name](plan_of(run, self._wishes(request, asked)))
+        chunks = FORMATS[form](table.header, table.rows)
+        return download(chunks, f"crowdgrade-plan-{name}-{run.public_id.hex[-8:]}", form)
+
+    def _wishes(self, request: Request, asked: dict[str, Any]) -> Wishes:
+        """Return what the address wants. Raises `ValidationError` at the parameter's name."""
+        serializer = WishesSerializer(data=asked, context={"request": request})
+        serializer.is_valid(raise_exception=True)
+        return Wishes(**serializer.validated_data)

@@ -13,15 +13,16 @@ from evaluation.backends.embedding.contract import (
 )
 from evaluation.backends.embedding.precomputed import PrecomputedVectors
 from evaluation.backends.embedding.registry import (
-    FOR_OPERATORS,
     EmbedderSpec,
+    for_operators,
     get_embedder,
+    kind_of,
+    named_model,
     parse_spec,
 )
 from evaluation.backends.errors import BackendError, EmbedderError
 
 __all__ = [
-    "FOR_OPERATORS",
     "BackendError",
     "Embedder",
     "EmbedderError",
@@ -31,6 +32,9 @@ __all__ = [
     "PrecomputedVectors",
     "Progress",
     "Vectors",
+    "for_operators",
     "get_embedder",
+    "kind_of",
+    "named_model",
     "parse_spec",
 ]

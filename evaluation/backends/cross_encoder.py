@@ -48,9 +48,11 @@ class CrossEncoder:
         source = str(Path(name).expanduser()) if hub.is_folder(name) else name
 
         def load(local_only: bool) -> tuple[Any, Any]:
-            tokenizer = library.AutoTokenizer.from_pretrained(source, local_files_only=local_only)
+            # Said aloud: left open, transformers asks whoever sits at the standard input.
+            only = {"local_files_only": local_only, "trust_remote_code": False}
+            tokenizer = library.AutoTokenizer.from_pretrained(source, **only)
             model = library.AutoModelForSequenceClassification.from_pretrained(
-                source, local_files_only=local_only, dtype=torch.float32
+                source, dtype=torch.float32, **only
             )
             return model, tokenizer
 

@@ -9,7 +9,8 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from evaluation.background.leases import claimable
-from evaluation.models import Run
+from evaluation.models import Removal, Run
+from evaluation.models.interims import interims_wait
 
 logger = logging.getLogger(__name__)
 
@@ -36,5 +37,11 @@ def ring() -> bool:
 
 
 def ring_if_needed() -> bool:
-    """Ring if a run waits or was left by its worker; returns whether it rang."""
-    return Run.objects.filter(claimable()).exists() and ring()
+    """Ring if a run waits or was left by its worker, or something is to be deleted.
+
+    Or an interim grading is due, or is done and not told yet.
+    Returns whether it rang.
+    """
+    waits = Run.objects.filter(claimable()).exists()
+    removes = waits or Removal.objects.filter(finished_at=None).exists()
+    return (removes or interims_wait()) and ring()

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
-from django.db.models import DateTimeField, ExpressionWrapper, F, Q
+from django.db.models import DateTimeField, ExpressionWrapper, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
 
 from evaluation.models import Run
@@ -87,15 +87,29 @@ def claimable() -> Q:
 
 
 def claim_oldest(owner: str) -> Claim | None:
-    """Claim the run that waits longest for `owner` (a name for people); None if there is none.
+    """Claim the next run for `owner` (a name for people); None if there is none.
 
-    A run that gave up its turn waits since then, so that a long one does not hold up the others.
-    A run whose worker died too often is not claimed but failed, with the reason.
+    Whose runs had no turn for the longest time come first, so that many runs of one person, or a
+    long one that gives up its turn, hold up nobody else; of a person's runs it is the one that
+    waits longest, since its last turn or its beginning. A run whose worker died too often is not
+    claimed but failed, with the reason.
     """
     while True:
         found = (
             Run.objects.filter(claimable())
-            .order_by(Coalesce("heartbeat_at", "created_at"), "pk")
+            .annotate(
+                # None where no run of theirs had a turn yet: they come first.
+                last_turn=Subquery(
+                    Run.objects.filter(owner=OuterRef("owner"), heartbeat_at__isnull=False)
+                    .order_by("-heartbeat_at")
+                    .values("heartbeat_at")[:1]
+                )
+            )
+            .order_by(
+                F("last_turn").asc(nulls_first=True),
+                Coalesce("heartbeat_at", "created_at"),
+                "pk",
+            )
             .values("pk", "attempt", "state", "crashes")
             .first()
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
@@ -20,11 +21,23 @@ from django.db.models import (
 from django.db.models.functions import Now
 
 from annotations.models import QuestionSet, QuestionSetVersion, Response, is_operator
+from annotations.web.scope import RefusedError
+from evaluation.background.allowed import not_allowed
 from evaluation.background.doorbell import ring_on_commit
+from evaluation.background.undoing import being_undone
 from evaluation.kinds import Kind, kind_named, kind_of
 from evaluation.models import Run
-from evaluation.models.runs import ACTIVE, GRADING, UNFINISHED
+from evaluation.models.runs import ACTIVE, GRADING, LONGEST_NAME, LONGEST_NOTES, UNFINISHED
 from evaluation.options import OptionError, Parameters, Problem
+from evaluation.options.problems import problem
+
+
+class LabelError(ValueError):
+    """A name or notes that are too long; `field` is the one that has to be mended."""
+
+    def __init__(self, field: str, given: int, most: int) -> None:
+        super().__init__(f"It has {given:,} characters, and at most {most:,} will do.")
+        self.field = field
 
 
 def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
@@ -63,18 +76,31 @@ def queue(
     kind: str = GRADING,
     *,
     trusted: bool = False,
+    name: str = "",
+    notes: str = "",
+    made_from: Run | None = None,
 ) -> Run:
     """Start a run: it waits in the database, and the bell rings once that is committed.
 
-    `trusted` says that an operator asks, in whomever's name: somebody at the command line. Raises
-    `OptionError` where the options contradict each other, cannot be used with this version, or
-    are not for the owner; ValueError where they are of another kind.
+    `made_from` is the run with whose settings somebody began. `trusted` says that an operator
+    asks, in whomever's name: somebody at the command line. Raises `OptionError` where the options
+    contradict each other, cannot be used with this version, or are not for the owner, or where the
+    owner has too many runs under way; `LabelError` for a name or notes that are too long;
+    ValueError where the options are of another kind.
     """
     if not isinstance(options, kind_named(kind).options):
         raise ValueError(f"{type(options).__name__} are no options of {kind}")
     _check(kind_named(kind), version, owner_id, options, trusted)
+    if not trusted:
+        _refuse_too_many(owner_id)
     run = Run.objects.create(
-        owner_id=owner_id, version=version, kind=kind, parameters=options.as_dict()
+        owner_id=owner_id,
+        version=version,
+        kind=kind,
+        parameters=options.as_dict(),
+        name=tidy_name(name),
+        notes=tidy_notes(notes),
+        made_from=made_from,
     )
     ring_on_commit()
     return run
@@ -86,12 +112,52 @@ def _check(
     """Refuse what will not do; the one place for it, wherever a run is started from."""
     problems: Sequence[Problem] = options.problems()
     owner = get_user_model()._default_manager.get(pk=owner_id)
-    if not problems and not trusted and not is_operator(owner):
-        problems = options.reserved()
+    if version.question_set.archived_at is not None:
+        raise RefusedError("archived")
+    if being_undone(version.question_set_id):
+        raise RefusedError("undoing")
+    if not problems and not trusted:
+        problems = not_allowed(owner, options)
     if not problems and kind.check is not None:
         problems = kind.check(version, owner, options)
     if problems:
         raise OptionError(problems)
+
+
+def _refuse_too_many(owner_id: int) -> None:
+    """Refuse one run more where somebody who is no operator has as many as are allowed at a time.
+
+    Paused ones count, or they could all be resumed at once. The owner's row is locked, so that two
+    requests at a time do not both find a place.
+    """
+    owner = get_user_model()._default_manager.select_for_update().get(pk=owner_id)
+    most = settings.RUNS_PER_USER
+    if is_operator(owner):
+        return
+    if Run.objects.filter(owner=owner, state__in=UNFINISHED).count() >= most:
+        raise OptionError([problem("too_many_runs", most=most)])
+
+
+def rename(run: Run, name: str, notes: str) -> None:
+    """Give a run a name and notes, "" for none. Raises `LabelError`."""
+    run.name, run.notes = tidy_name(name), tidy_notes(notes)
+    run.save(update_fields=["name", "notes"])
+
+
+def tidy_name(name: str) -> str:
+    """Return a name on one line. Raises `LabelError` where it is too long."""
+    return _fits("name", " ".join(name.split()), LONGEST_NAME)
+
+
+def tidy_notes(notes: str) -> str:
+    """Return notes with one kind of line break. Raises `LabelError` where they are too long."""
+    return _fits("notes", "\n".join(notes.strip().splitlines()), LONGEST_NOTES)
+
+
+def _fits(field: str, text: str, most: int) -> str:
+    if len(text) > most:
+        raise LabelError(field, len(text), most)
+    return text
 
 
 def cancel(run: Run) -> bool:
@@ -140,7 +206,8 @@ def resume(run: Run) -> bool:
 def again(run: Run, owner_id: int) -> Run:
     """Start a run of the same version with the same parameters, beside the old one.
 
-    Raises `OptionError` where these are not for the owner, or will not do any more. A kind or
+    Raises `OptionError` where these are not for the owner, or will not do any more, or where the
+    owner has too many runs under way. A kind or
     parameters that this version of the platform does not know make a run that fails and says so.
     """
     try:
@@ -150,8 +217,13 @@ def again(run: Run, owner_id: int) -> Run:
         pass
     else:
         _check(kind, run.version, owner_id, options, trusted=False)
+    _refuse_too_many(owner_id)
     follower = Run.objects.create(
-        owner_id=owner_id, version_id=run.version_id, kind=run.kind, parameters=run.parameters
+        owner_id=owner_id,
+        version_id=run.version_id,
+        kind=run.kind,
+        parameters=run.parameters,
+        made_from=run,
     )
     ring_on_commit()
     return follower

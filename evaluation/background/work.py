@@ -10,11 +10,15 @@ from collections.abc import Callable
 
 from django.db.models.functions import Now
 
+from evaluation import recruiting
 from evaluation.backends import BackendError
+from evaluation.background import guarding, interims, removals
 from evaluation.background.doorbell import ring
 from evaluation.background.leases import Claim, Heartbeat, LeaseLostError, claim_oldest
 from evaluation.kinds import UnknownKindError, kind_of
 from evaluation.models import Run
+from evaluation.models.interims import interims_wait
+from evaluation.models.runs import GRADING
 from evaluation.steps.checkpoints import OutOfTimeError, RunInputError, Turn
 
 logger = logging.getLogger(__name__)
@@ -36,21 +40,33 @@ def work_one_turn(
 
     Returns
     -------
-    Whether there was a run. If so, the bell was rung for the next one, or for the rest of it.
+    Whether there was a run, or something to delete. If so, the bell was rung for the next one, or
+    for the rest of it.
 
     Raises
     ------
     Exception
         Whatever made the run fail, after its reason was stored.
     """
+    removed = removals.turn()
+    if interims_wait():
+        interims.turn()
     claim = claim_oldest(worker_name())
     if claim is None:
-        return False
+        if removed:
+            ring()
+        return removed
     try:
         kind = kind_of(Run.objects.only("kind").get(pk=claim.run_id))
         assert kind.run is not None  # or it would be no kind of run
-        with Heartbeat(claim) as heartbeat:
-            kind.run(Turn(claim.run_id, claim.fenced, heartbeat.check, clock() + seconds, clock))
+        with guarding.guarded(claim) as sign, Heartbeat(claim) as heartbeat:
+
+            def check() -> None:
+                sign()
+                heartbeat.check()
+
+            kind.run(Turn(claim.run_id, claim.fenced, check, clock() + seconds, clock))
+        _let_it_count(claim.run_id)
     except OutOfTimeError:
         claim.release()
     except LeaseLostError:
@@ -67,6 +83,13 @@ def work_one_turn(
     finally:
         ring()
     return True
+
+
+def _let_it_count(run_id: int) -> None:
+    """Admit by the scores of a run that is done, where it counts for its set from now on."""
+    done = Run.objects.filter(pk=run_id, state=Run.State.DONE, kind=GRADING)
+    for question_set in done.values_list("version__question_set", flat=True):
+        recruiting.follow(question_set)
 
 
 def fail(claim: Claim, reason: str) -> None:

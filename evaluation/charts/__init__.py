@@ -15,6 +15,7 @@ from evaluation.charts.chart import Chart
 from evaluation.charts.comparisons import comparisons_chart, pair_chart
 from evaluation.charts.convergence import convergence_chart
 from evaluation.charts.grades import grades_chart, ranks_chart
+from evaluation.charts.history import Occasion, history_chart
 from evaluation.charts.lines import Series, lines_chart
 from evaluation.charts.placement import placement_chart
 from evaluation.charts.questions import questions_chart
@@ -23,12 +24,14 @@ from evaluation.charts.worker import worker_chart
 
 __all__ = [
     "Chart",
+    "Occasion",
     "Series",
     "answers_chart",
     "comparisons_chart",
     "convergence_chart",
     "estimates_chart",
     "grades_chart",
+    "history_chart",
     "lines_chart",
     "map_chart",
     "pair_chart",

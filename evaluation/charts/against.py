@@ -8,7 +8,8 @@ from uuid import UUID
 from evaluation.charts.chart import Chart
 from evaluation.charts.scales import Scale, three_digits, tick_label
 from evaluation.charts.svg import Drawing
-from evaluation.reports.against import AgainstReport, WorkerChange
+from evaluation.reports.against import AgainstReport
+from evaluation.reports.movers import WorkerChange
 
 MOST = 1000
 LEFT, RIGHT, TOP, BOTTOM = 48.0, 14.0, 10.0, 44.0
@@ -68,6 +69,8 @@ def against_chart(
 
 def _tip(worker: WorkerChange) -> str:
     ranks = f"rank {worker.rank_before or 'none'}, then {worker.rank_after or 'none'}"
+    if worker.moved is not None:
+        ranks += f"; among those in both {worker.place_before}, then {worker.place_after}"
     return (
         f"{worker.name}\ngrade {three_digits(worker.grade_before)}, then "
         f"{three_digits(worker.grade_after)}\n{ranks}"

@@ -76,7 +76,7 @@ def map_chart(
         title="The answers as a map",
         explanation=(
             "Answers that mean about the same lie close together. The bigger a dot, the more its "
-            "worker's answers count; the stronger its colour, the better the grade. The star is "
+            "worker's answers count; the more it stands out, the better the grade. The star is "
             "the consensus: the middle of all answers, each counted by its weight. Diamonds are "
             "models' answers, which never count. Point at one, touch it, or use the arrow keys."
         ),

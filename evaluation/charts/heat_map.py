@@ -6,22 +6,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+import numpy as np
+
 from evaluation.charts.chart import Chart
+from evaluation.charts.labels import labels
 from evaluation.charts.scales import three_digits
-from evaluation.charts.svg import Drawing, fitting, width_of
+from evaluation.charts.svg import Drawing, width_of
 from evaluation.reports.heat_map import COLUMNS, ROWS, HeatBlock, HeatOverview
 
-SHADES = 6
-COSINE = (0.0, 0.2, 0.4, 0.6, 0.8)
+SHADES = 7
 LEGEND = 30.0
 NAMES = 130.0
 
 
 @dataclass(frozen=True)
 class Shades:
-    """Numbers to colours: below the first bound the palest, from the last on the strongest.
+    """Numbers to colours: below the first bound dark blue, from the last on yellow.
 
-    `names` are what each colour means, where the bounds themselves do not say it.
+    The colours grow lighter step by step, so they are in order without hues too; they are the same
+    on light pages and on dark ones. `names` are what each colour means, where the bounds
+    themselves do not say it.
     """
 
     bounds: Sequence[float]
@@ -29,35 +33,55 @@ class Shades:
 
     def __call__(self, score: float) -> str:
         """Return the look of a field."""
-        return f"heat-{sum(score >= bound for bound in self.bounds)}"
+        return self.look(sum(score >= bound for bound in self.bounds))
+
+    def look(self, step: int) -> str:
+        """Return the look of the numbers above so many bounds; few bounds span all colours."""
+        return f"heat-{round(step * (SHADES - 1) / max(1, len(self.bounds)))}"
 
     @property
     def words(self) -> list[str]:
         """What each colour means."""
         if self.names:
             return list(self.names)
-        names = [f"{bound:.2g}" for bound in self.bounds]
+        if not self.bounds:
+            return ["all alike"]
+        digits = 2 if len({round(bound, 2) for bound in self.bounds}) == len(self.bounds) else 4
+        names = [f"{bound:.{digits}f}" for bound in self.bounds]
         between = [f"to {high}" for high in names[1:]]
         return [f"below {names[0]}", *between, f"{names[-1]} and more"]
 
+    @property
+    def legend(self) -> list[tuple[str, str]]:
+        """Each look with what it means, lowest first."""
+        return [(self.look(step), words) for step, words in enumerate(self.words)]
 
-def shades(scores: Sequence[float], similarity: str) -> Shades:
-    """Return the colours: fixed ones for cosines, else between the least and the greatest."""
-    if similarity == "cosine" or not scores:
-        return Shades(COSINE)
-    low, high = min(scores), max(scores)
-    width = (high - low) / SHADES or 1.0
-    return Shades([low + width * step for step in range(1, SHADES)])
+
+def shades(scores: Sequence[float], quantiles: Sequence[float] = ()) -> Shades:
+    """Return the colours: each is for about as many answers as another one.
+
+    Bounds between equal steps would give nearly all good answers one colour. `quantiles` are those
+    of the whole run, so that blocks of it can be compared; without them they are of `scores`.
+    """
+    found = list(quantiles)
+    if not found and len(scores):
+        found = np.quantile(scores, [step / SHADES for step in range(1, SHADES)]).tolist()
+    rounded = sorted({round(bound, 2) for bound in found})
+    if len(rounded) < 3:  # hardly any spread to two digits
+        rounded = sorted(set(found))
+    # The least number of all cannot be below itself.
+    lowest = min(scores, default=0.0)
+    return Shades([bound for bound in rounded if quantiles or bound > lowest])
 
 
 def block_chart(
     block: HeatBlock,
-    similarity: str,
+    quantiles: Sequence[float] = (),
     worker_link: Callable[[UUID], str] = lambda _: "",
 ) -> Chart:
     """Return the picture of a block, a field for each worker and question."""
     scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
-    colours = shades(scores, similarity)
+    colours = shades(scores, quantiles)
 
     def draw(width: float) -> Drawing:
         narrow = width <= 600
@@ -74,13 +98,15 @@ def block_chart(
             f"{len(block.workers)} workers and {len(block.questions)} questions",
         )
         drawing.root.set("data-columns", str(len(block.questions)))
+        columns = labels([question.name for question in block.questions], NAMES)
         for at, question in enumerate(block.questions):
-            name = fitting(question.name, NAMES)
-            drawing.text(left + (at + 0.5) * wide + 4, top - 6, name, "label", size=11, turned=True)
+            x, full = left + (at + 0.5) * wide + 4, question.name
+            drawing.text(x, top - 6, columns[at], "label", size=11, turned=True, full=full)
+        people = labels([worker.name for worker in block.workers], left - 8, 11)
         for at, worker in enumerate(block.workers):
             y = top + at * high
-            name = fitting(worker.name, left - 8, 11)
-            drawing.text(left - 6, y + high / 2 + 4, name, "label", "end", 11)
+            middle = y + high / 2 + 4
+            drawing.text(left - 6, middle, people[at], "label", "end", 11, full=worker.name)
             for column, (question, cell) in enumerate(
                 zip(block.questions, block.cells[at], strict=True)
             ):
@@ -112,9 +138,9 @@ def block_chart(
         title="Who answered what how well",
         explanation=(
             "A row is a worker (best grade on top), a column a question (easiest on the left), a "
-            "field the likeness of the answer to the consensus of the others: the stronger the "
-            "colour, the nearer. A pale row is a worker who disagrees everywhere, a pale column a "
-            "question that divides the crowd. Fields with a stroke have no answer."
+            "field the likeness of the answer to the consensus of the others: yellow is near, dark "
+            "blue far. A blue row is a worker who disagrees everywhere, a blue column a question "
+            "that divides the crowd. Empty fields have no answer."
         ),
         draw=draw,
         note=""
@@ -129,12 +155,11 @@ def block_chart(
 
 
 def overview_chart(
-    overview: HeatOverview, similarity: str, link: Callable[[int, int], str] = lambda *_: ""
+    overview: HeatOverview, link: Callable[[int, int], str] = lambda *_: ""
 ) -> Chart:
     """Return the picture of the groups; `link` leads from a worker and a question to a block."""
     rows, columns = len(overview.workers_to), len(overview.questions_to)
-    scores = [mean for row in overview.means for mean in row if mean is not None]
-    colours = shades(scores, similarity)
+    colours = overview_shades(overview)
 
     def draw(width: float) -> Drawing:
         left, top = 8.0, 26.0
@@ -167,8 +192,7 @@ def overview_chart(
         explanation=(
             "Best workers on top, worst at the bottom; easiest questions on the left, hardest on "
             "the right. A field is the mean likeness of the answers of some neighbouring workers "
-            "to some neighbouring questions. Click a field, or press Enter on it, to see its "
-            "answers one by one below."
+            "to some neighbouring questions: yellow is near to the consensus, dark blue far."
         ),
         draw=draw,
         note=(
@@ -176,6 +200,11 @@ def overview_chart(
             f"{overview.questions_to[-1]:,} questions in {columns} groups."
         ),
     )
+
+
+def overview_shades(overview: HeatOverview) -> Shades:
+    """Return the colours of the groups, by their own means."""
+    return shades([mean for row in overview.means for mean in row if mean is not None])
 
 
 def _draw_group(
@@ -199,11 +228,10 @@ def _draw_group(
 
 def _places(colours: Shades, width: float, missing: str) -> list[tuple[float, int, str, str]]:
     places, x, row = [], 8.0, 0
-    for at, words in enumerate([*colours.words, missing]):
+    for look, words in [*colours.legend, ("missing", missing)]:
         wanted = 20 + width_of(words) + 10
         if x + wanted > width and x > 8:
             x, row = 8.0, row + 1
-        look = "missing" if at == len(colours.words) else f"heat-{at}"
         places.append((x, row, look, words))
         x += wanted
     return places

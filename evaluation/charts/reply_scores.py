@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.charts.chart import Chart
+from evaluation.charts.labels import labels
 from evaluation.charts.scales import Scale, three_digits
-from evaluation.charts.svg import Drawing, fitting
+from evaluation.charts.svg import Drawing
 
 LOWEST, HIGHEST = 0.0, 5.0
 MARK = 8.0
@@ -69,10 +70,11 @@ def _drawn(items: Sequence[ItemScores], systems: Sequence[str], width: float) ->
         drawing.line(scale(tick), TOP - 6, scale(tick), floor, "grid")
         drawing.text(scale(tick), TOP - 12, str(tick), "faint", "middle")
     y = TOP
-    for one, placed, height in zip(items, lanes, heights, strict=True):
-        name = one.item if width <= 600 else f"{one.item}  {one.variation}"
+    names = [one.item if width <= 600 else f"{one.item}  {one.variation}" for one in items]
+    shown = labels(names, left - 8)
+    for one, name, label, placed, height in zip(items, names, shown, lanes, heights, strict=True):
         drawing.line(0, y + height, width, y + height, "grid")
-        drawing.text(0, y + height / 2 + 4, fitting(name, left - 8), "label")
+        drawing.text(0, y + height / 2 + 4, label, "label", full=name)
         for system, score, lane in placed:
             drawing.mark(f"{one.item}, {systems[system]}: {three_digits(score)}")
             _mark(drawing, scale(score), y + AIR / 2 + MARK + 1 + lane * LANE, system)
@@ -106,9 +108,10 @@ def _mark(drawing: Drawing, x: float, y: float, system: int) -> None:
 
 
 def _legend(drawing: Drawing, systems: Sequence[str], y: float, width: float) -> None:
-    for system, name in enumerate(systems):
+    shown = labels(systems, width - 2 * MARK - 20)
+    for system, (name, label) in enumerate(zip(systems, shown, strict=True)):
         _mark(drawing, MARK + 1, y, system)
-        drawing.text(2 * MARK + 10, y + 4, fitting(name, width - 2 * MARK - 20), "label")
+        drawing.text(2 * MARK + 10, y + 4, label, "label", full=name)
         y += LEGEND
     drawing.diamond(MARK + 1, y, "consensus", 5)
     drawing.text(2 * MARK + 10, y + 4, "average of the systems", "label")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from evaluation.charts.chart import Chart
+from evaluation.charts.labels import labels
 from evaluation.charts.scales import Scale, around, tick_label
 from evaluation.charts.svg import LETTERS, Drawing, fitting, width_of
 
@@ -114,11 +116,17 @@ class Layout:
         top = self.top + at * self.row_height
         drawing.rectangle(0, top, self.width, self.row_height, "hit")
         if self.stacked:
-            name = fitting(self.names[at], self.right - self.left)
+            name = self._labels[at]
             drawing.text(self.left, top + 14, name, "label")
         elif self.named:
-            name = fitting(self.names[at], self.left - 14)
+            name = self._labels[at]
             drawing.text(self.left - 12, self.y(at) + 4, name, "label", "end")
+
+    @cached_property
+    def _labels(self) -> list[str]:
+        """The names as there is room for them; a row's tooltip has the whole one."""
+        room = self.right - self.left if self.stacked else self.left - 14
+        return labels(self.names, room)
 
     def draw_heading(self, drawing: Drawing, y: float, text: str) -> None:
         """Draw what a part without rows is, where names stand."""

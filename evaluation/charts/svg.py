@@ -59,13 +59,15 @@ LOOKS: dict[str, dict[str, str]] = {
         "fill": "none",
     },
     "grid-strong": {"stroke": "#94a3b8", "stroke-width": "1", "stroke-dasharray": "2 3"},
-    # From pale to strong, so that it is read without seeing colours.
-    "heat-0": {"fill": "#f1f5f9", "stroke": "#cbd5e1", "stroke-width": "0.5"},
-    "heat-1": {"fill": "#ccfbf1"},
-    "heat-2": {"fill": "#5eead4"},
-    "heat-3": {"fill": "#14b8a6"},
-    "heat-4": {"fill": "#0f766e"},
-    "heat-5": {"fill": "#134e4a"},
+    # From dark to light in even steps of lightness (OKLab), so that they are in order without
+    # seeing hues. A dark page has the same ones, or its order would be the reverse.
+    "heat-0": {"fill": "#23367b"},
+    "heat-1": {"fill": "#41557f"},
+    "heat-2": {"fill": "#647280"},
+    "heat-3": {"fill": "#898f7e"},
+    "heat-4": {"fill": "#b0ab77"},
+    "heat-5": {"fill": "#d8c869"},
+    "heat-6": {"fill": "#ffe54e"},
     "missing": {"fill": "#ffffff", "stroke": "#cbd5e1", "stroke-width": "0.5"},
     "faint-line": {"stroke": "#64748b", "stroke-width": "1"},
     "paper": {"fill": "#ffffff"},
@@ -183,14 +185,21 @@ class Drawing:
         anchor: Anchor = "start",
         size: float | None = None,
         turned: bool = False,
+        full: str = "",
     ) -> None:
-        """Add a line of text, upwards if `turned`; its direction is its own, its place is not."""
+        """Add a line of text, upwards if `turned`; its direction is its own, its place is not.
+
+        `full` is what a cut text stands for: it is told when the text is pointed at.
+        """
         where = {"x": number(x), "y": number(y), "text-anchor": anchor, "unicode-bidi": "isolate"}
         if size is not None:
             where["font-size"] = number(size)
         if turned:
             where["transform"] = f"rotate(-90 {number(x)} {number(y)})"
-        self._add("text", where, look).text = clean(text)
+        added = self._add("text", where, look)
+        added.text = clean(text)
+        if full and " ".join(full.split()) != text:
+            ET.SubElement(added, "title").text = clean(full)
 
     def mark(self, tip: str, link: str = "", data: Mapping[str, str] | None = None) -> None:
         """Open a group that says `tip` when it is pointed at, and leads to `link`.

@@ -8,6 +8,7 @@ import numpy as np
 
 from evaluation.charts.chart import Chart
 from evaluation.charts.heat_map import Shades, draw_legend, legend_height
+from evaluation.charts.labels import labels
 from evaluation.charts.scales import three_digits
 from evaluation.charts.svg import Drawing, fitting
 from evaluation.flow.views.finding import disagreement_of
@@ -59,17 +60,19 @@ def views_chart(together: Together, link: Callable[[int], str] = lambda _: "") -
         for at, view in enumerate(sides):
             words = f"{LETTERS[at]}  {SIDES[view.side]} ({view.title})"
             drawing.text(4, 14 + LINE * at, fitting(words, width - 8), "label")
+        models = labels(together.models, block - GAP, 11)
         for model in range(shown):
             x = left + model * block
-            name = fitting(together.models[model], block - GAP, 11)
-            drawing.text(x, top - 20, name, "label", size=11)
+            full = together.models[model]
+            drawing.text(x, top - 20, models[model], "label", size=11, full=full)
             for at in range(len(sides)):
                 middle = x + (at + 0.5) * field
                 drawing.text(middle, top - 5, LETTERS[at], "faint", "middle", 10)
+        names = labels([together.questions[question] for question in order], left - 10, 11)
         for row, question in enumerate(order):
             y = top + row * ROW
-            name = fitting(together.questions[question], left - 10, 11)
-            drawing.text(left - 6, y + ROW - 4, name, "label", "end", 11)
+            full = together.questions[question]
+            drawing.text(left - 6, y + ROW - 4, names[row], "label", "end", 11, full=full)
             for model in range(shown):
                 for at, view in enumerate(sides):
                     place = found.places[at, model, question]
@@ -98,10 +101,10 @@ def views_chart(together: Together, link: Callable[[int], str] = lambda _: "") -
         title="Every model on every question, from all sides",
         explanation=(
             "A row is a question, a block of columns a model, each column a side from which it "
-            "was looked at. The stronger the colour, the higher the answer stands among all "
+            "was looked at. The yellower a field, the higher the answer stands among all "
             "answers in that view: nearer to people, surer, steadier, better at noticing what has "
-            "no answer. Questions on which the sides disagree most stand on top: dark beside pale "
-            "within a block is an answer to read."
+            "no answer. Questions on which the sides disagree most stand on top: blue beside "
+            "yellow within a block is an answer to read."
         ),
         draw=draw,
         note=f"The {len(order)} of {n_questions:,} questions with the strongest disagreement."

@@ -14,6 +14,7 @@ from annotations.exchange import InputError
 
 MOHLER = "mohler2011/answers.csv"
 MOHLER_QUESTIONS = "mohler2011/questions.csv"
+BEETLE = "beetle2013/answers.csv"
 REMEDY = "Give the folder that holds the published mohler2011/ and crowdwsa2019/ with --data."
 
 
@@ -53,6 +54,20 @@ class Translations:
     sentences: NDArray[np.str_]
     texts: list[str]
     truth: dict[str, str]
+
+
+@dataclass(frozen=True)
+class StudentAnswers:
+    """Answers of students with ids to questions on electricity (Dzikovska et al. 2013).
+
+    Attributes
+    ----------
+    workers, questions, texts : (N,) the first attempt of each student at each question.
+    """
+
+    workers: NDArray[np.str_]
+    questions: NDArray[np.str_]
+    texts: list[str]
 
 
 def load_mohler(folder: Path) -> GradedAnswers:
@@ -95,6 +110,24 @@ def load_crowdwsa(folder: Path, name: str) -> Translations:
         sentences=np.array([sentence for _, sentence in first]),
         texts=list(first.values()),
         truth=truth,
+    )
+
+
+def load_beetle(folder: Path) -> StudentAnswers:
+    """Read beetle2013/answers.csv, keeping a student's first attempt at a question."""
+    first: dict[tuple[str, str], tuple[int, str]] = {}
+    for worker, question, order, text in _rows(
+        folder, BEETLE, ("worker", "question", "order", "answer")
+    ):
+        if not order.isdecimal():
+            raise _no_data_set(folder / BEETLE, f"the order {order!r} is no number")
+        found = first.get((worker, question))
+        if found is None or int(order) < found[0]:
+            first[worker, question] = (int(order), text)
+    return StudentAnswers(
+        workers=np.array([worker for worker, _ in first]),
+        questions=np.array([question for _, question in first]),
+        texts=[text for _, text in first.values()],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from evaluation.evidence.request import Study
 from evaluation.evidence.studies.alarm_rates import reproduce_alarms
 from evaluation.evidence.studies.crowdwsa import reproduce_crowdwsa
+from evaluation.evidence.studies.forecasts import reproduce_forecasts
 from evaluation.evidence.studies.minimal_pairs import reproduce_minimal_pairs
 from evaluation.evidence.studies.model_scoring import reproduce_model_scoring
 from evaluation.evidence.studies.planner import reproduce_planner
@@ -19,6 +20,7 @@ STUDIES: dict[str, Study] = {
     "questions": reproduce_questions,
     "simulation": reproduce_simulation,
     "planner": reproduce_planner,
+    "forecasts": reproduce_forecasts,
     "crowdwsa": reproduce_crowdwsa,
     "minimal-pairs": reproduce_minimal_pairs,
     "remedies": reproduce_remedies,

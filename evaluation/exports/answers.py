@@ -11,12 +11,13 @@ from django.db.models.functions import Coalesce, Length
 from annotations.exchange.facts import (
     FACTS,
     OF_RUN,
+    SIGNALS,
     written_object,
     written_seconds,
     written_time,
 )
 from annotations.exchange.header import OF_ANSWERS
-from annotations.models import QuestionSetVersion, Response
+from annotations.models import GRADED, QuestionSetVersion, Response
 from annotations.models.access import Anybody
 from evaluation.exports.pseudonyms import pseudonyms as pseudonyms_of
 from evaluation.exports.table import AT_ONCE, Export, Row, seen_by
@@ -42,8 +43,12 @@ def answers(
     *,
     pseudonyms: bool = False,
     user: Anybody | None = None,
+    checks: bool = False,
 ) -> Export:
     """All submitted answers of a version, in the order in which they came.
+
+    Answers to practice and attention questions are in no run, so that they stand in a file of their
+    own: with `checks` these are written, without it all others.
 
     With a run, its scores of each answer and its grades of the worker stand beside them, empty
     for what did not go into it. With `pseudonyms` nobody is named: ids are replaced, and cells
@@ -52,18 +57,24 @@ def answers(
     rows = seen_by(user, Response.objects.all()).filter(
         submission__version=version, state=Response.State.SUBMITTED
     )
+    if checks:
+        rows = rows.exclude(question__role__in=GRADED)
+    elif version.questions.exclude(role__in=GRADED).exists():
+        rows = rows.filter(question__role__in=GRADED)
     size = rows.aggregate(n=Count("pk"), length=Coalesce(Sum(Length("text")), Value(0)))
     header = ("worker", "question", "answer", *FACTS, *(OF_RUN if run else ()), OF_ANSWERS)
+    header += SIGNALS
     name = pseudonyms_of(version.question_set) if pseudonyms else None
 
     def read() -> Iterator[Row]:
         grades = {} if run is None else _grades(run)
         for row in _values(rows, run).iterator(AT_ONCE):
             worker, panel, question, text, status, *facts, extra, worker_key = row[:15]
+            first_draft, signals, *counts = row[15 : 15 + len(SIGNALS)]
             rejected, started, submitted, seconds, state, *times = facts
             graded: tuple[object, ...] = ()
             if run is not None:
-                graded = (str(run.public_id), *row[15:], *grades.get(worker_key, UNGRADED))
+                graded = (str(run.public_id), *row[-2:], *grades.get(worker_key, UNGRADED))
             yield (
                 name(panel, worker) if name else worker,
                 question,
@@ -79,9 +90,14 @@ def answers(
                 None if name else written_object(extra),
                 *graded,
                 FORMAT,
+                written_time(first_draft),
+                signals or None,
+                *counts,
             )
 
-    return Export("answers", version, header, read, size["n"], size["length"])
+    return Export(
+        "checks" if checks else "answers", version, header, read, size["n"], size["length"]
+    )
 
 
 def _values(rows: QuerySet[Response], run: Run | None) -> QuerySet[Response, Any]:
@@ -91,6 +107,7 @@ def _values(rows: QuerySet[Response], run: Run | None) -> QuerySet[Response, Any
         *("rejected", "started_at", "submitted_at", "work_seconds"),
         *(f"submission__{name}" for name in OF_SUBMISSION),
         *("extra", "submission__worker_id"),
+        *SIGNALS,
     ]
     if run is not None:
         rows = rows.annotate(of_run=FilteredRelation("scores", condition=Q(scores__run=run)))

@@ -24,7 +24,8 @@ def questions(version: QuestionSetVersion, user: Anybody | None = None) -> Expor
     rows = seen_by(user, Question.objects.all()).filter(version=version)
     columns = (
         *("external_id", "text", "passage__external_id", "kind", "choices"),
-        *("accepted_answers", "answerable", "category", "language", "metadata"),
+        *("accepted_answers", "answerable", "category", "language"),
+        *("role", "feedback", "max_characters", "metadata"),
     )
     header = ("question", "text", "passage", *columns[3:], OF_QUESTIONS)
 
@@ -33,22 +34,23 @@ def questions(version: QuestionSetVersion, user: Anybody | None = None) -> Expor
         for name, text, passage, kind, choices, accepted, answerable, *about in found.iterator(
             AT_ONCE
         ):
-            category, language, metadata = about
+            *about, metadata = about
             yield (
                 *(name, text, passage, kind, _listed(choices), _listed(accepted)),
-                *(ANSWERABLE[answerable], category, language, written_object(metadata), FORMAT),
+                *(ANSWERABLE[answerable], *about, written_object(metadata), FORMAT),
             )
 
     return Export("questions", version, header, read, *_size(rows))
 
 
 def passages(version: QuestionSetVersion, user: Anybody | None = None) -> Export:
-    """The passages in their order."""
+    """The passages in their order; of an image what it shows in words, not the image."""
     rows = seen_by(user, Passage.objects.all()).filter(version=version)
-    header = ("passage", "title", "text", "language", "metadata", OF_PASSAGES)
+    beside = ("language", "format", "image_alt")
+    header = ("passage", "title", "text", *beside, "metadata", OF_PASSAGES)
 
     def read() -> Iterator[Row]:
-        columns = ("external_id", "title", "text", "language", "metadata")
+        columns = ("external_id", "title", "text", *beside, "metadata")
         found = rows.order_by("position", "pk").values_list(*columns)
         for *cells, metadata in found.iterator(100):
             yield (*cells, written_object(metadata), FORMAT)

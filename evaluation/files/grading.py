@@ -26,7 +26,13 @@ from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.backends import parse_spec
 from evaluation.files.graded import FileGrading
 from evaluation.files.metrics import refuse_to_replace
-from evaluation.files.remedies import anchors_of, excluded_workers, refuse_to_replace_grades
+from evaluation.files.remedies import (
+    anchors_of,
+    listed_workers,
+    refuse_problems,
+    refuse_to_leave_nobody,
+    refuse_to_replace_grades,
+)
 from evaluation.files.summary import refuse_to_replace_results
 from evaluation.files.tables import ANCHORS, files_of, write_tables
 from evaluation.files.vectors import read_vectors
@@ -52,6 +58,7 @@ class GradingRequest:
     parameters: AqerParameters
     output: Path
     exclude_workers: str | None = None
+    collapse_workers: str | None = None
     anchors: Path | None = None
     duplicates: Duplicates = Duplicates.REFUSE
     overwrite: bool = False
@@ -71,7 +78,7 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
     if request.parameters.suggest_anchors:
         refuse_to_replace_grades(request.output / ANCHORS)
     with OutputFolder(request.output) as folder:
-        grading = _grading(request, progress)
+        grading = graded(request, progress)
         write_tables(folder, grading)
     return grading
 
@@ -79,12 +86,14 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
 def _refuse_to_replace_inputs(request: GradingRequest) -> None:
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
-    listed = None if request.exclude_workers is None else Path(request.exclude_workers)
-    inputs = (request.answers, request.models, vectors, listed, request.anchors)
+    lists = (request.exclude_workers, request.collapse_workers)
+    listed = [None if one is None else Path(one) for one in lists]
+    inputs = (request.answers, request.models, vectors, *listed, request.anchors)
     refuse_to_replace(request.output, files_of(request.parameters), inputs)
 
 
-def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
+def graded(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
+    """Grade; nothing is written. Raises as `grade_file`."""
     answers = read_people(request.answers, request.columns, request.duplicates)
     models = None
     if request.models is not None:
@@ -97,11 +106,18 @@ def _grading(request: GradingRequest, progress: Progress | None) -> FileGrading:
     if models is not None:
         hashes["models"] = models.sha256
     if request.exclude_workers is not None:
-        listed = excluded_workers(request.exclude_workers, request.columns, answers, given)
+        listed = listed_workers(request.exclude_workers, request.columns, answers, given)
+        refuse_to_leave_nobody(listed, given)
         excluded = tuple(listed.lines)
         parameters = replace(given.parameters, exclude_workers=excluded)
         given = replace(given, parameters=parameters, excluded=excluded)
         hashes["exclude_workers"] = listed.sha256
+    if request.collapse_workers is not None:
+        listed = listed_workers(request.collapse_workers, request.columns, answers, given)
+        parameters = replace(given.parameters, collapse_workers=tuple(listed.lines))
+        refuse_problems(listed.name, parameters)
+        given = replace(given, parameters=parameters, collapsed=tuple(listed.lines))
+        hashes["collapse_workers"] = listed.sha256
     if request.anchors is not None:
         anchors = read_anchors(request.anchors, request.columns)
         given = replace(given, anchors=anchors_of(anchors, answers.name, given))
@@ -145,7 +161,10 @@ def vectors_from(
 def answers_of(file: AnswerFile) -> Answers:
     """Return the workers' answers; a key is the number of the row in its file."""
     return Answers.of(
-        (record.row, record.worker, record.question, record.text, record.is_rejected)
+        (
+            *(record.row, record.worker, record.question, record.text, record.is_rejected),
+            record.facts and record.facts.submitted_at,
+        )
         for record in file.records
     )
 

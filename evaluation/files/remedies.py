@@ -10,15 +10,17 @@ from annotations.exchange import AnchorFile, AnswerFile, ColumnNames, InputError
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.outside_information import given_workers
 from evaluation.flow.inputs import GradingInput
+from evaluation.flow.parameters import AqerParameters
+from evaluation.options import TERMINAL
 from evaluation.texts.near import perhaps
 
 LOOK = "Check the id; ids are case-sensitive."
 
 
-def excluded_workers(
+def listed_workers(
     text: str, columns: ColumnNames, answers: AnswerFile, given: GradingInput
 ) -> WorkerList:
-    """Return whom to exclude of those who are graded, by a file or ids in the text itself.
+    """Return who is named of those who are graded, by a file or ids in the text itself.
 
     Raises `InputError` for every id that is in no answer, with ids like it.
     """
@@ -34,11 +36,23 @@ def excluded_workers(
     problems.raise_if_any()
     # Whose answers were all rejected has no vote already.
     lines = {worker: line for worker, line in listed.lines.items() if worker in voting}
-    listed = replace(listed, lines=lines)
-    if len(voting) == len(lines):
-        problems.add(None, None, "all workers are in it", "Leave somebody to grade by.")
-    problems.raise_if_any()
-    return listed
+    return replace(listed, lines=lines)
+
+
+def refuse_to_leave_nobody(excluded: WorkerList, given: GradingInput) -> None:
+    """Raise `InputError` where everybody who is graded would be excluded."""
+    if len(excluded.lines) == len(given.workers):
+        raise InputError.single(
+            excluded.name, "all workers are in it", "Leave somebody to grade by."
+        )
+
+
+def refuse_problems(name: str, parameters: AqerParameters) -> None:
+    """Raise `InputError` for what contradicts each other once `name` was read."""
+    for problem in parameters.problems():
+        raise InputError.single(
+            name, TERMINAL.told(AqerParameters, problem), "Give both, or neither."
+        )
 
 
 def anchors_of(anchors: AnchorFile, answers: str, given: GradingInput) -> list[tuple[int, float]]:

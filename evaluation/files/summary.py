@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ def summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
 
 def alarm_cells(alarm: Alarm) -> dict[str, Any]:
     """Return the columns of alarms.csv, with what the alarm says."""
-    return {**alarm.as_dict(), "message": TERMINAL.said(alarm.message)}
+    outcome = "" if alarm.outcome is None else TERMINAL.said(alarm.outcome)
+    return {**alarm.as_dict(), "message": TERMINAL.said(alarm.message), "outcome": outcome}
 
 
 def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:
@@ -111,7 +113,17 @@ def _remedies(grading: Grading) -> dict[str, Any] | None:
     report, changes = grading.graded.remedies, grading.changes()
     if report is None or changes is None:
         return None
-    return {**report.as_dict(), "compared_with_plain": changes.summary()}
+    found = report.as_dict()
+    nobody = dict.fromkeys(("first", "n_first", "n_timed"))
+    if "groups" in found:
+        found["groups"] = [{**group, **nobody, **group} for group in found["groups"]]
+    return {
+        **found,
+        "groups_not_asked_for": report.left,
+        "gone": [alarm_cells(alarm) for alarm in grading.alarms.gone],
+        "camps_now": [asdict(camp) for camp in grading.alarms.camps_now],
+        "compared_with_plain": changes.summary(),
+    }
 
 
 def _comparisons(scores: ModelScores | None) -> list[dict[str, Any]]:

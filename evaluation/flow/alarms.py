@@ -42,10 +42,24 @@ DONT_KNOW = 0.2
 FEWEST_DONT_KNOW = 3
 # A group is alike because nobody in it knows, where so many of its answers say so.
 MOSTLY = 0.5
+# Two answers are called nearly identical from this cosine on.
+NEARLY = 0.9
 # Answers shown of an alarm, and workers or questions named: a cell of a table has its limits.
 SHOWN = 50
 NAMED = 5000
-COLUMNS = ("kind", "severity", "statistic", "threshold", "workers", "questions", "message")
+COLUMNS = (
+    *("kind", "severity", "statistic", "threshold", "workers", "questions", "message"),
+    *("state", "outcome"),
+)
+OPEN, REMEDIED = "open", "remedied"
+# What a remedy can bring that takes care of an alarm; see `evaluation.flow.outcomes`.
+ANSWERS = frozenset(
+    f"outcome.{code}"
+    for code in (
+        *("excluded", "some_excluded", "silent_without", "silent", "collapsed", "collapsed_first"),
+        *("settled", "settled_won", "settled_lost", "settled_questions", "nearest_camp"),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +89,9 @@ class Alarm:
     workers, questions : ids it is about, none for the whole crowd; at most 5,000 are named.
     message : evidence, meaning and what to do; it names nobody.
     exhibits : the answers that show what it says.
+    outcome : what became of it after a remedy; None in a run without remedies.
+    reviewed : the state that people gave it; "" where nobody did.
+    state : "remedied" where a remedy of this run takes care of it, else "open".
     """
 
     kind: str
@@ -85,9 +102,21 @@ class Alarm:
     questions: tuple[Any, ...]
     message: Message
     exhibits: tuple[SideBySide, ...] = ()
+    outcome: Message | None = None
+    reviewed: str = ""
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a remedy of this run takes care of it."""
+        return self.outcome is not None and self.outcome.code in ANSWERS
+
+    @property
+    def state(self) -> str:
+        """What became of it in a word; what people made of it goes before."""
+        return self.reviewed or (REMEDIED if self.is_answered else OPEN)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the columns of alarms.csv; the message is still to be said."""
+        """Return the columns of alarms.csv; message and outcome are still to be said."""
         return {column: getattr(self, column) for column in COLUMNS}
 
 
@@ -95,12 +124,18 @@ class Alarm:
 class Alarms:
     """Everything that was found, alarms before notices before information.
 
-    `camps` has the questions with 6 answers or more, whether an alarm is about them or not.
+    Attributes
+    ----------
+    camps : the questions with 6 answers or more, whether an alarm is about them or not.
+    gone : what rang before workers were excluded, and does not any more.
+    camps_now : after a remedy, the camps of the crowd and which one the ranking follows.
     """
 
     found: tuple[Alarm, ...]
     checks: tuple[Looked, ...]
     camps: dict[Any, CampedAnswers] = field(default_factory=dict)
+    gone: tuple[Alarm, ...] = ()
+    camps_now: tuple[Any, ...] = ()
 
     def checks_as_dicts(self) -> list[dict[str, Any]]:
         """Return the checks as plain values, ready for JSON."""
@@ -136,15 +171,29 @@ def crowd_for_alarms(
     """
     if graded.plain is None:
         return graded.aqer, answers
-    plain_vectors = outside and outside.plain_vectors
-    if plain_vectors is not None:
-        answers = replace(answers, vectors=plain_vectors, models=None)
+    answers = plainly(answers, outside)
     out = set(outside.excluded) if outside else set()
     if not out:
         return graded.plain, answers
-    rows = np.flatnonzero([worker not in out for worker in answers.workers])
+    answers = rows_of(answers, np.flatnonzero([worker not in out for worker in answers.workers]))
+    plain = replace(parameters.without_remedies(), bootstrap=0, init="equal", nli=None)
+    aqer = plain.estimator().fit(
+        answers.vectors, labels_of(answers.workers), labels_of(answers.questions)
+    )
+    return aqer, answers
+
+
+def plainly(answers: GradedAnswers, outside: OutsideInformation | None) -> GradedAnswers:
+    """Return the answers as they were written; without models where these were not kept so."""
+    if outside is None or outside.plain_vectors is None:
+        return answers
+    return replace(answers, vectors=outside.plain_vectors, models=None)
+
+
+def rows_of(answers: GradedAnswers, rows: Integers) -> GradedAnswers:
+    """Return some of the answers, which keep their numbers."""
     kept = rows.tolist()
-    answers = replace(
+    return replace(
         answers,
         texts=[answers.texts[row] for row in kept],
         workers=[answers.workers[row] for row in kept],
@@ -152,11 +201,6 @@ def crowd_for_alarms(
         vectors=answers.vectors[rows],
         rows=kept,
     )
-    plain = replace(parameters.without_remedies(), bootstrap=0, init="equal", nli=None)
-    aqer = plain.estimator().fit(
-        answers.vectors, labels_of(answers.workers), labels_of(answers.questions)
-    )
-    return aqer, answers
 
 
 def joined(ids: Iterable[object]) -> str:
@@ -170,16 +214,21 @@ def alarms_of(
     answers: GradedAnswers,
     progress: Progress | None = None,
     model_names: Mapping[Any, str] | None = None,
+    ranking: AQER | None = None,
 ) -> Alarms:
     """Look for everything that a requester should know before trusting a grading.
 
-    `model_names` says how models are called in messages, by id; by default the id.
+    Parameters
+    ----------
+    model_names : how models are called in messages, by id; by default the id.
+    ranking : the grading that people go by, whose draws say how steady it is; by default `aqer`.
+        With remedies the two differ, and the plain one that is looked at has no draws.
     """
     if progress is not None:
         progress("alarms", 0, 1)
     place = _Places.of(aqer, answers)
-    other, reason = _other_raw(parameters, answers)
-    seen = survey(aqer, other, _speech(place, answers.models), answers.vectors, reason)
+    other, reason = _other_raw(parameters, aqer, answers)
+    seen = survey(aqer, other, _speech(place, answers.models), answers.vectors, reason, ranking)
     said = np.array([says_dont_know(text) for text in answers.texts], dtype=bool)
     proven = [
         # Who says again and again that he does not know needs nobody to copy from.
@@ -189,7 +238,9 @@ def alarms_of(
         for group in seen.kinship.groups
     ]
     found = [*findings(seen, proven), *_dont_know(place, said)]
-    alarms = tuple(_alarm(place, finding, model_names or {}) for finding in in_order(found))
+    alike = _nearly_identical(seen)
+    told = [_with_counts(finding, alike) for finding in in_order(found)]
+    alarms = tuple(_alarm(place, finding, model_names or {}) for finding in told)
     if progress is not None:
         progress("alarms", 1, 1)
     return Alarms(alarms, tuple(_checks(seen)), _camps(place, seen.questions))
@@ -237,8 +288,13 @@ def _speech(place: _Places, models: ModelColumns | None) -> list[ModelSpeech]:
     ]
 
 
-def _other_raw(parameters: AqerParameters, answers: GradedAnswers) -> tuple[Floats | None, str]:
-    """Return raw scores by words alone, workers in the order of the run, or why there are none."""
+def _other_raw(
+    parameters: AqerParameters, aqer: AQER, answers: GradedAnswers
+) -> tuple[Floats | None, str]:
+    """Return raw scores by words alone, workers in the order of the run, or why there are none.
+
+    Those vote who vote in the run, and it starts where that started.
+    """
     if parameters.embedder == OTHER_GRADER:
         return None, "graded_by_words_already"
     try:
@@ -254,7 +310,9 @@ def _other_raw(parameters: AqerParameters, answers: GradedAnswers) -> tuple[Floa
         bootstrap=0,
     ).estimator()
     codes = codes_of(np.array(answers.workers, dtype=object))[0]
-    other.fit(vectors, codes, codes_of(np.array(answers.questions, dtype=object))[0])
+    asked = codes_of(np.array(answers.questions, dtype=object))[0]
+    votes = aqer.fitted_.crowd.rules.electorate
+    other.fit(vectors, codes, asked, electorate=replace(votes, cap=None))
     return other.raw_, ""
 
 
@@ -278,6 +336,28 @@ def _dont_know(place: _Places, said: Booleans) -> list[Finding]:
             exhibits=exhibits,
         )
     ]
+
+
+def _nearly_identical(seen: Survey) -> dict[tuple[int, ...], tuple[int, int]]:
+    """Return of each group's pairs of answers how many are nearly identical, and how many."""
+    pairs, found = seen.pairs, {}
+    for group in seen.kinship.groups:
+        inside = np.zeros(pairs.n_workers, dtype=bool)
+        inside[group.members] = True
+        here = (inside[pairs.left] & inside[pairs.right])[pairs.pair]
+        alike = int((pairs.cosine[here] >= NEARLY).sum())
+        found[tuple(group.members.tolist())] = (alike, int(here.sum()))
+    return found
+
+
+def _with_counts(finding: Finding, alike: Mapping[tuple[int, ...], tuple[int, int]]) -> Finding:
+    """Return a finding about a group with numbers that a person can check."""
+    counts = alike.get(tuple(finding.workers.tolist()))
+    if counts is None or finding.kind not in ("copies", "clique"):
+        return finding
+    n_alike, n_pairs = counts
+    more = {"n_alike": n_alike, "n_pairs": n_pairs, "mostly_alike": 2 * n_alike >= n_pairs}
+    return replace(finding, figures={**finding.figures, **more})
 
 
 def _alarm(place: _Places, finding: Finding, model_names: Mapping[Any, str]) -> Alarm:

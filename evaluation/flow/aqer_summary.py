@@ -82,13 +82,20 @@ class QuestionCamps:
 
 @dataclass(frozen=True)
 class CopyGroup:
-    """Workers, by public id, whose answers are alike, and whether they vote as one."""
+    """Workers, by public id, whose answers are alike, and whether they vote as one.
+
+    `first` was the first to answer `n_first` of the `n_timed` questions whose times tell, and keeps
+    the vote; None where times do not tell.
+    """
 
     collapsed: bool
     workers: tuple[str, ...] = ()
     kappa: float | None = None
     mean_cosine: float | None = None
     verdict: str = ""
+    first: str | None = None
+    n_first: int | None = None
+    n_timed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -171,17 +178,43 @@ class ComparedWithPlain:
 
 
 @dataclass(frozen=True)
+class Camp:
+    """A camp of the crowd after a remedy; see `evaluation.flow.outcomes.CampNow`."""
+
+    workers: tuple[str, ...]
+    agreement: float | None
+    follows: bool
+
+
+@dataclass(frozen=True)
+class GoneAlarm:
+    """An alarm that rang before workers were excluded; workers by public id, messages as stored."""
+
+    kind: str
+    severity: str
+    statistic: float | None
+    threshold: float | None
+    workers: tuple[str, ...]
+    n_questions: int
+    message: Mapping[str, Any]
+    outcome: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class RemediesDone:
     """What the remedies of a run did; None or nothing where they were not asked for."""
 
     asked_for: tuple[str, ...] = ()
     excluded_workers: int = 0
     groups: tuple[CopyGroup, ...] = ()
+    groups_not_asked_for: int = 0
     candidates: Candidates | None = None
     anchors: AnchorChoice | None = None
     suggested_anchors: SuggestedAnchors | None = None
     questions_with_camps: tuple[CampedQuestion, ...] | None = None
     spelling: Mapping[str, Any] | None = None
+    gone: tuple[GoneAlarm, ...] = ()
+    camps_now: tuple[Camp, ...] = ()
     compared_with_plain: ComparedWithPlain = field(default_factory=ComparedWithPlain)
 
 

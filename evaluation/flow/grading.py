@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -11,6 +13,7 @@ from evaluation.flow.alarms import Alarms, GradedAnswers, alarms_of, crowd_for_a
 from evaluation.flow.fitting import Graded, ModelColumns, grade
 from evaluation.flow.grade_changes import GradeChanges, standings_of
 from evaluation.flow.inputs import GradingInput
+from evaluation.flow.outcomes import Look, with_outcomes
 from evaluation.flow.remedies import OutsideInformation, RemedyReport
 from evaluation.flow.results import Results
 from evaluation.flow.signatures import aqer_signature, versions
@@ -133,8 +136,11 @@ def grade_answers(
         kept,
         outside,
     )
-    crowd, answers = crowd_for_alarms(parameters, graded, answers, outside)
-    alarms = alarms_of(parameters, crowd, answers, progress, given.model_names)
+    crowd, theirs = crowd_for_alarms(parameters, graded, answers, outside)
+    alarms = alarms_of(parameters, crowd, theirs, progress, given.model_names, graded.aqer)
+    if graded.remedies is not None:
+        look = Look(parameters, graded, answers, outside, given.model_names)
+        alarms = with_outcomes(alarms, look, crowd, theirs)
     return Grading(given, embedded, graded, alarms)
 
 
@@ -152,11 +158,20 @@ def _outside(given: GradingInput, embedded: Embedded) -> OutsideInformation:
     return OutsideInformation(
         texts=given.answered.texts,
         excluded=given.excluded,
+        collapsed=given.collapsed,
+        times=_seconds(given.answered.times),
         anchor_rows=[row for row, _ in given.anchors],
         anchor_grades=[grade for _, grade in given.anchors],
         plain_vectors=embedded.plain,
         spelling=embedded.spelling,
     )
+
+
+def _seconds(times: Sequence[datetime | None]) -> list[float]:
+    """Return times as seconds, NaN for none; empty where nobody took any."""
+    if not any(times):
+        return []
+    return [math.nan if time is None else time.timestamp() for time in times]
 
 
 def grading_warnings(
@@ -214,7 +229,7 @@ def remedy_warnings(report: RemedyReport) -> list[Message]:
     kept = sum(not group.is_collapsed for group in report.groups)
     found += _counted(Message("groups_not_collapsed", {"count": kept}))
     if "collapse_copies" in report.names and not report.groups:
-        found.append(Message("no_copies"))
+        found.append(Message("no_copies_of_workers") if report.left else Message("no_copies"))
     if report.questions is not None and not report.questions:
         found.append(Message("no_question_camps"))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from itertools import compress
 from typing import Any, Self
 
@@ -20,7 +21,8 @@ class _Columns:
     def of(cls, rows: Iterable[Sequence[Any]]) -> Self:
         """Return the columns of some rows, which have a value for each of them in their order."""
         rows = list(rows)
-        return cls(*([row[at] for row in rows] for at in range(len(fields(cls)))))
+        width = len(rows[0]) if rows else len(fields(cls))
+        return cls(*([row[at] for row in rows] for at in range(width)))
 
     def kept(self, wanted: Iterable[bool]) -> Self:
         """Return the rows that are wanted, in their order."""
@@ -38,6 +40,7 @@ class Answers(_Columns):
     ----------
     keys : by which the caller knows each of them again. workers, questions : ids.
     texts : as written, "" where nothing was. rejected : refused where it was collected.
+    times : when it was sent, None where nobody knows; () where nobody ever took any.
     """
 
     keys: Sequence[Any]
@@ -45,6 +48,7 @@ class Answers(_Columns):
     questions: Sequence[Any]
     texts: Sequence[str]
     rejected: Sequence[bool]
+    times: Sequence[datetime | None] = ()
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -98,6 +102,7 @@ class GradingInput:
     n_rejected : answers that were left out because they were refused where they were collected.
     n_repeated : rows that said once more what an earlier one said, and were left out.
     excluded : ids of workers who do not vote, each among the workers.
+    collapsed : ids of workers whose groups of copies vote as one; () for all groups.
     anchors : rows of `answered` that an expert graded, and the grades.
     model_names : how models are called in messages, by id; the id itself without.
     """
@@ -109,6 +114,7 @@ class GradingInput:
     n_rejected: int = 0
     n_repeated: int = 0
     excluded: Sequence[Any] = ()
+    collapsed: Sequence[Any] = ()
     anchors: Sequence[tuple[int, float]] = ()
     model_names: Mapping[Any, str] = field(default_factory=dict)
 
@@ -140,6 +146,9 @@ class GradingInput:
             digest.update(b"\x1d")
         for at, grade in self.anchors:
             digest.update(f"{answers.keys[at]}\x1f{grade!r}\x1e".encode())
+        # Times say whose answers vote for a group of copies.
+        for time in answers.times if self.parameters.collapse_copies and any(answers.times) else ():
+            digest.update(f"{time and time.astimezone(UTC).isoformat()}\x1e".encode())
         return digest.hexdigest()
 
 

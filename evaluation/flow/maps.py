@@ -23,6 +23,9 @@ from evaluation.methods.projection import (
 )
 from evaluation.methods.undefined import or_none
 
+# Colours of the heat map, each for as many answers as another one.
+SHARES = 7
+
 
 @dataclass(frozen=True)
 class Maps:
@@ -97,6 +100,7 @@ def heat_map(grading: Grading) -> dict[str, Any]:
     """Return mean leave-one-out scores by groups of workers and of questions, ready for JSON.
 
     Workers stand by grade (those without one last), questions by their mean score, easiest first.
+    `quantiles` part all scores into seven equal shares: bounds of colours.
     """
     aqer, answers = grading.graded.aqer, grading.given.answered
     worker, _ = codes_of(answers.workers)
@@ -114,6 +118,7 @@ def heat_map(grading: Grading) -> dict[str, Any]:
         "counts": found.counts.tolist(),
         "workers_to": found.workers_to.tolist(),
         "questions_to": found.questions_to.tolist(),
+        "quantiles": _quantiles(scores),
     }
 
 
@@ -144,6 +149,14 @@ def _ends_at(means: Floats, exemplars: Floats) -> bool:
 
 def _last(values: Floats) -> Floats:
     return np.where(np.isnan(values), -np.inf, values)
+
+
+def _quantiles(scores: Floats) -> list[float]:
+    known = scores[~np.isnan(scores)]
+    if not len(known):
+        return []
+    parts = np.quantile(known, [part / SHARES for part in range(1, SHARES)])
+    return [round(float(value), 4) for value in parts]
 
 
 def _or_none(value: float) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from evaluation.backends import FOR_OPERATORS, BackendError, parse_spec
+from evaluation.backends import BackendError, for_operators, kind_of, named_model, parse_spec
 from evaluation.methods import AQER
 from evaluation.options import (
     Choice,
@@ -21,7 +21,8 @@ from evaluation.options import (
     option,
     problem,
 )
-from evaluation.options.declaration import ADVANCED, BASIC, NOT_SIGNED
+from evaluation.options.declaration import ADVANCED, BASIC, NOT_SIGNED, named
+from evaluation.options.parameters import short_hash
 from evaluation.texts.spelling import LANGUAGES
 
 REMEDIES = "remedies"
@@ -30,12 +31,9 @@ MOST_DRAWS = 100_000
 OF_ESTIMATOR = frozenset(inspect.signature(AQER).parameters)
 
 
-def _kind(spec: str) -> str:
-    """Return the kind of an embedder, "" for what is none."""
-    try:
-        return parse_spec(spec).kind
-    except BackendError:
-        return ""
+def _only_of(workers: tuple[str, ...]) -> str:
+    """Return how a signature tells whose groups vote as one; "" for all groups."""
+    return f"-of-{len(workers)}-{short_hash(sorted(workers))}" if workers else ""
 
 
 def _unreadable(spec: str) -> Problem | None:
@@ -44,11 +42,6 @@ def _unreadable(spec: str) -> Problem | None:
     except BackendError as error:
         return problem("unreadable", "embedder", reason=str(error))
     return None
-
-
-def _reserved(spec: str) -> str:
-    kind = _kind(spec)
-    return kind if kind in FOR_OPERATORS else ""
 
 
 @dataclass(frozen=True)
@@ -78,7 +71,9 @@ class AqerParameters(Parameters):
             other_help="Such as sentence-transformers:all-mpnet-base-v2. The worker must have it. "
             "Operators may name a server or a file as well.",
             test=_unreadable,
-            reserved=_reserved,
+            reserved=for_operators,
+            loads=named_model,
+            short="{value}",
             metavar="SPEC",
         ),
     )
@@ -123,6 +118,7 @@ class AqerParameters(Parameters):
             "{init:entailment}.",
             optional=True,
             only_with=("init", "entailment"),
+            loads=named,
             signed_as=NOT_SIGNED,
             metavar="NAME",
         ),
@@ -136,6 +132,7 @@ class AqerParameters(Parameters):
                 "mean": "weighted mean of the vectors",
                 "majority": "weighted majority of each word",
             },
+            short="{value}",
         ),
     )
     stopping: str = option(
@@ -149,6 +146,7 @@ class AqerParameters(Parameters):
                 "paper": "as in the paper: mean change small",
             },
             sign=lambda of: f"{of.stopping}({of.tolerance:g})",
+            short="stopping {value}",
         ),
     )
     tolerance: float = option(
@@ -245,6 +243,7 @@ class AqerParameters(Parameters):
             file="workers who do not vote and get no grade: their ids, parted by commas, or a file "
             "with an id on each line or a table with the column worker",
             metavar="FILE|ID,...",
+            short="without {value}",
             signed_as=REMEDIES,
             gathered=True,
         ),
@@ -258,7 +257,22 @@ class AqerParameters(Parameters):
             group=REMEDIES,
             signed_as=REMEDIES,
             gathered=True,
-            sign=lambda of: f"{of.group_vote:g}",
+            sign=lambda of: f"{of.group_vote:g}{_only_of(of.collapse_workers)}",
+        ),
+    )
+    collapse_workers: tuple[str, ...] = option(
+        (),
+        Ids(
+            label="Only the groups of",
+            help="One worker's own id is enough for a group. Left empty, every group that is found "
+            "votes as one; only with {collapse_copies}.",
+            group=REMEDIES,
+            only_with=("collapse_copies", True),
+            file="let only the groups of copies vote as one that these workers belong to: their "
+            "ids, parted by commas, or a file with an id on each line or a table with the column "
+            "worker",
+            metavar="FILE|ID,...",
+            signed_as=NOT_SIGNED,
         ),
     )
     group_vote: float = option(
@@ -272,6 +286,7 @@ class AqerParameters(Parameters):
             only_with=("collapse_copies", True),
             empty_is_default=True,
             signed_as=NOT_SIGNED,
+            short="vote of a group {value}",
         ),
     )
     weight_cap: float | None = option(
@@ -312,6 +327,7 @@ class AqerParameters(Parameters):
             highest=100_000,
             or_zero=True,
             why="one grade cannot be compared",
+            short="{value} answers to suggest",
             empty_is_default=True,
             signed_as=REMEDIES,
             gathered=True,
@@ -348,6 +364,7 @@ class AqerParameters(Parameters):
             group=REMEDIES,
             optional=True,
             choices=dict.fromkeys(LANGUAGES, ""),
+            short="spelling corrected ({value})",
             implied="en",
             metavar="LANGUAGE",
             signed_as=REMEDIES,
@@ -364,6 +381,9 @@ class AqerParameters(Parameters):
         "unknown_workers": "{exclude_workers}: nobody of the name answered here: {reason}",
         "several_workers": "{exclude_workers}: workers of several panels have the id: {reason}; "
         "take the id in the address of the worker's page",
+        "unknown_in_groups": "{collapse_workers}: nobody of the name answered here: {reason}",
+        "several_in_groups": "{collapse_workers}: workers of several panels have the id: "
+        "{reason}; take the id in the address of the worker's page",
         "nobody_left": "{exclude_workers} names everybody who answered: leave somebody to grade by",
         "precision_of_file": "{precision} is for models that run here: precomputed vectors keep "
         "their own",
@@ -410,7 +430,7 @@ class AqerParameters(Parameters):
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield what contradicts each other."""
-        kind = _kind(self.embedder)
+        kind = kind_of(self.embedder)
         if kind == "precomputed" and self.precision == "bfloat16":
             yield problem("precision_of_file", "precision")
         if self.init == "entailment" and not self.nli:

@@ -26,6 +26,7 @@ from evaluation.methods.remedies.candidates import Candidates, candidates
 from evaluation.methods.remedies.copies import NamedGroup, named_groups
 from evaluation.methods.remedies.partial_crowd import fit_part
 from evaluation.methods.remedies.question_camps import CampedQuestion, camps_of_answers
+from evaluation.methods.remedies.sources import source_of
 from evaluation.methods.remedies.units import Units, units_of
 from evaluation.methods.statistics.correlation import spearman
 from evaluation.texts.copied import are_copies
@@ -44,6 +45,8 @@ class OutsideInformation:
     ----------
     texts : (N,) as written.
     excluded : ids of workers who do not vote, each among the workers.
+    collapsed : ids of workers whose groups of copies vote as one; () for all groups.
+    times : (N,) seconds at which the answers were given, NaN for none; () without any.
     anchor_rows, anchor_grades : (A,) rows that an expert graded, and the grades.
     plain_vectors : (N, d) of the texts as written where the others are of corrected ones.
     spelling : what was corrected.
@@ -51,6 +54,8 @@ class OutsideInformation:
 
     texts: Sequence[str] = ()
     excluded: Sequence[Hashable] = ()
+    collapsed: Sequence[Hashable] = ()
+    times: Sequence[float] = ()
     anchor_rows: Sequence[int] = ()
     anchor_grades: Sequence[float] = ()
     plain_vectors: Vectors | None = None
@@ -64,7 +69,8 @@ class RemedyReport:
     Attributes
     ----------
     names : the remedies that were asked for.
-    excluded : how many workers do not vote. groups : the named groups of copies.
+    excluded : how many workers do not vote. groups : the groups of copies that were asked for,
+        by default all; left : how many were not.
     candidates, choice : rankings the crowd may be graded by, and the anchors' choice among them;
         None where anchors were neither given nor asked for.
     suggested : rows whose answers an expert should grade.
@@ -75,6 +81,7 @@ class RemedyReport:
     workers: NDArray[np.generic]
     excluded: int = 0
     groups: list[NamedGroup] = field(default_factory=list)
+    left: int = 0
     candidates: Candidates | None = None
     choice: Choice | None = None
     n_anchors: int = 0
@@ -90,16 +97,9 @@ class RemedyReport:
         """Return plain values, ready for JSON, with the names of workers and of questions."""
         out: dict[str, Any] = {"asked_for": list(self.names), "excluded_workers": self.excluded}
         if "collapse_copies" in self.names:
-            out["groups"] = [
-                {
-                    "workers": [name_of(w) for w in self.workers[group.members].tolist()],
-                    "kappa": group.statistic,
-                    "mean_cosine": group.mean_cosine,
-                    "collapsed": group.is_collapsed,
-                    "verdict": group.verdict,
-                }
-                for group in self.groups
-            ]
+            out["groups"] = [self._of_group(group, name_of) for group in self.groups]
+            if self.left:
+                out["groups_not_asked_for"] = self.left
         if self.candidates is not None:
             out["candidates"] = self._of_candidates()
         if self.choice is not None and self.candidates is not None:
@@ -126,6 +126,26 @@ class RemedyReport:
         if self.spelling is not None:
             out["spelling"] = self.spelling
         return out
+
+    def names_of(self, group: NamedGroup) -> list[Any]:
+        """Return the ids of a group's members."""
+        return list(self.workers[group.members].tolist())
+
+    def _of_group(self, group: NamedGroup, name_of: Callable[[Any], Any]) -> dict[str, Any]:
+        found = {
+            "workers": [name_of(worker) for worker in self.names_of(group)],
+            "kappa": group.statistic,
+            "mean_cosine": group.mean_cosine,
+            "collapsed": group.is_collapsed,
+            "verdict": group.verdict,
+        }
+        if group.source is None:
+            return found
+        return found | {
+            "first": name_of(self.workers[group.source.worker].item()),
+            "n_first": group.source.n_first,
+            "n_timed": group.source.n_timed,
+        }
 
     def _of_candidates(self) -> dict[str, Any]:
         assert self.candidates is not None
@@ -175,10 +195,16 @@ def grade_with_remedies(
     flow = _Flow(parameters, vectors, np.asarray(workers), np.asarray(questions), outside)
     plain = flow.plain(initial_scores)
     excluded = flow.excluded()
-    groups = flow.groups(excluded)
-    units = flow.units(excluded, [g.members for g in groups if g.is_collapsed])
+    named = flow.groups(excluded)
+    groups = [group for group in named if group.is_asked_for]
+    units = flow.units(excluded, [group for group in groups if group.is_collapsed])
     report = RemedyReport(
-        parameters.remedies, flow.names, len(excluded), groups, spelling=outside.spelling
+        parameters.remedies,
+        flow.names,
+        len(excluded),
+        groups,
+        len(named) - len(groups),
+        spelling=outside.spelling,
     )
     camps = None
     electorate = EVERYBODY
@@ -238,9 +264,20 @@ class _Flow:
         votes = np.ones(len(self.names), dtype=bool)
         votes[excluded] = False
         pairs = self._pairs(np.arange(len(self.worker)), self.worker, len(self.names))
-        return named_groups(pairs.only_workers(votes), self._is_copied, self.parameters.seed)
+        wanted = None
+        if self.parameters.collapse_workers:
+            asked = set(self.outside.collapsed)
+            wanted = np.flatnonzero([name in asked for name in self.names.tolist()])
+        found = named_groups(
+            pairs.only_workers(votes), self._is_copied, self.parameters.seed, wanted
+        )
+        times = np.asarray(self.outside.times, dtype=float)
+        return [
+            replace(group, source=source_of(group.members, self.worker, self.question, times))
+            for group in found
+        ]
 
-    def units(self, excluded: Integers, groups: list[Integers]) -> Units | None:
+    def units(self, excluded: Integers, groups: list[NamedGroup]) -> Units | None:
         """Return who votes; None where everybody does."""
         if not len(excluded) and not groups:
             return None
@@ -250,7 +287,8 @@ class _Flow:
             self.question,
             len(self.names),
             excluded,
-            groups,
+            [group.members for group in groups],
+            [None if group.source is None else group.source.worker for group in groups],
             euclidean=self.parameters.similarity == "euclidean",
         )
 

@@ -17,12 +17,12 @@ from annotations.exchange.importing.target import (
     quoted,
     version_of,
 )
-from annotations.exchange.problems import Problems
+from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, same_text
 from annotations.exchange.reading.source import Readable
 from annotations.exchange.records import ModelAnswerRecord, ModelAsking
 from annotations.models import QuestionSet
-from evaluation.models import LanguageModel, LLMResponse, request_hash
+from evaluation.models import LanguageModel, LLMResponse, Removal, request_hash
 
 LONGEST_NAME = 255
 IMPORTED = request_hash("", {})
@@ -97,6 +97,12 @@ def _models(file: ModelAnswerFile, question_set: QuestionSet) -> tuple[dict[str,
     n_new = 0
     for name in dict.fromkeys(record.model for record in file.records):
         model, made = LanguageModel.objects.get_or_create(owner_id=question_set.owner_id, name=name)
+        if Removal.objects.filter(target_id=model.public_id, finished_at=None).exists():
+            raise InputError.single(
+                file.name,
+                f"the model {name} is being deleted",
+                "Import the file again once it is gone, or call the model by another name.",
+            )
         keys[name] = model.pk
         n_new += made
     return keys, n_new

@@ -1,8 +1,9 @@
 """What experts judge blindly: answers of people, and whatever a kind of run puts before them.
 
 `declaration` says what is judged, and on which scale; `sample` draws some of what a run has and
-asks experts to judge it; `tasks` leads an expert from one to the next; `given` reads what they
-said. `ANSWERS` is the declaration for answers of people.
+asks experts to judge it, `audit` some of the answers of a grading; `tasks` leads an expert from one
+to the next, `inbox` tells of everything that waits; `given` reads what they said. `ANSWERS` is the
+declaration for answers, of people and of models.
 """
 
 from evaluation.judging.declaration import ANSWERS, Choice, Exhibit, Judging, Part
@@ -15,9 +16,11 @@ from evaluation.judging.tasks import (
     Task,
     ask,
     judge,
+    last_judged,
     progress,
     queues,
     task,
+    undo,
 )
 
 __all__ = [
@@ -36,8 +39,10 @@ __all__ = [
     "draw",
     "given_of",
     "judge",
+    "last_judged",
     "progress",
     "progress_by_expert",
     "queues",
     "task",
+    "undo",
 ]

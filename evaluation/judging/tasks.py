@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from secrets import randbelow
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from annotations.models import QuestionSet, Response
 from evaluation.judging.declaration import ANSWERS, Choice, Part, parts_of
 from evaluation.models import HumanJudgement, JudgementRequest, Run
+from evaluation.models.judgements import THINGS
 
 # Requests get a random place below it.
 PLACES = 1_000_000
@@ -75,7 +77,9 @@ class NotAskedError(LookupError):
     """Something that the expert was not asked to judge."""
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
+    """Something to judge, and whether it is."""
+
     task: UUID
     done: bool
     declared: Declared
@@ -94,14 +98,14 @@ def ask(run: Run | None, responses: Iterable[Response], expert: int) -> None:
 
 def progress(question_set: QuestionSet, expert: int) -> Progress:
     """Return how far an expert is with everything of a set, by one query."""
-    return _progress(_rows(question_set, expert))
+    return progress_of(_rows(question_set, expert))
 
 
 def queues(question_set: QuestionSet, expert: int) -> list[Queue]:
     """Return what an expert was asked, answers first, by one query."""
     rows = _rows(question_set, expert)
     return [
-        Queue(declared, _progress([row for row in rows if row.declared == declared]))
+        Queue(declared, progress_of([row for row in rows if row.declared == declared]))
         for declared in sorted({row.declared for row in rows})
     ]
 
@@ -111,13 +115,11 @@ def task(question_set: QuestionSet, expert: int, request: UUID) -> Task | None:
     queue, at = _place_of(_rows(question_set, expert), request)
     if at is None:
         return None
-    asked = JudgementRequest.objects.select_related("exhibit", "response__question__passage").get(
-        public_id=request
-    )
+    asked = JudgementRequest.objects.select_related(
+        "exhibit", "response__question__passage", "llm_response__question__passage"
+    ).get(public_id=request)
     grade, label = (
-        HumanJudgement.objects.filter(
-            response=asked.response_id, exhibit=asked.exhibit_id, expert=expert
-        )
+        HumanJudgement.objects.filter(**_thing(asked), expert=expert)
         .values_list("grade", "label")
         .first()
     ) or (None, "")
@@ -142,13 +144,9 @@ def judge(question_set: QuestionSet, expert: int, request: UUID, choice: Choice)
     queue, at = _place_of(_rows(question_set, expert), request)
     if at is None:
         raise NotAskedError(request)
-    response, exhibit = JudgementRequest.objects.values_list("response", "exhibit").get(
-        public_id=request
-    )
     label = choice.code if choice.grade is None else ""
     HumanJudgement.objects.update_or_create(
-        response_id=response,
-        exhibit_id=exhibit,
+        **_thing(JudgementRequest.objects.get(public_id=request)),
         expert_id=expert,
         defaults={"grade": choice.grade, "label": label},
     )
@@ -156,11 +154,46 @@ def judge(question_set: QuestionSet, expert: int, request: UUID, choice: Choice)
     return undone[0] if undone else None
 
 
+def last_judged(question_set: QuestionSet, expert: int) -> UUID | None:
+    """Return what an expert judged, or changed, last of all in a set; None for nothing."""
+    asked = asked_of(expert, QuestionSet.objects.filter(pk=question_set.pk)).filter(is_done=True)
+    given = HumanJudgement.objects.filter(expert=expert).order_by()
+    times = [
+        Subquery(given.filter(**{thing: OuterRef(thing)}).values("updated_at")[:1])
+        for thing in THINGS
+    ]
+    latest = asked.annotate(at=Coalesce(*times)).order_by("-at", "-pk")
+    return latest.values_list("public_id", flat=True).first()
+
+
+def undo(question_set: QuestionSet, expert: int, request: UUID) -> bool:
+    """Take a judgement back, so that it is still to be given; return whether there was one.
+
+    Raises `NotAskedError`.
+    """
+    asked = (
+        asked_of(expert, QuestionSet.objects.filter(pk=question_set.pk))
+        .filter(public_id=request)
+        .first()
+    )
+    if asked is None:
+        raise NotAskedError(request)
+    gone, _ = HumanJudgement.objects.filter(**_thing(asked), expert=expert).delete()
+    return gone > 0
+
+
+def _thing(asked: JudgementRequest) -> dict[str, Any]:
+    """Return what a request is about, as fields of a judgement."""
+    return {f"{thing}_id": getattr(asked, f"{thing}_id") for thing in THINGS}
+
+
 def _parts(asked: JudgementRequest) -> tuple[Part, ...]:
     if asked.exhibit is not None:
         return parts_of(asked.exhibit.shown)
-    response = asked.response
-    assert response is not None  # the database sees to it that there is one of the two
+    # The database sees to it that there is one of the three. Who wrote it, a person or a model,
+    # shows in nothing.
+    response = asked.response or asked.llm_response
+    assert response is not None
     question, passage = response.question, response.question.passage
     parts = [Part("Question", question.text, "The text of this question is not known.")]
     if passage is not None:
@@ -169,36 +202,48 @@ def _parts(asked: JudgementRequest) -> tuple[Part, ...]:
     return (*parts, Part("Answer", response.text, "It was left empty.", quoted=True))
 
 
-def _progress(rows: list[_Row]) -> Progress:
+def progress_of(rows: list[Row]) -> Progress:
+    """Return how far somebody is with things to judge, in their order."""
     undone = [row.task for row in rows if not row.done]
     first = rows[0].task if rows else None
     return Progress(len(rows), len(rows) - len(undone), undone[0] if undone else None, first)
 
 
-def _place_of(rows: list[_Row], request: UUID) -> tuple[list[_Row], int | None]:
+def _place_of(rows: list[Row], request: UUID) -> tuple[list[Row], int | None]:
     """Return what is judged beside a request, in order, and the place of the request in it."""
     declared = next((row.declared for row in rows if row.task == request), None)
     queue = [row for row in rows if row.declared == declared]
     return queue, next((at for at, row in enumerate(queue) if row.task == request), None)
 
 
-def _rows(question_set: QuestionSet, expert: int) -> list[_Row]:
+def _rows(question_set: QuestionSet, expert: int) -> list[Row]:
     """Return the requests of an expert in their order, with whether they are done."""
-    given = HumanJudgement.objects.filter(expert=expert)
-    done = Exists(given.filter(response=OuterRef("response"))) | Exists(
-        given.filter(exhibit=OuterRef("exhibit"))
-    )
-    of_set = Q(
-        response__submission__version__question_set=question_set,
-        response__state=Response.State.SUBMITTED,
-    ) | Q(exhibit__run__version__question_set=question_set)
     rows = (
-        JudgementRequest.objects.filter(of_set, expert=expert)
-        .annotate(is_done=done)
+        asked_of(expert, QuestionSet.objects.filter(pk=question_set.pk))
         .order_by("place", "pk")
         .values_list("public_id", "is_done", "exhibit__run__kind", "exhibit__judging")
     )
-    return [
-        _Row(task, is_done, OF_ANSWERS if name is None else Declared(kind, name))
-        for task, is_done, kind, name in rows
-    ]
+    return [Row(task, is_done, declared_by(kind, name)) for task, is_done, kind, name in rows]
+
+
+def asked_of(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, Any]:
+    """Return what an expert was asked of some sets, with whether it `is_done`."""
+    given = HumanJudgement.objects.filter(expert=expert)
+    done = [Exists(given.filter(**{thing: OuterRef(thing)})) for thing in THINGS]
+    among = sets.order_by().values("pk")
+    of_sets = (
+        Q(
+            response__submission__version__question_set__in=among,
+            response__state=Response.State.SUBMITTED,
+        )
+        | Q(llm_response__question__version__question_set__in=among)
+        | Q(exhibit__run__version__question_set__in=among)
+    )
+    return JudgementRequest.objects.filter(of_sets, expert=expert).annotate(
+        is_done=done[0] | done[1] | done[2]
+    )
+
+
+def declared_by(kind: str | None, name: str | None) -> Declared:
+    """Return which `Judging` it is, by what is stored with an exhibit; None for an answer."""
+    return OF_ANSWERS if name is None else Declared(kind or "", name)

@@ -24,6 +24,7 @@ from evaluation.kinds.registry import (
     judging_of,
     kind_named,
     kind_of,
+    options_of,
     run_kinds,
 )
 
@@ -42,5 +43,6 @@ __all__ = [
     "judging_of",
     "kind_named",
     "kind_of",
+    "options_of",
     "run_kinds",
 ]

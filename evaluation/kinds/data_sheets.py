@@ -15,6 +15,7 @@ from annotations.exchange.writing.sheet import workbook_chunks
 from evaluation.kinds.kind import Kind
 from evaluation.models import Run
 from evaluation.options import SITE
+from evaluation.reports.called import called
 from evaluation.words.columns import column_words
 
 SUMMARY, SIGNATURE, README = "summary.json", "signature.txt", "README.md"
@@ -25,8 +26,8 @@ ABOUT = """\
 
 {words}
 
-Question set: {name}, version {version}. Run {run}, {ended}.
-{notice}
+Question set: {name}, version {version}. Run {called} ({run}), {ended}. Settings: {settings}.
+{notes}{notice}
 `{summary}` holds what the run says of itself: settings, counts, warnings, why numbers are missing.
 `{signature}` is one line that says how it was made: runs of one signature can be compared.
 
@@ -105,6 +106,8 @@ def summary(kind: Kind, run: Run) -> dict[str, object]:
         "kind": kind.name,
         "title": kind.title,
         "run": str(run.public_id),
+        "name": run.name,
+        "notes": run.notes,
         "question_set": {"name": question_set.name, "version": run.version.number},
         "signature": run.signature,
         "input_hash": run.input_hash,
@@ -128,6 +131,7 @@ def readme(kind: Kind, run: Run) -> str:
 
 def _about(kind: Kind, run: Run) -> str:
     question_set = run.version.question_set
+    name = called(run, kind.options)
     ended = f"done on {run.finished_at:%Y-%m-%d %H:%M} UTC" if run.finished_at else "done"
     return ABOUT.format(
         title=kind.title,
@@ -135,6 +139,9 @@ def _about(kind: Kind, run: Run) -> str:
         name=question_set.name,
         version=run.version.number,
         run=run.public_id,
+        called=name.title,
+        settings=name.settings,
+        notes=f"Notes: {run.notes}\n" if run.notes else "",
         ended=ended,
         notice=f"{question_set.notice}\n" if question_set.notice else "",
         summary=SUMMARY,
@@ -153,7 +160,9 @@ def _readme_rows(kind: Kind, run: Run) -> Iterator[Sequence[object]]:
         question_set = run.version.question_set
         yield "", "what", kind.title
         yield "", "question set", f"{question_set.name}, version {run.version.number}"
-        yield "", "run", str(run.public_id)
+        yield "", "run", f"{called(run, kind.options).title} ({run.public_id})"
+        if run.notes:
+            yield "", "notes", run.notes
         yield "", "signature", run.signature
         if question_set.notice:
             yield "", "notice", question_set.notice

@@ -191,6 +191,7 @@ class Kind:
     judging : what experts judge of a run that is done, blindly: each has a page of its own, where
         a random sample is drawn and experts are asked, and a table of what they said.
     needs_answers : whether a version without an answer is refused.
+    reads_answers : whether people's answers are read where there are some, though none is needed.
     check : takes a version, who starts the run, and the options; returns what only the database
         can tell to be wrong with them. Asked wherever a run is started from.
     evaluate, study : its commands on files.
@@ -217,6 +218,7 @@ class Kind:
     standing: Page | None = None
     judging: tuple[Judging, ...] = ()
     needs_answers: bool = True
+    reads_answers: bool = False
     check: Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None = None
     evaluate: Evaluation | None = None
     study: Study | None = None
@@ -228,6 +230,11 @@ class Kind:
         """Add the table of what experts said, for each thing that they judge."""
         said = {one.name: partial(judgements_table, judging=one) for one in self.judging}
         object.__setattr__(self, "tables", {**self.tables, **said})
+
+    @property
+    def reads_people(self) -> bool:
+        """Whether its runs are made of people's answers, too."""
+        return self.needs_answers or self.reads_answers
 
     @property
     def verb(self) -> str:

@@ -12,6 +12,7 @@ from django.utils.module_loading import import_string
 from evaluation.judging import ANSWERS, Judging
 from evaluation.judging.tasks import OF_ANSWERS, Declared
 from evaluation.kinds.kind import Kind
+from evaluation.options import Parameters
 
 if TYPE_CHECKING:
     from evaluation.models import Run
@@ -48,6 +49,14 @@ def kind_named(name: str) -> Kind:
 def kind_of(run: Run) -> Kind:
     """Return the kind of a run. Raises `UnknownKindError`."""
     return kind_named(run.kind)
+
+
+def options_of(run: Run) -> type[Parameters]:
+    """Return the options of a run's kind; none where the site does not know the kind."""
+    try:
+        return kind_of(run).options
+    except UnknownKindError:
+        return Parameters
 
 
 def judging_of(declared: Declared) -> Judging:

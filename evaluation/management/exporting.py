@@ -41,7 +41,7 @@ class ExportCommand(SetCommand):
 
     def add_run(self, parser: CommandParser, what: str) -> None:
         """Whose grades stand beside."""
-        parser.add_argument("--run", metavar="ID|latest", help=what)
+        parser.add_argument("--run", metavar="ID|record|latest", help=what)
 
     def version_of(self, options: dict[str, Any]) -> QuestionSetVersion:
         """The version that is meant; exit status 2 if there is none."""

@@ -8,18 +8,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange.reading.outside_information import given_workers
 from annotations.management.importing import SetCommand
 from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
-from evaluation.background.runs import queue
+from evaluation.background.runs import LabelError, queue
 from evaluation.background.watching import watch
 from evaluation.kinds import Kind
 from evaluation.kinds.data_sheets import write_data
 from evaluation.management.option_arguments import chosen
 from evaluation.models import LanguageModel, Run
+from evaluation.models.runs import LONGEST_NAME
 from evaluation.options import (
     TERMINAL,
     Ids,
@@ -45,12 +46,19 @@ PAUSED = "the run is paused; it goes on when somebody resumes it"
 class RunCommand(SetCommand):
     """Queues a run over the latest version of a set, shows how far it is and prints its report."""
 
+    def add_run_arguments(self, parser: CommandParser) -> None:
+        """Add what people call the run, and whether to wait for it."""
+        add = parser.add_argument
+        add("--name", default="", help=f"what you call the run: {LONGEST_NAME} characters at most")
+        add("--notes", default="", metavar="TEXT", help="why it is made, for its page")
+        add("--no-wait", action="store_true", help="queue the run and end")
+
     def start(self, kind: Kind, options: dict[str, Any]) -> None:
         """Queue, watch, print; with `output` among the options write the tables there."""
         asked = with_ids(chosen(kind.options, options, files=False), options)
         version = self.version(options)
         parameters = with_models(asked, options, version.question_set)
-        run = self.queued(kind, version, parameters)
+        run = self.queued(kind, version, parameters, options["name"], options["notes"])
         if options["no_wait"] or not self.watched(run):
             return
         if run.state == Run.State.PAUSED:
@@ -68,11 +76,20 @@ class RunCommand(SetCommand):
             raise CommandError(f"{question_set} has no questions yet", returncode=BAD_INPUT)
         return version
 
-    def queued(self, kind: Kind, version: QuestionSetVersion, parameters: Parameters) -> Run:
+    def queued(
+        self,
+        kind: Kind,
+        version: QuestionSetVersion,
+        parameters: Parameters,
+        name: str = "",
+        notes: str = "",
+    ) -> Run:
         """Return the run, queued; CommandError (2) for options that will not do."""
         owner = version.question_set.owner_id
         try:
-            run = queue(version, owner, parameters, kind.name, trusted=True)
+            run = queue(version, owner, parameters, kind.name, trusted=True, name=name, notes=notes)
+        except LabelError as error:
+            raise CommandError(f"--{error.field}: {error}", returncode=BAD_INPUT) from None
         except OptionError as error:
             told = TERMINAL.all_told(kind.options, error.problems)
             raise CommandError(printable("\n".join(told)), returncode=BAD_INPUT) from None

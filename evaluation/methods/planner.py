@@ -215,6 +215,75 @@ def workers_needed(mu: float, target_error: float, delta: float = 0.05) -> Requi
     )
 
 
+def answers_for_error(similarity: ArrayLike, target_error: float) -> NDArray[np.float64]:
+    """The fewest answers whose average error does not exceed `target_error`, elementwise.
+
+    From error(S, M) <= t follows M >= r^2 (1 - S^2) / (S^2 (1 - r^2)) with r = 1 - t, so this is
+    what `workers_needed` finds on average, without a search.
+
+    Parameters
+    ----------
+    similarity : array_like
+        S, in -1..1.
+    target_error : float
+        1 - cosine, strictly between 0 and 1.
+
+    Returns
+    -------
+    Array of the same shape of whole numbers from 1; inf where S <= 0.
+
+    Raises
+    ------
+    ValueError : a value is out of range.
+    """
+    S = np.asarray(similarity, dtype=np.float64)
+    if not np.all((S >= -1) & (S <= 1)):
+        raise ValueError("similarity must lie in -1..1")
+    if not 0 < target_error < 1:
+        raise ValueError("target_error must lie strictly between 0 and 1")
+    reached = (1 - target_error) ** 2
+    with np.errstate(divide="ignore", over="ignore"):
+        needed = reached * (1 - S**2) / (S**2 * (1 - reached))
+    # A whole number that rounding lifted is still that number.
+    whole = np.maximum(1.0, np.ceil(needed * (1 - 1e-9)))
+    return np.asarray(np.where(S > 0, whole, np.inf), dtype=np.float64)
+
+
+def width_after(width: ArrayLike, answers: ArrayLike, after: ArrayLike) -> NDArray[np.float64]:
+    """How wide the interval of a mean of `answers` scores is expected to be with `after` of them.
+
+    width sqrt(answers / after): the standard error of a mean falls with the root of its size.
+    Elementwise with broadcasting; the new scores are taken to scatter as the old ones do.
+
+    Raises
+    ------
+    ValueError : a width is negative, or a number of answers below 1 or not whole.
+    """
+    w = np.asarray(width, dtype=np.float64)
+    before, then = np.asarray(answers, dtype=np.float64), np.asarray(after, dtype=np.float64)
+    if not np.all(w >= 0):
+        raise ValueError("width must not be negative")
+    _check_workers(before)
+    _check_workers(then)
+    return np.asarray(w * np.sqrt(before / then), dtype=np.float64)
+
+
+def answers_for_width(width: ArrayLike, answers: ArrayLike, target: float) -> NDArray[np.float64]:
+    """The fewest answers whose interval is expected to be no wider than `target`; see there.
+
+    Never fewer than there are. Array of the broadcast shape, whole numbers.
+
+    Raises
+    ------
+    ValueError : as `width_after`, or target not above 0.
+    """
+    if not (target > 0 and math.isfinite(target)):
+        raise ValueError("target must be above 0")
+    before = np.asarray(answers, dtype=np.float64)
+    needed = width_after(width, answers, 1) ** 2 / target**2
+    return np.asarray(np.maximum(before, np.ceil(needed * (1 - 1e-9))))
+
+
 def _fewest(reached: Callable[[int], bool]) -> int | None:
     """Smallest M for which `reached` holds; it must stay true once it is (both errors fall)."""
     high = 1

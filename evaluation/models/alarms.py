@@ -19,6 +19,10 @@ class Alarm(Result):
     whole crowd. `evidence` lists answers to put side by side, a dictionary each: `question`, `left`
     and `right` (ids of a Question and of Responses; right may be null) and `llm_response` (of an
     LLMResponse, or null); an answer that was withdrawn since is no longer there.
+
+    In a run with remedies `outcome` is a code with values as well: what became of it. `answered`
+    says that a remedy of this very run takes care of it, so that it speaks against the grades no
+    longer, unless somebody opens it again.
     """
 
     class State(models.TextChoices):
@@ -47,6 +51,8 @@ class Alarm(Result):
     questions = models.ManyToManyField(Question, related_name="alarms", blank=True)
     evidence = models.JSONField(default=list)
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
+    outcome = models.JSONField(null=True, blank=True)
+    answered = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
@@ -63,6 +69,10 @@ class Alarm(Result):
 
     def __str__(self) -> str:
         return f"{self.kind} in {self.run_id}"
+
+
+# Alarms that speak against the grades no longer: dismissed, or answered by a remedy of their run.
+SETTLED = Q(state=Alarm.State.DISMISSED) | (Q(answered=True) & ~Q(state=Alarm.State.OPEN))
 
 
 class AlarmReview(Record):

@@ -43,7 +43,9 @@ class WorkerGrade(Result):
     run = models.ForeignKey(
         Run, on_delete=models.CASCADE, related_name="worker_grades", db_index=False
     )
-    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="grades")
+    worker = models.ForeignKey(
+        Worker, on_delete=models.CASCADE, related_name="grades", db_index=False
+    )
     grade = models.FloatField(null=True)
     raw = models.FloatField(null=True)
     raw_low = models.FloatField(null=True)
@@ -94,7 +96,11 @@ class WorkerGrade(Result):
                 name="worker_rank_interval",
             ),
         ]
-        indexes = [models.Index(fields=["run", "rank", "id"], name="worker_grade_list")]
+        indexes = [
+            models.Index(fields=["run", "rank", "id"], name="worker_grade_list"),
+            # All that sorting everybody by their mean score needs, without reading the grades.
+            models.Index(fields=["worker", "run", "leave_one_out"], name="worker_grade_scores"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.worker} in {self.run}"

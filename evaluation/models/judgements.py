@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from annotations.models import VIEWERS, Access, Record, Response
+from evaluation.models.language_models import LLMResponse
 from evaluation.models.runs import Run
 
 LOWEST, HIGHEST = 0.0, 5.0
-# A judgement is of an answer, or of what a run shows.
-SETS = ("response__submission__version__question_set", "exhibit__run__version__question_set")
-OF_ONE_THING = Q(response__isnull=False, exhibit__isnull=True) | Q(
-    response__isnull=True, exhibit__isnull=False
+# A judgement is of a worker's answer, of a model's, or of what a run shows.
+THINGS = ("response", "llm_response", "exhibit")
+SETS = (
+    "response__submission__version__question_set",
+    "llm_response__question__version__question_set",
+    "exhibit__run__version__question_set",
+)
+OF_ONE_THING = reduce(
+    or_,
+    (Q(**{f"{thing}__isnull": thing != one for thing in THINGS}) for one in THINGS),
 )
 
 
@@ -45,7 +55,7 @@ class Exhibit(Record):
 
 
 class HumanJudgement(Record):
-    """What an expert thinks of an answer or an exhibit: a grade of 0 (worst) to 5, or a label.
+    """What an expert thinks of an answer, or an exhibit: a grade of 0 (worst) to 5, or a label.
 
     Experts see their own judgements only: each is to judge by the text alone. `created_at` is when
     it was given, `updated_at` when it was last changed.
@@ -55,6 +65,9 @@ class HumanJudgement(Record):
 
     response = models.ForeignKey(
         Response, on_delete=models.CASCADE, null=True, related_name="judgements"
+    )
+    llm_response = models.ForeignKey(
+        LLMResponse, on_delete=models.CASCADE, null=True, related_name="judgements"
     )
     exhibit = models.ForeignKey(
         Exhibit, on_delete=models.CASCADE, null=True, related_name="judgements"
@@ -73,6 +86,10 @@ class HumanJudgement(Record):
         constraints = [
             models.UniqueConstraint(
                 fields=["expert", "response"], name="human_judgement_once_per_expert"
+            ),
+            models.UniqueConstraint(
+                fields=["expert", "llm_response"],
+                name="human_judgement_of_model_once_per_expert",
             ),
             models.UniqueConstraint(
                 fields=["expert", "exhibit"], name="human_judgement_of_exhibit_once_per_expert"
@@ -96,13 +113,17 @@ class JudgementRequest(Record):
     """What an expert is asked to judge; it is done once there is a `HumanJudgement`.
 
     `place` orders what an expert judges at random, so that the order tells nothing about camps,
-    scores or models. `run` is the one that suggested it, None once that is gone.
+    scores or models. `run` is the one whose results led to it; None for a plain random sample, and
+    once the run is gone.
     """
 
     access = Access(question_set=SETS, people="expert", readers=VIEWERS)
 
     response = models.ForeignKey(
         Response, on_delete=models.CASCADE, null=True, related_name="judgement_requests"
+    )
+    llm_response = models.ForeignKey(
+        LLMResponse, on_delete=models.CASCADE, null=True, related_name="judgement_requests"
     )
     exhibit = models.ForeignKey(
         Exhibit, on_delete=models.CASCADE, null=True, related_name="judgement_requests"
@@ -122,6 +143,10 @@ class JudgementRequest(Record):
         constraints = [
             models.UniqueConstraint(
                 fields=["expert", "response"], name="judgement_request_once_per_expert"
+            ),
+            models.UniqueConstraint(
+                fields=["expert", "llm_response"],
+                name="judgement_request_of_model_once_per_expert",
             ),
             models.UniqueConstraint(
                 fields=["expert", "exhibit"], name="judgement_request_of_exhibit_once_per_expert"

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotations.exchange.records import AnswerStatus
-from annotations.models import VIEWERS, Access, Question, Record, Scoped
+from annotations.models import EDITORS, VIEWERS, Access, Question, Record, Scoped
 from evaluation.models.runs import Run
 
 STATUSES = [status.value for status in AnswerStatus]
@@ -66,6 +66,9 @@ class LanguageModel(Record):
         help_text="Name of the environment variable that holds the key; empty for none.",
     )
     notice = models.TextField(blank=True, help_text="Shown wherever its answers show.")
+    archived_at = models.DateTimeField(
+        null=True, blank=True, help_text="Hidden from lists and choices since then."
+    )
 
     class Meta:
         constraints = [
@@ -90,6 +93,37 @@ class LanguageModel(Record):
     def has_prices(self) -> bool:
         """Whether anybody knows what asking it costs."""
         return self.price_in is not None and self.price_out is not None
+
+
+class LanguageModelNote(Record):
+    """What somebody wrote down about a model, such as what to ask it differently.
+
+    Read by who wrote it, by the model's owner, and by who may change a set that it answered in.
+    """
+
+    access = Access(
+        owner="model__owner",
+        answered_in="model__responses__question__version__question_set",
+        people="author",
+        readers=EDITORS,
+    )
+
+    model = models.ForeignKey(
+        LanguageModel, on_delete=models.CASCADE, related_name="notes", db_index=False
+    )
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="language_model_notes"
+    )
+    text = models.TextField(max_length=4000)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(text=""), name="language_model_note_says_sth"),
+        ]
+        indexes = [models.Index(fields=["model", "-id"], name="language_model_note_newest")]
+
+    def __str__(self) -> str:
+        return f"note {self.public_id}"
 
 
 class LLMResponse(Record):

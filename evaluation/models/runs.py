@@ -15,6 +15,8 @@ UNFINISHED = [*ACTIVE, "paused"]
 FINISHED = ["done", "failed", "cancelled"]
 # The kind of a run where nobody says another.
 GRADING = "aqer"
+LONGEST_NAME = 120
+LONGEST_NOTES = 10_000
 
 
 def known_kinds() -> list[tuple[str, str]]:
@@ -33,7 +35,8 @@ class Run(Record):
     are codes with values (`Message`), in older runs sentences; `error` is
     a sentence or such a code as text. `kind` names one of
     `evaluation.kinds`, which says what `parameters` and `summary` hold; the database takes any
-    name, and a run of a kind that the site does not know fails with the reason.
+    name, and a run of a kind that the site does not know fails with the reason. `name` and `notes`
+    are people's; a run without a name is called by what differs from the defaults.
     """
 
     class State(models.TextChoices):
@@ -56,7 +59,23 @@ class Run(Record):
     )
     version = models.ForeignKey(QuestionSetVersion, on_delete=models.CASCADE, related_name="runs")
     kind = models.CharField(max_length=20, choices=known_kinds, default=GRADING)
+    name = models.CharField(
+        max_length=LONGEST_NAME,
+        blank=True,
+        help_text="What you call it. Left empty, it is called by what differs from the defaults.",
+    )
+    notes = models.TextField(
+        blank=True, max_length=LONGEST_NOTES, help_text="Why it was made, or what it showed."
+    )
     parameters = models.JSONField(default=dict, blank=True)
+    made_from = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="made_into",
+        help_text="The run whose settings this one began with, until that is deleted.",
+    )
     signature = models.TextField(blank=True)
     input_hash = models.CharField(max_length=64, blank=True)
 
@@ -67,6 +86,14 @@ class Run(Record):
     started_at = models.DateTimeField(null=True, blank=True)
     stage_started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    archived_at = models.DateTimeField(
+        null=True, blank=True, help_text="Hidden from lists since then."
+    )
+
+    n_withdrawn = models.PositiveIntegerField(
+        default=0, help_text="Answers it was made of that were taken away since."
+    )
 
     attempt = models.PositiveIntegerField(default=0, help_text="Grows with every claim.")
     crashes = models.PositiveIntegerField(

@@ -15,6 +15,9 @@ from evaluation.options.problems import OptionError, Problem, problem
 BASIC, ADVANCED = "basic", "advanced"
 FILES, DATABASE = "files", "database"
 NOT_SIGNED = ""
+# In a list: characters of a value, ids, and settings that differ.
+SHORT_WORDS, IDS_SHOWN = 60, 3
+GONE = "one that is gone"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,12 +34,16 @@ class Option:
     only_with : another option and the value it must have for this one to be used.
     reserved : what of a value only operators may use, in a word, "" for nothing: it makes the
         server open a file or call another machine.
+    loads : the model that a value has loaded, by a hub's name or from a folder, "" for none;
+        others than operators may only name those that the installation offers.
     empty_is_default : a field of a form that is left empty has the default, as if it was not sent.
     signed_as : name in the signature, by default that of the field; "" where another option's
         part tells it.
     gathered : parts of a signature with one name are joined by "+", each with the option's name,
         and only of options that have not their default.
     sign : how a signature shows the value, out of all parameters.
+    short : how a value that is not the default is told in a list, with ``{value}`` in it, such as
+        "without {value}"; by default the label with the value.
     metavar : what stands for the value in the help of a command. file : what the file holds that
         a command takes instead of the value, where it takes one.
     name, default : those of the field.
@@ -49,10 +56,12 @@ class Option:
     optional: bool = False
     only_with: tuple[str, Any] | None = None
     reserved: Callable[[Any], str] | None = None
+    loads: Callable[[Any], str] | None = None
     empty_is_default: bool = False
     signed_as: str | None = None
     gathered: bool = False
     sign: Callable[[Any], str] | None = None
+    short: str = ""
     metavar: str = "X"
     file: str = ""
     name: str = ""
@@ -90,6 +99,24 @@ class Option:
         """Return a value for people."""
         return "none" if value is None else str(value)
 
+    def in_short(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return in a few words that the option has a value; `names` are those of ids."""
+        words = " ".join(self.brief(value, names).split())
+        if len(words) > SHORT_WORDS:
+            words = f"{words[: SHORT_WORDS - 1].rstrip()}…"
+        return (self.short or f"{self._called()} {{value}}").format(value=words)
+
+    def brief(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return a value in a few words; `names` are those of ids."""
+        # What stands behind a colon explains the words before it.
+        words = self.words(value)
+        return names.get(words) or words.partition(": ")[0]
+
+    def _called(self) -> str:
+        """Return the label as it stands within a sentence."""
+        first, rest = self.label[:1], self.label[1:]
+        return self.label if rest[:1].isupper() else f"{first.lower()}{rest}"
+
     def _invalid(self, value: Any, what: str) -> Problem:
         return problem("invalid", self.name, given=value, what=what)
 
@@ -122,6 +149,12 @@ class Text(Option):
 
     def _read(self, text: str) -> str:
         return text.strip()
+
+    def brief(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return a value in a few words, with names for ids."""
+        if value in self.suggestions:
+            return self.suggestions[value].partition(": ")[0]
+        return "none" if value is None else names.get(str(value), str(value))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,6 +244,10 @@ class Switch(Option):
         """Return a value for people."""
         return "yes" if value else "no"
 
+    def in_short(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return the label, and that it is off where it is on by default."""
+        return self._called() if value else f"{self._called()}: no"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Option):
@@ -243,10 +280,12 @@ class Ids(Option):
 
     Attributes
     ----------
-    uuids : in the database they are public ids. most : how many at most.
+    uuids : in the database they are public ids. gone : what a list calls an id that nobody has any
+        more; "" for the id. most : how many at most.
     """
 
     uuids: bool = False
+    gone: str = ""
     most: int = 100_000
     metavar: str = "FILE"
 
@@ -282,6 +321,12 @@ class Ids(Option):
         """Return a value for people."""
         return ", ".join(value) or "none"
 
+    def brief(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return a value in a few words, with names for ids."""
+        shown = [names.get(one, self.gone or one) for one in value[:IDS_SHOWN]]
+        more = len(value) - len(shown)
+        return ", ".join(shown) + (f" and {more:,} more" if more else "") or "none"
+
 
 @dataclass(frozen=True, kw_only=True)
 class RegisteredModel(Text):
@@ -297,6 +342,10 @@ class RegisteredModel(Text):
     max_length: int = 100
     needed: str = ""
 
+    def brief(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return a value in a few words, with names for ids."""
+        return "none" if value is None else names.get(value, GONE)
+
 
 @dataclass(frozen=True, kw_only=True)
 class RegisteredModels(Ids):
@@ -304,6 +353,7 @@ class RegisteredModels(Ids):
 
     places: tuple[str, ...] = (DATABASE,)
     uuids: bool = True
+    gone: str = GONE
     needed: str = ""
 
 
@@ -358,6 +408,11 @@ class JsonObject(Option):
     def words(self, value: Any) -> str:
         """Return a value for people."""
         return json.dumps(value, sort_keys=True, ensure_ascii=False) if value else "none"
+
+
+def named(model: str | None) -> str:
+    """Return the model that the value of an option is the name of; "" for none (`loads`)."""
+    return model or ""
 
 
 def option(default: Any, kind: Option) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
@@ -76,12 +76,16 @@ class Parameters:
             if getattr(self, other) != wanted:
                 yield problem("only_with", name, other=other, wanted=wanted)
 
-    def reserved(self) -> list[Problem]:
-        """Return what only operators may ask for."""
+    def reserved(self, models: Collection[str]) -> list[Problem]:
+        """Return what only operators may ask for; `models` are those that everybody may name."""
         found = []
         for name, known in self.options().items():
-            if known.reserved and (what := known.reserved(getattr(self, name))):
+            value = getattr(self, name)
+            if known.reserved and (what := known.reserved(value)):
                 found.append(problem("operators_only", name, what=what))
+            if known.loads and (model := known.loads(value)) and model not in models:
+                # What is named stays untold: whether it is there would tell what the server has.
+                found.append(_not_offered(name, models))
         return found
 
     def as_dict(self) -> dict[str, Any]:
@@ -126,6 +130,19 @@ class Parameters:
         """Return those of `settings` that are not at their default."""
         return [setting for setting in cls.settings(stored) if not setting.is_default]
 
+    @classmethod
+    def in_short(cls, stored: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
+        """Return what is not at its default in a few words each; `names` are those of ids.
+
+        What no option is called is left out.
+        """
+        found = []
+        for name, known in cls.options().items():
+            value = stored.get(name, known.plain(known.default))
+            if value != known.plain(known.default):
+                found.append(known.in_short(value, names))
+        return found
+
 
 # How many characters of a hash a signature shows.
 SHORT = 12
@@ -155,6 +172,12 @@ def signed(parameters: Parameters) -> dict[str, str]:
 def short_hash(texts: Sequence[str]) -> str:
     """Return the beginning of one SHA-256 for several texts, in their order."""
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:SHORT]
+
+
+def _not_offered(name: str, models: Collection[str]) -> Problem:
+    if not models:
+        return problem("none_offered", name)
+    return problem("not_offered", name, offered=", ".join(sorted(models)))
 
 
 def _shown(option: Option, parameters: Parameters) -> str:

@@ -39,6 +39,11 @@ SENTENCES = {
     "only_with": "{option} is only used with {setting}",
     "operators_only": "Only operators may use {what}: it opens a file of the server or calls "
     "another machine.",
+    "not_offered": "Only operators may name any model here, others one of these: {offered}. Ask an "
+    "operator to offer more.",
+    "none_offered": "Only operators may name a model here. Ask an operator to offer some to all.",
+    "too_many_runs": "You have {most} runs under way or paused, and more are not taken at a time: "
+    "wait until one has ended, or cancel one",
 }
 
 # How a request and a command name what a form shows by its name.
@@ -159,6 +164,7 @@ LABELS = {
     "anchors": "Use experts' grades",
     "camps": "Several right answers",
     "collapse_copies": "Collapse copies",
+    "collapse_workers": "Only the groups of",
     "embedder": "How texts become vectors",
     "exclude_workers": "Exclude workers",
     "leave_one_out": "Leave one out",

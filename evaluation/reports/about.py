@@ -9,6 +9,7 @@ from uuid import UUID
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.options import Parameters, Setting
+from evaluation.reports.called import Called, called
 
 
 @dataclass(frozen=True)
@@ -17,11 +18,16 @@ class RunAbout:
 
     Attributes
     ----------
+    called : what people call the run; without a name what differs from the defaults, or its date.
+    differs : what differs from the defaults, a few words each. notes : people's, "" without any.
     notice : what must stand wherever answers of the set are shown; "" if nothing.
     settings : every option, with its value in words.
     """
 
     run: UUID
+    called: str
+    differs: tuple[str, ...]
+    notes: str
     state: str
     kind: str
     question_set: UUID
@@ -32,21 +38,31 @@ class RunAbout:
     finished_at: datetime | None
     signature: str
     settings: list[Setting]
+    n_withdrawn: int = 0
 
     @property
     def is_done(self) -> bool:
         """Whether there are results."""
         return self.state == Run.State.DONE
 
+    @property
+    def in_short(self) -> str:
+        """What differs from the defaults, in one line; "" where `called` says it."""
+        return Called(self.called, self.differs).beside
+
 
 def about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbout:
     """Return what a run is; no query if its version and question set were fetched with it.
 
-    `options` are those of its kind.
+    `options` are those of its kind. Ids of models, prompts and workers take three queries.
     """
     question_set = run.version.question_set
+    name = called(run, options)
     return RunAbout(
         run=run.public_id,
+        called=name.title,
+        differs=name.differs,
+        notes=run.notes,
         state=run.state,
         kind=run.get_kind_display(),
         question_set=question_set.public_id,
@@ -57,4 +73,5 @@ def about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbout:
         finished_at=run.finished_at,
         signature=run.signature,
         settings=options.settings(run.parameters),
+        n_withdrawn=run.n_withdrawn,
     )

@@ -15,9 +15,13 @@ from annotations.web.texts import EXCERPT_SHOWN, beginning, shortened
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.statistics.correlation import spearman
-from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
+from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run
+from evaluation.models.runs import GRADING
 from evaluation.reports.about import RunAbout, about
+from evaluation.reports.called import all_called, names_of
 from evaluation.reports.exemplars import Exemplars, embedding_changes
+from evaluation.reports.lists import LONG
+from evaluation.reports.movers import NAMED, WorkerChange, WorkerOfOne, crowds
 
 MOVERS_SHOWN = 20
 EXEMPLARS_SHOWN = 12
@@ -26,13 +30,13 @@ RUNS_OFFERED = 50
 
 @dataclass(frozen=True)
 class OtherRun:
-    """A run that can be compared with."""
+    """A run that can be compared with; `called` is its name, or what stands for one."""
 
     run: UUID
+    called: str
     version: int
     state: str
     created_at: datetime
-    embedder: str
 
     @property
     def is_done(self) -> bool:
@@ -73,29 +77,12 @@ class DataChanges:
 
 
 @dataclass(frozen=True)
-class WorkerChange:
-    """A worker in both runs; None where one of them gave no grade or rank."""
+class SettingChange:
+    """A setting that is not the same in both runs: its label, and its values in words."""
 
-    worker: UUID
-    name: str
-    grade_before: float | None
-    grade_after: float | None
-    rank_before: int | None
-    rank_after: int | None
-
-    @property
-    def moved(self) -> int | None:
-        """Ranks gained (positive) or lost; None without two ranks."""
-        if self.rank_before is None or self.rank_after is None:
-            return None
-        return self.rank_before - self.rank_after
-
-    @property
-    def grade_change(self) -> float:
-        """Grade after less grade before; 0 where one is missing."""
-        if self.grade_before is None or self.grade_after is None:
-            return 0.0
-        return self.grade_after - self.grade_before
+    label: str
+    before: str
+    after: str
 
 
 @dataclass(frozen=True)
@@ -125,9 +112,10 @@ class AgainstReport:
 
     Attributes
     ----------
-    parameters, embedding : what differs of them.
-    workers : those of both runs, greatest move first. only_before, only_after : workers of one.
-    spearman : rank correlation of the grades of common workers.
+    parameters, embedding : what differs of them. settings : the parameters, in words.
+    workers : those of both runs, greatest move first. only_before, only_after : how many workers
+        are of one only; left, came : the first 30 of them, by rank.
+    n_compared : common workers with two grades. spearman : rank correlation of these grades.
     same_exemplars : whether models were compared with the same exemplary answers; only then do
         their scores say something about the models alone.
     n_common_questions : questions of both, by their ids; n_other_nearest : those of them whose
@@ -138,10 +126,14 @@ class AgainstReport:
     after: RunAbout
     data: DataChanges
     parameters: list[Change]
+    settings: list[SettingChange]
     embedding: list[Change]
     workers: list[WorkerChange]
     only_before: int
     only_after: int
+    left: list[WorkerOfOne]
+    came: list[WorkerOfOne]
+    n_compared: int
     spearman: float | None
     models: list[ModelChange]
     same_exemplars: bool
@@ -158,16 +150,14 @@ class AgainstReport:
 
 
 def other_runs(run: Run) -> list[OtherRun]:
-    """Return the newest 50 other runs of the set, by one query."""
-    rows = (
-        Run.objects.filter(version__question_set=run.version.question_set_id)
-        .exclude(pk=run.pk)
-        .order_by("-pk")
-        .values_list("public_id", "version__number", "state", "created_at", "parameters__embedder")
-    )
+    """Return the newest 50 other gradings of the set, by four queries at most."""
+    of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
+    rows = of_set.exclude(pk=run.pk).select_related("version").defer(*LONG).order_by("-pk")
+    runs = list(rows[:RUNS_OFFERED])
+    names = all_called([(one, AqerParameters) for one in runs])
     return [
-        OtherRun(public_id, version, state, created, embedder or AqerParameters().embedder)
-        for public_id, version, state, created, embedder in rows[:RUNS_OFFERED]
+        OtherRun(one.public_id, name.title, one.version.number, one.state, one.created_at)
+        for one, name in zip(runs, names, strict=True)
     ]
 
 
@@ -175,10 +165,10 @@ def against_report(run: Run, other: Run) -> AgainstReport:
     """Compare two runs that are done, by thirteen queries at most; the earlier one stands first."""
     before, after = (run, other) if run.pk < other.pk else (other, run)
     embedding = [Change(*change) for change in embedding_changes(before, after)]
-    workers, only_before, only_after = _workers(before, after)
+    found = crowds(before, after)
     both = [
         (worker.grade_before, worker.grade_after)
-        for worker in workers
+        for worker in found.common
         if worker.grade_before is not None and worker.grade_after is not None
     ]
     exemplars = Exemplars.of(before), Exemplars.of(after)
@@ -189,10 +179,14 @@ def against_report(run: Run, other: Run) -> AgainstReport:
         after=about(after),
         data=_data(before, after),
         parameters=_parameters(before, after),
+        settings=_settings(before, after),
         embedding=embedding,
-        workers=workers,
-        only_before=only_before,
-        only_after=only_after,
+        workers=found.common,
+        only_before=len(found.left),
+        only_after=len(found.came),
+        left=found.left[:NAMED],
+        came=found.came[:NAMED],
+        n_compared=found.n_graded,
         spearman=spearman([a for a, _ in both], [b for _, b in both]),
         models=_models(before, after),
         same_exemplars=exemplars[0].same_as(exemplars[1]),
@@ -245,38 +239,24 @@ def _parameters(before: Run, after: Run) -> list[Change]:
     return _changes(one, other, list(dict.fromkeys([*one, *other])))
 
 
+def _settings(before: Run, after: Run) -> list[SettingChange]:
+    """Return parameters that differ by their labels, with names in place of ids."""
+    stored = before.parameters, after.parameters
+    names = names_of(stored)
+    one, other = (AqerParameters.completed(values) for values in stored)
+    return [
+        SettingChange(known.label, known.brief(one[name], names), known.brief(other[name], names))
+        for name, known in AqerParameters.options().items()
+        if one[name] != other[name]
+    ]
+
+
 def _changes(one: Mapping[str, Any], other: Mapping[str, Any], names: Any) -> list[Change]:
     return [
         Change(name, one.get(name), other.get(name))
         for name in names
         if one.get(name) != other.get(name)
     ]
-
-
-def _workers(before: Run, after: Run) -> tuple[list[WorkerChange], int, int]:
-    one, other = (
-        {
-            row[0]: row
-            for row in WorkerGrade.objects.filter(run=run).values_list(
-                "worker__public_id", "worker__external_id", "grade", "rank"
-            )
-        }
-        for run in (before, after)
-    )
-    found = [
-        WorkerChange(
-            worker=worker,
-            name=name,
-            grade_before=one[worker][2],
-            grade_after=grade,
-            rank_before=one[worker][3],
-            rank_after=rank,
-        )
-        for worker, name, grade, rank in other.values()
-        if worker in one
-    ]
-    found.sort(key=lambda row: (-abs(row.moved or 0), -abs(row.grade_change), row.name))
-    return found, len(one.keys() - other.keys()), len(other.keys() - one.keys())
 
 
 def _models(before: Run, after: Run) -> list[ModelChange]:

@@ -127,13 +127,9 @@ def anchors_report(run: Run, myself: int) -> AnchorsReport:
         "expert", "expert__username"
     ):
         asked[user, name] = asked.get((user, name), 0) + 1
-    shares = (
-        Share.objects.filter(
-            question_set=run.version.question_set, role=Share.Role.EXPERT, user__is_active=True
-        )
-        .order_by("user__username")
-        .values_list("user", "user__username")[:MOST_EXPERTS]
-    )
+    shares = Share.objects.of_experts(run.version.question_set).values_list(
+        "user", "user__username"
+    )[:MOST_EXPERTS]
     known = {user for user, _ in asked}
     return AnchorsReport(
         about=about(run),

@@ -21,6 +21,7 @@ from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
 from evaluation.options import TERMINAL
+from evaluation.reports.called import called
 from evaluation.reports.camps import Camp, camps_of, why_no_camps
 from evaluation.reports.datasheet import Datasheet, PanelCount
 from evaluation.words.reasons import in_words
@@ -157,6 +158,7 @@ def consensus_report(run: Run) -> ConsensusReport:
             n_empty=counts.empty_answers,
             n_rejected=left_out,
             run=str(run.public_id),
+            run_name=called(run, AqerParameters).title,
             graded_at=run.finished_at,
             method="AQER",
             signature=run.signature,

@@ -54,6 +54,7 @@ class Datasheet:
     n_empty: int
     n_rejected: int
     run: str
+    run_name: str
     graded_at: datetime | None
     method: str
     signature: str
@@ -104,7 +105,7 @@ class Datasheet:
             {
                 "Method": self.method,
                 "Signature": f"`{self.signature}`",
-                "Run": f"{self.run}, {_day(self.graded_at)}",
+                "Run": f"{_line(self.run_name)} ({self.run}), {_day(self.graded_at)}",
                 "Input": f"SHA-256 {self.input_hash}",
                 "Settings": _settings(self.parameters),
                 "Embedding": _pairs(self.embedding),

@@ -18,6 +18,8 @@ from evaluation.reports.alarms.marks import Mark, Marks, all_marks
 from evaluation.reports.comparing.verdicts import leader_verdict
 from evaluation.reports.comparisons import ModelPair, run_pairs
 from evaluation.reports.models import ModelRow, model_rows
+from evaluation.reports.triage.queue import lowest, lowest_said
+from evaluation.reports.triage.verdicts import VOTED
 from evaluation.reports.trust import Fact, TrustReport, trust_report
 from evaluation.reports.workers import COLUMNS, WorkerRow, row_of
 from evaluation.words.message import Message
@@ -28,8 +30,6 @@ BEST, LOOKED_AT, MODELS = 5, 8, 5
 ASKED_FOR = 50
 # No row has this id: a page without alarms asks the database as often as one with.
 NOBODY = UUID(int=0)
-# Whose best rank on redrawn questions is within this part of the ranks from the end is "lowest".
-LOWEST = 0.25
 
 
 class Step(StrEnum):
@@ -58,8 +58,9 @@ class Decision:
     Attributes
     ----------
     trust : the verdict and its facts. concerns : the facts that are not good, worst first.
-    best : by rank, without those whom an alarm names. best_said : how sure that order is.
-    n_ranked : people with a rank; n_workers : all.
+    best : by rank, without those whom an alarm names. best_said : how sure that order is. above :
+        which ranks are left out before the first of them, as a sentence; None if none is.
+    n_ranked : people with a rank; n_workers : all whom the run grades; n_left_out : whom not.
     look_at : first whom alarms and notices name, then who is lowest whatever is asked; at most 8
         of `n_look_at`. look_said : what there is to say of nobody; None if somebody is listed.
     without_rank : who answered too little, as a sentence; None if there are none.
@@ -71,8 +72,10 @@ class Decision:
     trust: TrustReport
     best: list[Person]
     best_said: Message
+    above: Message | None
     n_ranked: int
     n_workers: int
+    n_left_out: int
     look_at: list[Person]
     n_look_at: int
     look_said: Message | None
@@ -87,31 +90,40 @@ class Decision:
         """The facts that ask for something."""
         return [fact for fact in self.trust.facts if fact.level in ("bad", "care")]
 
+    @property
+    def experts(self) -> Fact:
+        """Whether experts who graded some answers agree with the scores."""
+        return next(fact for fact in self.trust.facts if fact.name == "experts")
+
 
 def decision(run: Run) -> Decision:
     """Return the decision page of a run that is done, by a constant number of queries."""
     trust = trust_report(run)
     marks = all_marks(run)
     counts = _workers(run).aggregate(
-        all=Count("pk"), ranked=Count("pk", filter=Q(rank__isnull=False))
+        all=Count("pk", filter=VOTED),
+        ranked=Count("pk", filter=Q(rank__isnull=False)),
+        left_out=Count("pk", filter=~VOTED),
     )
     ranked = counts["ranked"]
     ringing = [worker for worker, found in marks.items() if found[0].rings]
     unmarked = _ranked(run).exclude(worker__public_id__in=ringing)
     best = _rows(unmarked.order_by("rank", "worker__public_id"), BEST)
-    lowest = _lowest(run, ranked, list(marks))
+    behind = _lowest(run, ranked, list(marks))
     named = _workers(run).filter(worker__public_id__in=[NOBODY, *marks])
     models, n_models = _models(run)
     without = counts["all"] - ranked
-    n_look_at = named.count() + lowest.count()
+    n_look_at = named.count() + behind.count()
     return Decision(
         about=about(run),
         trust=trust,
         best=[Person(row, marks.get(row.worker, ())) for row in best],
         best_said=_best_said(ranked, best, unmarked),
+        above=_above(best),
         n_ranked=ranked,
         n_workers=counts["all"],
-        look_at=_look_at(named, lowest, marks, ranked),
+        n_left_out=counts["left_out"],
+        look_at=_look_at(named, behind, marks, ranked),
         n_look_at=n_look_at,
         look_said=None if n_look_at else Message("look.nobody"),
         without_rank=Message("look.without_rank", {"without_rank": without})
@@ -134,23 +146,21 @@ def _ranked(run: Run) -> QuerySet[WorkerGrade]:
 
 def _lowest(run: Run, ranked: int, marked: list[UUID]) -> QuerySet[WorkerGrade]:
     """Return those without a mark who stay in the lowest quarter on whatever questions."""
-    rows = _ranked(run).filter(rank_low__gt=(1 - LOWEST) * ranked)
+    rows = _workers(run).filter(lowest(ranked))
     return rows.exclude(worker__public_id__in=marked)
 
 
 def _look_at(
-    named: QuerySet[WorkerGrade], lowest: QuerySet[WorkerGrade], marks: Marks, ranked: int
+    named: QuerySet[WorkerGrade], behind: QuerySet[WorkerGrade], marks: Marks, ranked: int
 ) -> list[Person]:
     order = sorted(marks, key=lambda worker: (marks[worker][0].place, worker))[:ASKED_FOR]
     rows = _rows(named.filter(worker__public_id__in=[NOBODY, *order]), ASKED_FOR)
     # Whom one alarm names, by rank; who has none comes last.
     rows.sort(key=lambda row: (marks[row.worker][0].place, row.rank is None, row.rank, row.name))
     people = [Person(row, marks[row.worker]) for row in rows[:LOOKED_AT]]
-    last = _rows(lowest.order_by("-rank", "worker__public_id"), LOOKED_AT)
-    for row in last[: LOOKED_AT - len(people)]:
-        values = {"first": row.rank_low, "last": row.rank_high, "ranked": ranked}
-        people.append(Person(row, (), Message("look.lowest", values)))
-    return people
+    last = _rows(behind.order_by("-rank", "worker__public_id"), LOOKED_AT)
+    more = last[: LOOKED_AT - len(people)]
+    return [*people, *(Person(row, (), lowest_said(row, ranked)) for row in more)]
 
 
 def _rows(rows: QuerySet[WorkerGrade], most: int) -> list[WorkerRow]:
@@ -167,6 +177,13 @@ def _best_said(ranked: int, best: list[WorkerRow], unmarked: QuerySet[WorkerGrad
         return Message("best.no_intervals")
     alike = unmarked.filter(rank_low__lte=best[0].rank_high).count()
     return Message("best.lead", {"alike": alike})
+
+
+def _above(best: list[WorkerRow]) -> Message | None:
+    """Say which ranks are left out before the first of the best, because alarms name them."""
+    if not best or best[0].rank is None or best[0].rank == 1:
+        return None
+    return Message("best.above", {"above": best[0].rank - 1})
 
 
 def _models(run: Run) -> tuple[list[ModelRow], int]:

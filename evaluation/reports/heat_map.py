@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -80,12 +80,14 @@ class HeatOverview:
     ----------
     means, counts : a row for each group of workers, a column for each group of questions.
     workers_to, questions_to : how many there are up to the end of each group.
+    quantiles : six numbers that part all scores into equal shares; empty in older runs.
     """
 
     means: list[list[float | None]]
     counts: list[list[int]]
     workers_to: list[int]
     questions_to: list[int]
+    quantiles: list[float] = field(default_factory=list)
 
 
 def heat_overview(run: Run) -> HeatOverview | None:

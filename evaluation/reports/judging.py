@@ -68,13 +68,9 @@ def judging_report(run: Run, judging: Judging) -> JudgingReport:
     seeds = Exhibit.objects.filter(run=run, judging=judging.name).values_list("seed", flat=True)
     experts = progress_by_expert(run, judging)
     asked = {expert.user for expert in experts}
-    shares = (
-        Share.objects.filter(
-            question_set=run.version.question_set, role=Share.Role.EXPERT, user__is_active=True
-        )
-        .order_by("user__username")
-        .values_list("user", "user__username")[:MOST_EXPERTS]
-    )
+    shares = Share.objects.of_experts(run.version.question_set).values_list(
+        "user", "user__username"
+    )[:MOST_EXPERTS]
     by_thing = Counter(one.key for one in given)
     people = by_expert(given)
     machines = judging.machines(run) if given else {}

@@ -4,26 +4,50 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 
-from evaluation.models import Alarm, Run
+from evaluation.models import Alarm, AuditItem, HumanJudgement, Run
+from evaluation.models.alarms import SETTLED
 
 # What a list does not show, and would be long.
-LONG = ("summary", "reasons", "warnings", "signature", "parameters")
+LONG = ("summary", "reasons", "warnings", "signature", "notes")
 
 
 def in_short(rows: QuerySet[Run]) -> QuerySet[Run]:
-    """Return runs as a list shows them: without what is long, with embedder and alarms."""
+    """Return runs as a list shows them: without what is long, with embedder, alarms and audit.
+
+    `n_drawn` are the answers that experts are to grade, `n_judged` those that one graded.
+    """
     return rows.defer(*LONG).annotate(
-        embedder=KT("parameters__embedder"), n_alarms=alarms_of(OuterRef("pk"))
+        embedder=KT("parameters__embedder"),
+        n_alarms=alarms_of(OuterRef("pk")),
+        n_drawn=_drawn(AuditItem.objects.all()),
+        n_judged=_drawn(
+            AuditItem.objects.filter(
+                Exists(HumanJudgement.objects.filter(response=OuterRef("response")))
+                | Exists(HumanJudgement.objects.filter(llm_response=OuterRef("llm_response")))
+            )
+        ),
     )
+
+
+def _drawn(items: QuerySet[AuditItem]) -> Coalesce:
+    """Return the expression for how many of some answers are in the sample of a run."""
+    mine = items.filter(audit__run=OuterRef("pk")).order_by().values("audit")
+    counted = mine.annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+
+
+def unarchived(rows: QuerySet[Run]) -> QuerySet[Run]:
+    """Return the runs that nobody archived, nor their question sets."""
+    return rows.filter(archived_at=None, version__question_set__archived_at=None)
 
 
 def alarms_of(run: Any) -> Coalesce:
     """Return the expression for how many alarms ring in a run."""
     ringing = Alarm.objects.filter(run=run, severity=Alarm.Severity.ALARM).order_by()
-    ringing = ringing.exclude(state=Alarm.State.DISMISSED)
+    ringing = ringing.exclude(SETTLED)
     counted = ringing.values("run").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

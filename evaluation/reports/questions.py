@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
@@ -51,15 +52,22 @@ def question_rows(
 
     `alarm` is the key of an alarm that names them.
     """
-    best = 0.0 if run.parameters.get("similarity") == "euclidean" else 1.0
-
-    def row(values: dict[str, Any]) -> QuestionRow:
-        return _row(values, best)
-
     rows = _values(run)
     if alarm is not None:
         rows = rows.filter(question__alarms=alarm)
-    return ORDERS[by].take(rows, after, size, row)
+    return ORDERS[by].take(rows, after, size, question_row_of(run))
+
+
+def disputed_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
+    """Return questions with a dispersion, as `question_row_of` reads them, the highest first."""
+    rows = _values(run).filter(dispersion__isnull=False)
+    return rows.order_by("-dispersion", "question__public_id")
+
+
+def question_row_of(run: Run) -> Callable[[dict[str, Any]], QuestionRow]:
+    """Return what makes a question of a row of one of these queries."""
+    best = 0.0 if run.parameters.get("similarity") == "euclidean" else 1.0
+    return lambda values: _row(values, best)
 
 
 def _values(run: Run) -> QuerySet[ExemplaryAnswer, Any]:

@@ -40,6 +40,16 @@ class Mover:
 
 
 @dataclass(frozen=True)
+class First:
+    """Who of a group was first on `n_first` of the `n_timed` questions whose times tell."""
+
+    worker: UUID
+    name: str
+    n_first: int
+    n_timed: int
+
+
+@dataclass(frozen=True)
 class RemediesReport:
     """What was asked for, and the ranking against the plain one.
 
@@ -47,6 +57,7 @@ class RemediesReport:
     ----------
     names : the remedies, in words. spearman : rank correlation of the raw scores of `n` workers
         with the plain run's, None where undefined.
+    first : of each group whose times tell, who was first and keeps its vote.
     collapsed, kept : groups of copies that vote as one, and those left alone as camps.
     plain : a run of the same version that differs by the remedies only, None if there is none.
     """
@@ -58,10 +69,11 @@ class RemediesReport:
     collapsed: int
     kept: int
     plain: UUID | None
+    first: list[First]
 
 
 def remedies_report(run: Run) -> RemediesReport | None:
-    """Return the report of a run, by two queries; None if it used no remedy."""
+    """Return the report of a run, by three queries; None if it used no remedy."""
     done = summary_of(run).remedies
     if done is None:
         return None
@@ -75,7 +87,19 @@ def remedies_report(run: Run) -> RemediesReport | None:
         collapsed=n_collapsed,
         kept=len(done.groups) - n_collapsed,
         plain=_plain(run),
+        first=_first(done.groups),
     )
+
+
+def _first(groups: Sequence[aqer_summary.CopyGroup]) -> list[First]:
+    known = [group for group in groups if group.collapsed and group.first is not None]
+    ids = [UUID(group.first or "") for group in known]
+    names = dict(Worker.objects.filter(public_id__in=ids).values_list("public_id", "external_id"))
+    return [
+        First(worker, names[worker], group.n_first or 0, group.n_timed or 0)
+        for worker, group in zip(ids, known, strict=True)
+        if worker in names
+    ]
 
 
 def _movers(stored: Sequence[aqer_summary.Mover]) -> list[Mover]:

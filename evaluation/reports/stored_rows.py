@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 
 from evaluation.flow.alarms import Alarm
@@ -10,6 +11,7 @@ from evaluation.flow.grade_changes import GradeChange, GradeChanges
 from evaluation.flow.results import TOO_FEW, ModelRow, WorkerRow
 from evaluation.models import LLMScore, Run, WorkerGrade
 from evaluation.reports.alarms import all_alarms
+from evaluation.words.message import Message
 
 
 def stored_workers(run: Run) -> list[WorkerRow]:
@@ -39,8 +41,30 @@ def stored_alarms(run: Run) -> list[Alarm]:
             workers=tuple(workers),
             questions=tuple(questions),
             message=alarm.message,
+            outcome=alarm.outcome,
+            reviewed=alarm.state,
         )
         for alarm, workers, questions in all_alarms(run)
+    ]
+
+
+def stored_gone(run: Run) -> list[Alarm]:
+    """Return the alarms that rang before workers were excluded, without their questions."""
+    remedies = summary_of(run).remedies
+    gone = () if remedies is None else remedies.gone
+    names = _names(run, {worker for alarm in gone for worker in alarm.workers})
+    return [
+        Alarm(
+            kind=alarm.kind,
+            severity=alarm.severity,
+            statistic=alarm.statistic,
+            threshold=alarm.threshold,
+            workers=tuple(names[worker] for worker in alarm.workers if worker in names),
+            questions=(),
+            message=Message.of(alarm.message),
+            outcome=Message.of(alarm.outcome),
+        )
+        for alarm in gone
     ]
 
 
@@ -50,12 +74,17 @@ def stored_changes(run: Run) -> GradeChanges | None:
     if remedies is None:
         return None
     found = remedies.compared_with_plain
-    rows = run.worker_grades.filter(worker__public_id__in=[row.worker for row in found.movers])
-    names = {
-        str(public): name
-        for public, name in rows.values_list("worker__public_id", "worker__external_id")
-    }
+    names = _names(run, [row.worker for row in found.movers])
     movers = (
         GradeChange(**{**asdict(row), "worker": names.get(row.worker, "")}) for row in found.movers
     )
     return GradeChanges(tuple(movers), found.spearman, found.n, found.reason)
+
+
+def _names(run: Run, workers: Iterable[str]) -> dict[str, str]:
+    """Return the names of some workers of a run by their public ids."""
+    rows = run.worker_grades.filter(worker__public_id__in=list(workers))
+    return {
+        str(public): name
+        for public, name in rows.values_list("worker__public_id", "worker__external_id")
+    }

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, TypeVar
 
+from django.db.models import QuerySet
+
+from evaluation.flow.aqer_summary import AqerSummary, summary_of
 from evaluation.flow.parameters import AqerParameters
+from evaluation.methods.aqer.estimator import FEWEST_WORKERS
 from evaluation.models import Run
 from evaluation.options import Setting
-from evaluation.reports.comparisons import ComparisonsReport, comparisons_report
-from evaluation.reports.models import ModelsReport, models_report
-from evaluation.reports.planner import PlannerReport, planner_report
-from evaluation.reports.questions import QuestionRow, question_rows
-from evaluation.reports.remedies import NAMES
-from evaluation.reports.run import RunReport, run_report
-from evaluation.reports.workers import WorkerRow, worker_rows
+from evaluation.reports.alarms import AlarmsReport, OutcomesReport, alarms_report, outcomes_report
+from evaluation.reports.decision import Decision, decision
+from evaluation.reports.models import ModelRow, model_rows
+from evaluation.reports.questions import QuestionRow, disputed_questions, question_row_of
+from evaluation.reports.remedies import NAMES, RemediesReport, remedies_report
+from evaluation.reports.values import Ceiling
+from evaluation.reports.workers import WorkerRow, ranked_workers, row_of, unranked_workers
+from evaluation.words.message import Message, counted
+from evaluation.words.reasons import in_words
 
-# Rows on paper; the files have all.
-WORKERS_SHOWN, QUESTIONS_SHOWN, MODELS_SHOWN = 200, 100, 60
+T = TypeVar("T")
+
+# Rows on paper, of the beginning and of the end of a list; the site and the files have all.
+BEST_WORKERS, WORST_WORKERS, UNRANKED_WORKERS = 40, 20, 10
+WORST_QUESTIONS, BEST_QUESTIONS = 15, 5
+MODELS_SHOWN = 20
+ALARMS_SHOWN = 6
 
 LIMITS = (
     "Nobody gave right answers. A grade says how near a worker comes to what the crowd agrees on; "
@@ -28,8 +40,9 @@ LIMITS = (
     "An interval says how much hangs on which questions happened to be asked. It is an interval "
     "for the value of this method, not for the truth: with a group that agrees beforehand it is "
     "narrow around a wrong value.",
-    "Likeness is that of the embedding. It sees what a text is about better than whether it is "
-    "negated or which number stands in it, and an English model reads other languages badly.",
+    "How alike two answers are is for a model to say, which sees what a text is about better than "
+    "whether it says yes or no, or which number stands in it. A model for English reads other "
+    "languages badly.",
     "One consensus a question: where several answers are right, it is the most common one, and "
     "good minority answers look bad.",
     "A model's score is its likeness to this crowd's consensus, with these questions. It is not "
@@ -39,58 +52,126 @@ LIMITS = (
 
 
 @dataclass(frozen=True)
+class Ends(Generic[T]):
+    """A list that is cut in its middle: both ends, and how many rows stand between them."""
+
+    first: list[T]
+    between: int
+    last: list[T]
+
+    def __len__(self) -> int:
+        return len(self.first) + self.between + len(self.last)
+
+
+@dataclass(frozen=True)
 class SummaryReport:
     """A run that is done, for paper.
 
     Attributes
     ----------
-    method : how the numbers were made, in sentences. settings : every option, in words.
-    limits : what they cannot tell.
-    workers, questions : the first 200 and the first 100; `run.n_workers` and the counts tell of
-        how many. pairs : None without models.
+    decision : what the run's first page says, so that paper says the same.
+    alarms : the worst 6. outcomes, remedies : None in a run without remedies.
+    method : how the numbers were made, in sentences; `beyond` is what was changed against the
+        published method. settings : every option, in words. limits : what they cannot tell.
+    workers : by rank, best first; of more than 60 the 40 best and the 20 worst.
+    unranked : at most 10 who have no rank, of `n_unranked`.
+    questions : where people disagree most first; of more than 20 these 15 and the 5 where they
+        agree most.
+    models : the best 20 of `n_models`.
+    undefined : empty cells: where, how many, why.
     """
 
-    run: RunReport
+    decision: Decision
+    alarms: AlarmsReport
+    outcomes: OutcomesReport | None
+    remedies: RemediesReport | None
     method: list[str]
+    beyond: str
     settings: list[Setting]
+    warnings: list[Message]
     limits: tuple[str, ...]
-    workers: list[WorkerRow]
-    questions: list[QuestionRow]
-    models: ModelsReport
-    pairs: ComparisonsReport | None
-    plan: PlannerReport
+    workers: Ends[WorkerRow]
+    unranked: list[WorkerRow]
+    n_unranked: int
+    questions: Ends[QuestionRow]
+    models: list[ModelRow]
+    ceiling: Ceiling
+    counts: dict[str, int]
+    embedding: dict[str, Any]
+    versions: dict[str, str]
+    undefined: list[tuple[str, int, str]]
 
     @property
-    def workers_left_out(self) -> int:
-        """How many workers the table leaves out."""
-        return self.run.n_workers - len(self.workers)
+    def notices(self) -> list[str]:
+        """The models' notices, each once."""
+        return list(dict.fromkeys(model.notice for model in self.models if model.notice))
 
     @property
-    def questions_left_out(self) -> int:
-        """How many questions the table leaves out."""
-        return max(0, self.run.counts.get("questions", 0) - len(self.questions))
+    def models_left_out(self) -> int:
+        """How many models the table leaves out."""
+        return self.decision.n_models - len(self.models)
+
+    @property
+    def questions_without(self) -> int:
+        """How many questions have too few answers to disagree."""
+        return max(0, self.counts.get("questions", 0) - len(self.questions))
+
+    @property
+    def unranked_left_out(self) -> int:
+        """How many people without a rank the table leaves out."""
+        return self.n_unranked - len(self.unranked)
 
 
 def summary_report(run: Run) -> SummaryReport:
-    """Return the summary of a run that is done, by twelve queries."""
-    report = run_report(run)
+    """Return the summary of a run that is done, by a constant number of queries."""
+    stored = summary_of(run)
+    without = unranked_workers(run)
     return SummaryReport(
-        run=report,
-        method=method_in_words(run, report),
+        decision=decision(run),
+        alarms=alarms_report(run, most=ALARMS_SHOWN),
+        outcomes=outcomes_report(run),
+        remedies=remedies_report(run),
+        method=method_in_words(run, stored),
+        beyond=beyond_the_method(run),
         settings=AqerParameters.settings(run.parameters),
+        warnings=[Message.of(warning) for warning in run.warnings],
         limits=LIMITS,
-        workers=worker_rows(run, size=WORKERS_SHOWN).rows,
-        questions=question_rows(run, by="dispersion", size=QUESTIONS_SHOWN).rows,
-        models=models_report(run, size=MODELS_SHOWN),
-        pairs=comparisons_report(run) if report.counts.get("models") else None,
-        plan=planner_report(run),
+        workers=_ends(ranked_workers(run), BEST_WORKERS, WORST_WORKERS, row_of),
+        unranked=[row_of(row) for row in without[:UNRANKED_WORKERS]],
+        n_unranked=without.count(),
+        questions=_ends(
+            disputed_questions(run), WORST_QUESTIONS, BEST_QUESTIONS, question_row_of(run)
+        ),
+        models=model_rows(run, size=MODELS_SHOWN).rows,
+        ceiling=Ceiling.of_run(run),
+        counts=dict(stored.shown_counts()),
+        embedding=asdict(stored.embedding),
+        versions=dict(stored.versions),
+        undefined=[
+            (
+                f"{entry['file'].removesuffix('.csv')}, {entry['column']}",
+                entry["count"],
+                in_words(entry["reason"]),
+            )
+            for entry in run.reasons
+        ],
     )
 
 
-def method_in_words(run: Run, report: RunReport) -> list[str]:
+def _ends(
+    rows: QuerySet[Any, dict[str, Any]], first: int, last: int, row: Callable[[dict[str, Any]], T]
+) -> Ends[T]:
+    """Cut a list, which has an order, in its middle, by three queries."""
+    n = rows.count()
+    if n <= first + last:
+        return Ends([row(values) for values in rows], 0, [])
+    end = [row(values) for values in rows.reverse()[:last]]
+    return Ends([row(values) for values in rows[:first]], n - first - last, end[::-1])
+
+
+def method_in_words(run: Run, stored: AqerSummary) -> list[str]:
     """Return how a run made its numbers, a sentence each, with its own parameters."""
     known = AqerParameters.completed(run.parameters)
-    embedding = report.embedding
     compared = (
         "the cosine of the two vectors"
         if known["similarity"] == "cosine"
@@ -102,13 +183,12 @@ def method_in_words(run: Run, report: RunReport) -> list[str]:
         else "the weighted mean of their vectors"
     )
     return [
-        f"Every answer became a vector by {embedding.get('model') or known['embedder']}"
-        + (f" ({embedding['precision']})." if embedding.get("precision") else "."),
+        f"Every answer became a vector by {stored.embedding.model or known['embedder']}"
+        + (f" ({stored.embedding.precision})." if stored.embedding.precision else "."),
         f"The answers to a question were blended into an exemplary answer: {blended}.",
         f"The score of an answer is its likeness to the exemplary one, {compared}; a worker's "
         "similarity is the mean of these scores, and the grade is that mean stretched from 0 to 1.",
-        f"Weights began {_start(known)}, then followed the grades, round by round: {_end(report)}.",
-        _switches(known),
+        f"Weights began {_start(known)}, then followed the grades, round by round: {_end(stored)}.",
         _intervals(known),
         "Leave-one-out scores compare an answer with the exemplary answer of the others; the human "
         "ceiling and the models' percentiles rest on them. Models' answers never enter an "
@@ -124,14 +204,16 @@ def _start(known: dict[str, Any]) -> str:
     return "equal" if known["init"] == "equal" else "by which answers entail the others"
 
 
-def _end(report: RunReport) -> str:
-    if report.too_few_workers:
+def _end(stored: AqerSummary) -> str:
+    if stored.counts.workers < FEWEST_WORKERS:
         return "here only once, because fewer than 3 people answered"
-    settled = "they settled" if report.converged else "they had not settled when it was ended"
-    return f"after {report.iterations} iterations {settled}"
+    settled = "they settled" if stored.converged else "they had not settled when it was ended"
+    return f"after {counted(stored.iterations, 'round')} {settled}"
 
 
-def _switches(known: dict[str, Any]) -> str:
+def beyond_the_method(run: Run) -> str:
+    """Return what a run changed against the published method, in a sentence."""
+    known = AqerParameters.completed(run.parameters)
     on = [
         words
         for name, words in (

@@ -56,6 +56,7 @@ def alarms_table(run: Run) -> Table:
             (
                 *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
                 *(joined(workers), joined(questions), TERMINAL.said(alarm.message)),
+                *(alarm.state, "" if alarm.outcome is None else TERMINAL.said(alarm.outcome)),
             )
             for alarm, workers, questions in all_alarms(run)
         ),
@@ -186,14 +187,14 @@ def against_table(report: AgainstReport) -> Table:
     """Return the workers of both runs, greatest move first."""
     header = (
         *("worker", "rank_before", "rank_after", "ranks_gained"),
-        *("grade_before", "grade_after"),
+        *("grade_before", "grade_after", "common_rank_before", "common_rank_after"),
     )
     return Table(
         header,
         (
             (
                 *(row.name, row.rank_before, row.rank_after, row.moved),
-                *(row.grade_before, row.grade_after),
+                *(row.grade_before, row.grade_after, row.place_before, row.place_after),
             )
             for row in report.workers
         ),
@@ -216,6 +217,7 @@ def worker_table(run: Run, worker: UUID) -> Table:
         .annotate(of_run=FilteredRelation("scores", condition=Q(scores__run=run)))
         .order_by("question__position", "question__public_id")
         .values_list(
+            "submission__worker__external_id",
             "question__external_id",
             "question__text",
             "text",
@@ -223,13 +225,16 @@ def worker_table(run: Run, worker: UUID) -> Table:
             F("of_run__score_leave_one_out"),
         )
     )
-    header = ("question", "text", "answer", "score", "score_leave_one_out")
+    header = ("worker", "question", "text", "answer", "score", "score_leave_one_out")
     return Table(header, rows.iterator(AT_ONCE))
 
 
 def question_table(run: Run, question: UUID) -> Table:
     """Return the workers' answers to a question by score, then the models', in full."""
-    header = ("by", "name", "answer", "status", "score", "score_leave_one_out", "reason")
+    header = (
+        *("worker", "model", "question", "answer", "status"),
+        *("score", "score_leave_one_out", "reason"),
+    )
     return Table(header, _answers_to(run, question))
 
 
@@ -239,6 +244,7 @@ def _answers_to(run: Run, question: UUID) -> Iterable[Row]:
         .order_by(F("score").desc(nulls_last=True), "response__public_id")
         .values_list(
             "response__submission__worker__external_id",
+            "response__question__external_id",
             "response__text",
             "response__status",
             "score",
@@ -246,12 +252,13 @@ def _answers_to(run: Run, question: UUID) -> Iterable[Row]:
         )
     )
     for worker in of_workers.iterator(AT_ONCE):
-        yield ("worker", *worker, None)
+        yield (worker[0], None, *worker[1:], None)
     of_models = (
         LLMAnswerScore.objects.filter(run=run, llm_response__question__public_id=question)
         .order_by(F("score").desc(nulls_last=True), "llm_response__model__name")
         .values_list(
             "llm_response__model__name",
+            "llm_response__question__external_id",
             "llm_response__text",
             "llm_response__status",
             "score",
@@ -259,7 +266,7 @@ def _answers_to(run: Run, question: UUID) -> Iterable[Row]:
         )
     )
     for *model, reason in of_models.iterator(AT_ONCE):
-        yield ("model", *model, None, reason)
+        yield (None, *model, None, reason)
 
 
 def map_table(run: Run, question: UUID) -> Table:
@@ -269,7 +276,7 @@ def map_table(run: Run, question: UUID) -> Table:
     units of the vectors. Empty where the run recorded no map.
     """
     header = (
-        *("what", "name", "iteration", "x", "y", "own_x", "own_y"),
+        *("what", "worker", "model", "iteration", "x", "y", "own_x", "own_y"),
         *("weight", "grade", "score", "answer"),
     )
     return Table(header, _places(run, question))
@@ -294,7 +301,7 @@ def _places(run: Run, question: UUID) -> Iterable[Row]:
         )
     )
     for name, place, *rest in of_workers.iterator(AT_ONCE):
-        yield ("worker", name, None, *floats(place or b""), *rest)
+        yield ("worker", name, None, None, *floats(place or b""), *rest)
     of_models = (
         LLMAnswerScore.objects.filter(
             run=run, llm_response__question__public_id=question, place__isnull=False
@@ -303,7 +310,7 @@ def _places(run: Run, question: UUID) -> Iterable[Row]:
         .values_list("llm_response__model__name", "place", "score", "llm_response__text")
     )
     for name, place, score, text in of_models.iterator(AT_ONCE):
-        yield ("model", name, None, *floats(place or b""), None, None, score, text)
+        yield ("model", None, name, None, *floats(place or b""), None, None, score, text)
     path = (
         ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
         .values_list("path", flat=True)
@@ -313,4 +320,4 @@ def _places(run: Run, question: UUID) -> Iterable[Row]:
         numbers, about = floats(path), summary_of(run).map
         for at, iteration in enumerate(about.iterations if about else ()):
             place = numbers[4 * at : 4 * at + 4]
-            yield ("consensus", "", iteration, *place, None, None, None, None)
+            yield ("consensus", None, None, iteration, *place, None, None, None, None)

@@ -100,6 +100,18 @@ def worker_row(run: Run, worker: UUID) -> WorkerRow | None:
     return None if row is None else row_of(row)
 
 
+def ranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
+    """Return those who have a rank, as `row_of` reads them, the best first."""
+    rows = _values(run).filter(rank__isnull=False)
+    return rows.order_by("rank", "worker__public_id")
+
+
+def unranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
+    """Return those who have no rank, as `row_of` reads them, who answered most first."""
+    rows = _values(run).filter(rank__isnull=True)
+    return rows.order_by("-n_answers", "worker__public_id")
+
+
 def _values(run: Run) -> QuerySet[WorkerGrade, Any]:
     return WorkerGrade.objects.filter(run=run).order_by().values(*COLUMNS)
 

@@ -24,7 +24,8 @@ from evaluation.kinds.ask import ASK
 from evaluation.options import OptionError
 from evaluation.site.ask_form import AskForm, seen
 from evaluation.site.models import offers_packaged
-from evaluation.site.starting import parameters_like
+from evaluation.site.run_label import RunLabelForm
+from evaluation.site.starting import like_of
 from evaluation.steps.asking.preview import Estimate, Preview, estimate, preview
 
 
@@ -69,17 +70,19 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Ask how, show what will be sent, and start; nothing is sent that was not shown before."""
     question_set = editable(request, QuestionSet.objects.all(), set_id)
     version = lifecycle.version_to_grade(question_set, request.GET.get("version"), answered=False)
+    like = like_of(request, question_set, ASK)
     form = AskForm(
         request.user,
         request.POST or None,
-        like=parameters_like(request, question_set, ASK),
+        like=like.parameters,
         preset={} if request.POST else request.GET.dict(),
     )
+    label = RunLabelForm(request.POST or None)
     options, shown = _options(form), {}
-    if options is not None and version is not None:
+    if options is not None and version is not None and not label.errors:
         try:
             if request.POST.get("do") == "ask" and request.POST.get("seen") == seen(options):
-                run = lifecycle.queue(version, user_id(request), options, ASK.name)
+                run = lifecycle.queue(version, user_id(request), options, ASK.name, **label.said())
                 return redirect("admin:run", run.public_id)
             shown = _preview(request, version, options)
         except OptionError as error:
@@ -95,14 +98,15 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "version": version,
         "has_questions": version is not None and version.questions.exists(),
         "form": form,
+        "label": label,
+        "like": like,
         "offers_packaged": offers_packaged(request),
         "asked_unseen": request.POST.get("do") == "ask" and bool(shown),
         "waiting": "" if somebody_listens() else with_code(HOW_TO_START),
         **shown,
     }
-    return TemplateResponse(
-        request, "admin/asking/ask.html", context, status=400 if form.errors else 200
-    )
+    wrong = form.errors or label.errors
+    return TemplateResponse(request, "admin/asking/ask.html", context, status=400 if wrong else 200)
 
 
 def _options(form: AskForm) -> AskOptions | None:

@@ -15,8 +15,8 @@ from django.utils.safestring import SafeString
 from annotations.models import QuestionSet, Response
 from annotations.web.texts import with_code
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
-from evaluation.models import LLMResponse, Run
-from evaluation.models.runs import ACTIVE, UNFINISHED
+from evaluation.models import LLMResponse, Run, RunOfRecord
+from evaluation.models.runs import ACTIVE, GRADING, UNFINISHED
 from evaluation.options import SITE
 from evaluation.reports.lists import alarms_of
 from evaluation.words.message import Message
@@ -44,7 +44,8 @@ class Item:
 def attention(user: AbstractBaseUser | AnonymousUser) -> list[Item]:
     """Return what needs attention in the sets that the user may change, worst first.
 
-    That are runs which failed, wait, are out of date, or in which alarms ring.
+    That are last runs which failed or wait, and runs that count (of record, or the newest ones)
+    which are out of date or in which alarms ring.
     """
     order = {"bad": 0, "warn": 1, "busy": 2}
     listens = somebody_listens()
@@ -53,22 +54,30 @@ def attention(user: AbstractBaseUser | AnonymousUser) -> list[Item]:
 
 
 def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
-    """Return the newest sets with the state of their last run, in three queries."""
+    """Return the newest sets with their last run and the run that counts, in three queries."""
     last = Run.objects.filter(version__question_set=OuterRef("pk")).order_by("-id")
+    done = last.filter(kind=GRADING, state=Run.State.DONE)
+    counting = done.order_by(F("of_record").desc(nulls_last=True), "-id")
+    chosen = RunOfRecord.objects.filter(question_set=OuterRef("pk"), kind=GRADING)
     rows = list(
         QuestionSet.objects.editable_by(user)
+        .filter(archived_at=None)
         .annotate(
             run=Subquery(last.values("public_id")[:1]),
             run_state=Subquery(last.values("state")[:1]),
-            run_started=Subquery(last.values("started_at")[:1]),
             run_error=Subquery(last.values("error")[:1]),
-            run_warnings=Subquery(last.values("warnings")[:1]),
-            run_alarms=Subquery(last.annotate(n=alarms_of(OuterRef("pk"))).values("n")[:1]),
+            counts=Subquery(counting.values("public_id")[:1]),
+            counts_started=Subquery(counting.values("started_at")[:1]),
+            counts_warnings=Subquery(counting.values("warnings")[:1]),
+            counts_alarms=Subquery(counting.annotate(n=alarms_of(OuterRef("pk"))).values("n")[:1]),
+            newest=Subquery(done.values("public_id")[:1]),
+            chosen_by=Subquery(chosen.values("chosen_by")[:1]),
         )
         .order_by("-id")
         .values(
-            *("id", "public_id", "name", "run", "run_state", "run_started"),
-            *("run_error", "run_warnings", "run_alarms"),
+            *("id", "public_id", "name", "run", "run_state", "run_error"),
+            *("newest", "chosen_by"),
+            *("counts", "counts_started", "counts_warnings", "counts_alarms"),
         )[:SETS_LOOKED_AT]
     )
     ids = [row["id"] for row in rows]
@@ -87,7 +96,7 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
         Q(),
     )
     for row in rows:
-        since = row["run_started"]
+        since = row["counts_started"]
         texts_of_set, newest = answers.get(row["id"], (0, None))
         _, newest_of_models = of_models.get(row["id"], (0, None))
         row["has_answers"] = texts_of_set > 0
@@ -112,7 +121,6 @@ def _latest(
 
 def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
     name, state = str(row["name"]), row["run_state"]
-    of_set = reverse("admin:question-set", args=[row["public_id"]])
     of_run = reverse("admin:run", args=[row["run"]]) if row["run"] else ""
     grade = reverse("admin:grade", args=[row["public_id"]])
     if state is None:
@@ -127,23 +135,30 @@ def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
         yield Item("bad", name, f"A run waits. {HOW_TO_START}", of_run, "Look at the run")
     elif state in UNFINISHED:
         yield Item("busy", name, f"A run is {state}.", of_run, "Watch it")
-    if state != Run.State.DONE:
-        return
-    if n := row["run_alarms"]:
+    if state == Run.State.DONE and row["counts"]:
+        yield from _of_counting(row, name, grade)
+
+
+def _of_counting(row: dict[str, Any], name: str, grade: str) -> Iterator[Item]:
+    """Yield what is to be known of the run that exports and overviews take."""
+    which = "last run" if row["counts"] == row["run"] else "run of record"
+    of_run = reverse("admin:run", args=[row["counts"]])
+    if n := row["counts_alarms"]:
         text = (
-            f"{n} alarm{' rings' if n == 1 else 's ring'} in the last run: read the evidence "
+            f"{n} alarm{' rings' if n == 1 else 's ring'} in the {which}: read the evidence "
             "before you pay, reject or publish anything."
         )
-        to_alarms = reverse("admin:results-alarms", args=[row["run"]])
+        to_alarms = reverse("admin:results-alarms", args=[row["counts"]])
         yield Item("bad", name, text, to_alarms, "Look at the evidence")
-    if row["newer"]:
-        text = "Answers were added or changed since the last run began."
+    if row["newest"] != row["counts"] and row["chosen_by"] is None:
+        text = "A later run is done; exports and this page still use the first, as nobody chose."
+        yield Item("warn", name, text, reverse("admin:run", args=[row["newest"]]), "Look at it")
+    elif row["newer"]:
+        text = f"Answers were added or changed since the {which} began."
         yield Item("warn", name, text, grade, "Grade again")
-    stored = map(Message.of, row["run_warnings"] or ())
+    stored = map(Message.of, row["counts_warnings"] or ())
     # Who skips a question is what a crowd is expected to do.
     warnings = [warning for warning in stored if warning.code != "empty_answers"]
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
-        yield Item(
-            "warn", name, f"{SITE.said(warnings[0])}{more}", of_run or of_set, "Look at the run"
-        )
+        yield Item("warn", name, f"{SITE.said(warnings[0])}{more}", of_run, "Look at the run")

@@ -15,12 +15,13 @@ from annotations.web.query import choice, public_id
 from annotations.web.scope import answered_set
 from evaluation.charts import placement_chart
 from evaluation.kinds import run_kinds
+from evaluation.kinds.listed import listed
 from evaluation.methods.inference.corrections import Correction
 from evaluation.models import Run
 from evaluation.reports import models_report
 from evaluation.reports.comparing import leaderboard_report
 from evaluation.reports.comparing.groups import group_tables
-from evaluation.reports.comparing.leaderboard import runs_of
+from evaluation.reports.comparing.leaderboard import run_compared, runs_of
 from evaluation.reports.comparing.scores import ScoreTable
 from evaluation.reports.comparisons import CORRECTED_BY, HOLM
 from evaluation.reports.panels import panels_report
@@ -35,7 +36,7 @@ GROUPS_SHOWN = 12
 
 @require_safe
 def compare_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the leaderboard against the exemplary answers of a run (`run`, else the newest).
+    """Show the leaderboard against the exemplary answers of a run (`run`, else that of record).
 
     `correction` in the address is that of the p-values.
     """
@@ -49,7 +50,7 @@ def compare_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "notice": question_set.notice,
         "question_set": question_set,
         "rights": rights(request.user, question_set),
-        "runs": runs,
+        "runs": listed(runs),
         "run": run,
         "corrections": CORRECTED_BY,
     }
@@ -60,9 +61,9 @@ def compare_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def chosen(runs: list[Run], wanted: UUID | None) -> Run | None:
-    """Return the run of that id, the newest one without an id, None without runs; else 404."""
+    """Return the run of that id, the run of record without an id, None without runs; else 404."""
     if wanted is None:
-        return runs[0] if runs else None
+        return run_compared(runs)
     for run in runs:
         if run.public_id == wanted:
             return run

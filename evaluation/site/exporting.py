@@ -13,15 +13,19 @@ from django.template.response import TemplateResponse
 from django.views.decorators.http import require_GET
 
 from annotations.models import QuestionSet, QuestionSetVersion, rights
-from annotations.web.downloads import download
+from annotations.web.downloads import download, file_name
 from annotations.web.pages import breadcrumbs
 from annotations.web.scope import visible, visible_or_404
 from evaluation import exports
 from evaluation.exports import ChoiceError, Export, chosen_run
-from evaluation.exports.choosing import LATEST
+from evaluation.exports.choosing import LATEST, RECORD
 from evaluation.exports.consensus import zip_chunks
+from evaluation.kinds.listed import listed
 from evaluation.models import Run
+from evaluation.models.runs import GRADING
 from evaluation.reports import consensus_report
+from evaluation.reports.called import file_of
+from evaluation.reports.lists import in_short
 from evaluation.site.question_set import chosen
 
 RUNS_OFFERED = 20
@@ -158,10 +162,10 @@ def _file(
         except ChoiceError as error:
             form.add_error("run", str(error))
             return _page(request, question_set, version, {slug: form}, 400)
-    name = f"crowdgrade-{slug}-{question_set.public_id.hex[-8:]}-v{version.number}"
+    name = file_name(question_set.name, f"version-{version.number}", slug)
     if what.needs_run:
         assert run is not None
-        return download(zip_chunks(consensus_report(run)), name, "zip")
+        return download(zip_chunks(consensus_report(run)), file_of(run, slug), "zip")
     options: dict[str, Any] = {"run": run} if "run" in what.options else {}
     if "pseudonyms" in what.options:
         options["pseudonyms"] = form.cleaned_data["pseudonyms"]
@@ -171,15 +175,22 @@ def _file(
 
 
 def _runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, str]]:
-    """The runs to choose from; without any, nothing."""
-    rows = (
-        visible(request, Run.objects.all())
-        .filter(version=version, state=Run.State.DONE)
-        .order_by("-pk")
-        .values_list("public_id", "created_at")[:RUNS_OFFERED]
+    """The gradings to choose from, the run of record first; without any, nothing."""
+    done = in_short(visible(request, Run.objects.all())).filter(
+        version=version, kind=GRADING, state=Run.State.DONE, archived_at=None
     )
-    found = [(str(key), f"Run of {since:%-d %B %Y, %H:%M} UTC") for key, since in rows]
-    return [(LATEST, "The latest run"), *found] if found else []
+    found = [
+        (
+            str(row.run.public_id),
+            f"{row.called.title}, {row.run.created_at:%-d %B %Y, %H:%M} UTC",
+        )
+        for row in listed(done.order_by("-pk")[:RUNS_OFFERED])
+    ]
+    record = [
+        (RECORD, f"The run of record: {row.called.title}")
+        for row in listed(done.filter(of_record__isnull=False))
+    ]
+    return [*record, (LATEST, "The latest run"), *found] if found else []
 
 
 def _page(

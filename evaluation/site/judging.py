@@ -2,36 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.views.decorators.http import require_POST
 
 from annotations.models import QuestionSet
 from annotations.web.scope import user_id, visible_or_404
 from evaluation import judging as door
-from evaluation.judging import Choice, Judging, Task
+from evaluation.judging import Choice, Judging, Progress, Task
+from evaluation.judging.inbox import inbox
 from evaluation.kinds import UnknownKindError, judging_of
+
+
+@dataclass(frozen=True)
+class ToJudge:
+    """A row of an inbox: what is judged of a set, and how far one is."""
+
+    question_set: QuestionSet
+    judging: Judging
+    progress: Progress
+
+
+def to_judge(sets: QuerySet[QuestionSet], expert: int) -> list[ToJudge]:
+    """Return what somebody is asked to judge of some sets, what is not done first."""
+    rows = []
+    for waiting in inbox(sets, expert):
+        try:
+            judging = judging_of(waiting.declared)
+        except UnknownKindError:
+            continue  # the kind was taken out; what was judged comes back with it
+        rows.append(ToJudge(waiting.question_set, judging, waiting.progress))
+    return rows
 
 
 def judging(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show an expert what is to be judged, and that it is done."""
     question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
-    queues = []
-    for queue in door.queues(question_set, user_id(request)):
-        try:
-            queues.append({"judging": judging_of(queue.declared), "progress": queue.progress})
-        except UnknownKindError:
-            continue  # the kind was taken out; what was judged comes back with it
+    expert = user_id(request)
+    mine = QuestionSet.objects.filter(pk=question_set.pk)
     context = {
         "title": "To judge",
         "subtitle": question_set.name,
         "breadcrumbs": _way_here(question_set)[:1],
         "question_set": question_set,
-        "queues": queues,
+        "queues": to_judge(mine, expert),
+        "last": door.last_judged(question_set, expert),
     }
     return TemplateResponse(request, "admin/judging/start.html", context)
 
@@ -65,10 +87,30 @@ def judge(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
         "judging": declared,
         "keys": _keys(declared),
         "given": _given(declared, task),
+        "last": _last(question_set, expert, task_id),
         "problem": problem,
     }
     status = 400 if problem else 200
     return TemplateResponse(request, "admin/judging/task.html", context, status=status)
+
+
+@require_POST
+def undo(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
+    """Take a judgement back, and show what it was about."""
+    question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
+    try:
+        gone = door.undo(question_set, user_id(request), task_id)
+    except door.NotAskedError:
+        raise Http404("there is no such thing to judge") from None
+    if gone:
+        messages.success(request, "Taken back: it is to be judged again.")
+    return redirect("admin:judge", question_set.public_id, task_id)
+
+
+def _last(question_set: QuestionSet, expert: int, here: UUID) -> UUID | None:
+    """Return what was judged last, to take it back; None where that is what is shown."""
+    last = door.last_judged(question_set, expert)
+    return None if last == here else last
 
 
 def _saved(

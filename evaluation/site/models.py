@@ -9,23 +9,30 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.db import IntegrityError, transaction
-from django.db.models import Count, ProtectedError
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations.models import QuestionSet, is_requester
-from annotations.web.pages import NEWEST_FIRST, breadcrumbs, page_of
+from annotations.web.pages import breadcrumbs, page_of
 from annotations.web.paging import Keyset
 from annotations.web.scope import editable, maker, visible, visible_or_404
 from evaluation.backends.chat import smollm2
+from evaluation.background.discarding import MODEL
+from evaluation.charts import Chart, Occasion, history_chart
 from evaluation.flow.asking.registration import LOCAL, url_of
-from evaluation.models import LanguageModel, LLMResponse
+from evaluation.models import LanguageModel, LLMResponse, Removal
+from evaluation.reports.across.model import ModelHistory, model_history
+from evaluation.reports.across.model_notes import may_note_model, model_notes
+from evaluation.reports.list_filters import ModelFilter, with_answers
 from evaluation.site.model_form import ModelForm
+from evaluation.site.model_note_form import NoteForm
 from evaluation.site.results.views import model_link
 from evaluation.site.trying import TryForm, tried
+from evaluation.site.workers import sent
 
 BY_QUESTION = Keyset(
     "questions",
@@ -70,11 +77,9 @@ def place_of(model: LanguageModel, mine: bool = True) -> Place:
 
 def models(request: HttpRequest) -> HttpResponse:
     """List the language models, newest first."""
-    rows = visible(request, LanguageModel.objects.all()).annotate(
-        n_answers=Count("responses"),
-        n_sets=Count("responses__question__version__question_set", distinct=True),
-    )
-    page = page_of(request, rows, NEWEST_FIRST)
+    rows = visible(request, LanguageModel.objects.filter(archived_at=None))
+    list_of = ModelFilter(request.GET, with_answers(rows, request.user)).listing(request)
+    page = list_of["page"]
     mine = set(
         LanguageModel.objects.editable_by(request.user)
         .filter(pk__in=[row.pk for row in page])
@@ -82,7 +87,7 @@ def models(request: HttpRequest) -> HttpResponse:
     )
     context = {
         "title": "Language models",
-        "page": page,
+        **list_of,
         "rows": [(row, place_of(row, row.pk in mine)) for row in page],
         "may_make": is_requester(request.user),
         "offers_packaged": offers_packaged(request),
@@ -93,7 +98,7 @@ def models(request: HttpRequest) -> HttpResponse:
 
 def model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Show a model: what it is, how it is reached, and a question to try it by."""
-    return _shown(request, visible_or_404(request, LanguageModel.objects.all(), model_id))
+    return shown_model(request, visible_or_404(request, LanguageModel.objects.all(), model_id))
 
 
 @require_POST
@@ -102,8 +107,8 @@ def try_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     asked = editable(request, LanguageModel.objects.all(), model_id)
     form = TryForm(request.user, request.POST)
     if not form.is_valid():
-        return _shown(request, asked, form, status=400)
-    return _shown(request, asked, form, tried(asked, form))
+        return shown_model(request, asked, form, status=400)
+    return shown_model(request, asked, form, tried(asked, form))
 
 
 def new_model(request: HttpRequest) -> HttpResponse:
@@ -140,20 +145,6 @@ def add_packaged(request: HttpRequest) -> HttpResponse:
     return redirect("admin:model", found.public_id)
 
 
-@require_POST
-def delete_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Delete a model of which no answer is known."""
-    deleted = editable(request, LanguageModel.objects.all(), model_id)
-    try:
-        with transaction.atomic():
-            deleted.delete()
-    except ProtectedError:
-        messages.error(request, "It has answers, which belong to their question sets: it stays.")
-        return redirect("admin:model", model_id)
-    messages.success(request, f"{deleted.name} is deleted.")
-    return redirect("admin:models")
-
-
 def model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpResponse:
     """Show what a model answered to a set's questions."""
     question_set = visible_or_404(request, QuestionSet.objects.all(), set_id)
@@ -175,21 +166,25 @@ def model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpRes
     return TemplateResponse(request, "admin/models/answers.html", context)
 
 
-def _shown(
+def shown_model(
     request: HttpRequest,
     model: LanguageModel,
     form: TryForm | None = None,
     trial: Any = None,
     status: int = 200,
+    note: NoteForm | None = None,
 ) -> HttpResponse:
+    """Return the page of a model, with the forms that were not filled in as they should be."""
     mine = LanguageModel.objects.editable_by(request.user).filter(pk=model.pk).exists()
+    answers = visible(request, LLMResponse.objects.all()).filter(model=model)
     sets = (
         visible(request, QuestionSet.objects.all())
-        .filter(versions__questions__llm_responses__model=model)
+        .filter(versions__questions__llm_responses__in=answers)
         .annotate(n_answers=Count("versions__questions__llm_responses"))
         .order_by("name")
     )
     place = place_of(model, mine)
+    history = model_history(request.user, model)
     context = {
         "title": model.name,
         "subtitle": "Language model",
@@ -199,10 +194,42 @@ def _shown(
         "place": place,
         "mine": mine,
         "sets": sets,
+        "history": history,
+        "chart": chart_of(history, model),
         "form": form or TryForm(request.user),
         "trial": trial,
+        "notes": model_notes(request.user, model),
+        "note_form": (note or NoteForm()) if may_note_model(request.user, model) else None,
+        "going": Removal.objects.filter(kind=MODEL, target_id=model.public_id).exists(),
     }
     return TemplateResponse(request, "admin/models/model.html", context, status=status)
+
+
+def model_picture(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Send the picture of a model's scores as SVG."""
+    shown = visible_or_404(request, LanguageModel.objects.all(), model_id)
+    chart = chart_of(model_history(request.user, shown), shown)
+    if chart is None:
+        raise Http404("there is no such picture")
+    return sent(chart, f"model-{shown.name}", " ".join(filter(None, [shown.name, shown.notice])))
+
+
+def chart_of(history: ModelHistory, model: LanguageModel) -> Chart | None:
+    """Return the picture of a model's scores; None below two of them."""
+    occasions = [
+        Occasion(
+            entry.set_name,
+            f"{entry.when:%-d %b %Y}",
+            entry.score,
+            weak=not entry.on_scale,
+            link=reverse("admin:results-models", args=[entry.run]),
+        )
+        for entry in history.sets
+        if entry.score.value is not None
+    ]
+    if len(occasions) < 2:
+        return None
+    return history_chart(occasions, "similarity to the consensus", model.name, of_model=True)
 
 
 def _form(request: HttpRequest, model: LanguageModel, title: str) -> HttpResponse:

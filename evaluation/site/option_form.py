@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
 from annotations.models.access import Anybody
+from evaluation.background.allowed import not_allowed
 from evaluation.models import LanguageModel
 from evaluation.options import (
     SITE,
@@ -66,7 +67,7 @@ class OptionForm(forms.Form):
         }
         kwargs["initial"] = {**self._initial(like or self.options_of()), **self.preset}
         super().__init__(*args, **kwargs)
-        self._operator = bool(getattr(user, "is_superuser", False))
+        self._user = user
         choosers = [field for field in self.fields.values() if isinstance(field, ModelChooser)]
         self.askable = list(askable_models(user)) if choosers else []
         for chooser in choosers:
@@ -82,7 +83,7 @@ class OptionForm(forms.Form):
         if self.errors:
             return values
         asked = self.parameters()
-        for wrong in () if self._operator else asked.reserved():
+        for wrong in not_allowed(self._user, asked):
             self._refuse(self._field_of(wrong.option), wrong)
         if not self.errors:
             for wrong in asked.problems():
@@ -221,7 +222,12 @@ class ReadField(forms.CharField):
 
 def askable_models(user: Anybody) -> QuerySet[LanguageModel]:
     """Return the registered models that a user may have asked, by name."""
-    return LanguageModel.objects.editable_by(user).exclude(spec="").order_by("name")
+    return (
+        LanguageModel.objects.editable_by(user)
+        .filter(archived_at=None)
+        .exclude(spec="")
+        .order_by("name")
+    )
 
 
 class ModelChooser(forms.ChoiceField):

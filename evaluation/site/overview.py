@@ -8,12 +8,21 @@ from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from annotations.models import Question, QuestionSet, Response, Worker, is_requester
-from annotations.web.scope import visible
+from annotations.models import (
+    Question,
+    QuestionSet,
+    Response,
+    Worker,
+    invitations,
+    is_requester,
+)
+from annotations.web.scope import user_id, visible
 from evaluation.background.runs import visible_runs
+from evaluation.kinds.listed import listed
 from evaluation.models import LanguageModel, Run, WorkerGrade
-from evaluation.reports.lists import in_short
+from evaluation.reports.lists import in_short, unarchived
 from evaluation.site.attention import attention
+from evaluation.site.judging import to_judge
 
 ITEMS_SHOWN = 20
 RUNS_SHOWN = 5
@@ -53,7 +62,11 @@ def overview(request: HttpRequest) -> TemplateResponse:
         "counts": [count for count in counts if count.number or is_requester(request.user)],
         "items": items[:ITEMS_SHOWN],
         "hidden_items": max(0, len(items) - ITEMS_SHOWN),
-        "runs": in_short(visible_runs(request.user)).order_by("-id")[:RUNS_SHOWN],
+        "inbox": to_judge(visible(request, QuestionSet.objects.all()), user_id(request)),
+        "invitations": invitations(request.user),
+        "runs": listed(
+            in_short(unarchived(visible_runs(request.user))).order_by("-id")[:RUNS_SHOWN]
+        ),
         "steps": first_steps(request, {count.label: count.number for count in counts}),
     }
     return TemplateResponse(request, "admin/overview.html", context)
@@ -66,13 +79,13 @@ def flow(request: HttpRequest) -> list[Count]:
     return [
         Count("question sets", visible(request, QuestionSet.objects.all()).count(), sets),
         Count("questions", visible(request, Question.objects.all()).count(), sets),
-        Count("workers", visible(request, Worker.objects.all()).count(), sets),
+        Count("workers", visible(request, Worker.objects.all()).count(), reverse("admin:workers")),
         Count("answers", visible(request, texts).count(), sets),
         Count("runs", visible(request, Run.objects.all()).count(), runs),
         Count("grades", visible(request, WorkerGrade.objects.all()).count(), runs),
         Count(
             "language models",
-            visible(request, LanguageModel.objects.all()).count(),
+            visible(request, LanguageModel.objects.filter(archived_at=None)).count(),
             reverse("admin:models"),
         ),
     ]

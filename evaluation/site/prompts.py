@@ -7,17 +7,16 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.db import IntegrityError
-from django.db.models import Count, Max
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from annotations.models import Question, QuestionSet
-from annotations.web.pages import NEWEST_FIRST, page_of
 from annotations.web.query import number
 from annotations.web.scope import editable, maker, user_id, visible, visible_or_404
 from evaluation.models import Prompt
+from evaluation.reports.list_filters import PromptFilter, with_versions
 from evaluation.site.prompt_form import STRATEGIES, PromptForm
 from evaluation.steps.asking.items import fields_of
 from evaluation.steps.asking.prompts import BUILT_IN, built_in, create_prompt, edit_prompt, named
@@ -27,14 +26,12 @@ SETS_OFFERED = 50
 
 def prompts(request: HttpRequest) -> HttpResponse:
     """List the prompts of one's own, newest first, and those that are always there."""
-    rows = visible(request, Prompt.objects.all()).annotate(
-        n_versions=Count("versions"), changed_at=Max("versions__created_at")
-    )
+    asked = PromptFilter(request.GET, visible(request, Prompt.objects.all()))
     context = {
         "title": "Prompts",
         "subtitle": "What language models are told, and how questions are put to them.",
         "breadcrumbs": _way_here()[:1],
-        "page": page_of(request, rows, NEWEST_FIRST),
+        **asked.listing(request, add=with_versions),
         "built_in": [built_in(strategy) for strategy in BUILT_IN],
         "strategies": STRATEGIES,
     }

@@ -25,9 +25,11 @@ from annotations.web.scope import user_id, visible, visible_or_404
 from annotations.web.texts import with_code
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.judging import progress
+from evaluation.kinds.listed import listed
 from evaluation.models import LanguageModel, Run
 from evaluation.models.runs import ACTIVE
 from evaluation.reports.lists import in_short
+from evaluation.reports.of_record import record_of
 from evaluation.site.results.views import newest_views
 from evaluation.site.starting import starts_of
 
@@ -46,7 +48,7 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     version = chosen(versions, request.GET.get("version"))
     runs = list(
         in_short(visible(request, Run.objects.all()))
-        .filter(version__question_set=shown)
+        .filter(version__question_set=shown, archived_at=None)
         .select_related("version")
         .order_by("-id")[:RUNS_SHOWN]
     )
@@ -61,7 +63,8 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "to_judge": progress(shown, user_id(request)),
         "versions": versions,
         "version": version,
-        "runs": runs,
+        "runs": listed(runs),
+        "record": record_of(shown) if runs else None,
         "waiting": with_code(HOW_TO_START) if waits and not somebody_listens() else "",
     }
     if version is not None:

@@ -16,39 +16,49 @@ from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations.models import rights
-from annotations.web.pages import NEWEST_FIRST, breadcrumbs, page_of
-from annotations.web.scope import editable, user_id, visible_or_404
+from annotations.web.pages import breadcrumbs
+from annotations.web.scope import editable, visible_or_404
 from annotations.web.texts import with_code
+from evaluation import recruiting
 from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.background.progress import duration, progress_of
-from evaluation.kinds import Kind, UnknownKindError, kind_of
+from evaluation.kinds import Kind, UnknownKindError, kind_of, options_of
+from evaluation.kinds.listed import listed
 from evaluation.models import Run
 from evaluation.models.runs import ACTIVE
+from evaluation.models.runs_of_record import choose
 from evaluation.options import SITE, OptionError, Parameters
-from evaluation.reports.lists import in_short
+from evaluation.reports.called import called
+from evaluation.reports.list_filters import RunFilter
+from evaluation.reports.lists import in_short, unarchived
+from evaluation.reports.of_record import standing_of_record
+from evaluation.reports.triage.verdicts import made_by
+from evaluation.site.run_label import RunLabelForm
 
 RUNS_PER_PAGE = 25
 
 
 def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
     """Return a run that the one who asks may see, with its question set."""
-    return visible_or_404(request, Run.objects.select_related("version__question_set"), run_id)
+    rows = Run.objects.select_related("version__question_set", "of_record")
+    return visible_or_404(request, rows, run_id)
 
 
 def runs(request: HttpRequest) -> HttpResponse:
-    """List the runs, newest first; `state` picks those in one state."""
-    rows = in_short(lifecycle.visible_runs(request.user))
-    state = request.GET.get("state", "")
-    if state in Run.State.values:
-        rows = rows.filter(state=state)
-    page = page_of(request, rows, NEWEST_FIRST, RUNS_PER_PAGE)
+    """List the runs, searched, filtered and sorted by what `RunFilter` declares."""
+    rows = unarchived(lifecycle.visible_runs(request.user))
+    list_of = (
+        RunFilter(request.GET, rows)
+        .offering(request.user)
+        .listing(request, RUNS_PER_PAGE, in_short)
+    )
+    page = list_of["page"]
     waits = any(run.state in ACTIVE for run in page)
     context = {
         "title": "Runs",
-        "page": page,
-        "state": state,
-        "states": Run.State.choices,
+        **list_of,
+        "runs": listed(page),
         "waiting": with_code(HOW_TO_START) if waits and not somebody_listens() else "",
     }
     return TemplateResponse(request, "admin/runs/list.html", context)
@@ -57,13 +67,21 @@ def runs(request: HttpRequest) -> HttpResponse:
 def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show how a run stands: waiting, running, paused, done, failed or cancelled."""
     shown = run_or_404(request, run_id)
+    return _page(request, shown, RunLabelForm(instance=shown))
+
+
+def _page(request: HttpRequest, shown: Run, label: RunLabelForm) -> HttpResponse:
     question_set = shown.version.question_set
-    took = None
+    name, took = called(shown, options_of(shown)), None
     if shown.finished_at and shown.started_at:
         took = duration((shown.finished_at - shown.started_at).total_seconds())
     context = {
-        "title": f"Run of {shown.created_at:%-d %B %Y, %H:%M} UTC",
-        "subtitle": f"{question_set.name}, version {shown.version.number}",
+        "title": name.title,
+        "subtitle": f"{shown.get_kind_display()} of {question_set.name}, version "
+        f"{shown.version.number}, {shown.created_at:%-d %B %Y, %H:%M} UTC",
+        "called": name,
+        "label": label,
+        "record": standing_of_record(shown),
         "breadcrumbs": breadcrumbs(question_set),
         "notice": question_set.notice,
         "run": shown,
@@ -72,9 +90,11 @@ def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "progress": progress_of(shown),
         "how_to_start": with_code(HOW_TO_START),
         "took": took,
+        **made_by(shown),
         **of_kind(shown),
     }
-    return TemplateResponse(request, "admin/runs/run.html", context)
+    status = 400 if label.errors else 200
+    return TemplateResponse(request, "admin/runs/run.html", context, status=status)
 
 
 def of_kind(run: Run) -> dict[str, Any]:
@@ -160,15 +180,34 @@ def resume_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def run_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Start a run like this one, beside it."""
-    shown = editable(request, Run.objects.all(), run_id)
-    try:
-        follower = lifecycle.again(shown, user_id(request))
-    except OptionError as error:
-        messages.error(request, refusal(kind_of(shown).options, error))
-        return redirect("admin:run", shown.public_id)
-    return redirect("admin:run", follower.public_id)
+def label_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Give a run a name and notes; what will not do stays in the form of its page."""
+    shown = editable(request, Run.objects.select_related("version__question_set"), run_id)
+    label = RunLabelForm(request.POST, instance=shown)
+    if not label.is_valid():
+        shown.refresh_from_db(fields=["name", "notes"])
+        return _page(request, shown, label)
+    lifecycle.rename(shown, **label.said())
+    messages.success(request, "The name and the notes are saved.")
+    return redirect("admin:run", shown.public_id)
+
+
+@require_POST
+def use_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Let a run count for its set: exports, REST and overviews take it from now on.
+
+    Who says so on the results (`back`) stays there.
+    """
+    shown = editable(request, Run.objects.select_related("version__question_set"), run_id)
+    if shown.state == Run.State.DONE:
+        choose(shown, request.user)
+        recruiting.follow(shown.version.question_set_id)
+        text = "This run counts for the set from now on: exports, the API and the overview use it."
+        messages.success(request, text)
+    else:
+        messages.error(request, "Only a run that is done can count for the set.")
+    results = results_address(shown) if request.POST.get("back") == "results" else ""
+    return redirect(results) if results else redirect("admin:run", shown.public_id)
 
 
 def refusal(of: type[Parameters], error: OptionError) -> str:

@@ -12,6 +12,7 @@ from django.shortcuts import redirect
 from django.template.defaultfilters import filesizeformat
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.views.decorators.http import require_GET
 
 from annotations.exchange import InputError, Problem
 from annotations.exchange.reading.source import bytes_source
@@ -21,11 +22,13 @@ from annotations.web.scope import editable, user_id
 from annotations.web.texts import with_code
 from evaluation.background import runs as lifecycle
 from evaluation.background.liveness import HOW_TO_START, somebody_listens
-from evaluation.kinds import Kind, StartFile, UnknownKindError, kind_named, run_kinds
+from evaluation.kinds import Kind, StartFile, UnknownKindError, kind_named, kind_of, run_kinds
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.options import OptionError, Parameters
+from evaluation.reports.called import called
 from evaluation.site.option_form import OptionForm, form_for
+from evaluation.site.run_label import RunLabelForm
 from evaluation.steps.asking.foreseen import Foreseen
 
 # Problems of a file that are told one by one.
@@ -75,22 +78,44 @@ def start(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRespon
     version = lifecycle.version_to_grade(
         question_set, request.GET.get("version"), answered=kind.needs_answers
     )
+    like = like_of(request, question_set, kind)
     form = form_for(kind.options)(
         request.user,
         request.POST or None,
-        like=parameters_like(request, question_set, kind),
+        like=like.parameters,
         preset={} if request.POST else request.GET.dict(),
     )
-    if request.method == "POST" and version is not None and form.is_valid():
+    label = RunLabelForm(request.POST or None)
+    valid = request.method == "POST" and all([form.is_valid(), label.is_valid()])
+    if valid and version is not None:
         try:
             if kind.start.foreseen and request.POST.get("do") == "foresee":
                 foreseen = _foreseen(request, version, kind, form.parameters())
-                return _page(request, question_set, version, kind, form, foreseen)
-            run = lifecycle.queue(version, user_id(request), form.parameters(), kind.name)
+                return _page(request, question_set, version, kind, form, label, like, foreseen)
+            run = lifecycle.queue(
+                version,
+                user_id(request),
+                form.parameters(),
+                kind.name,
+                **label.said(),
+                made_from=run_like(request, question_set, kind),
+            )
             return redirect("admin:run", run.public_id)
         except OptionError as error:
             form.refuse(error)
-    return _page(request, question_set, version, kind, form)
+    return _page(request, question_set, version, kind, form, label, like)
+
+
+@require_GET
+def again(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Lead to the form that starts a run of this kind, filled with the settings of this one."""
+    shown = editable(request, Run.objects.select_related("version__question_set"), run_id)
+    try:
+        link = start_link(kind_of(shown), shown.version.question_set)
+    except UnknownKindError as error:
+        messages.error(request, str(error))
+        return redirect("admin:run", shown.public_id)
+    return redirect(f"{link}?like={shown.public_id}&version={shown.version.number}")
 
 
 def _page(
@@ -99,6 +124,8 @@ def _page(
     version: QuestionSetVersion | None,
     kind: Kind,
     form: OptionForm,
+    label: RunLabelForm,
+    like: Like,
     foreseen: Foreseen | None = None,
 ) -> HttpResponse:
     context = {
@@ -109,6 +136,8 @@ def _page(
         "version": version,
         "kind": kind,
         "form": form,
+        "label": label,
+        "like": like,
         "before": kind.start.before(version) if kind.start.before else None,
         # A template would call the function itself.
         "foresees": kind.start.foreseen is not None,
@@ -116,9 +145,8 @@ def _page(
         "budget": getattr(form.parameters(), "budget", None) if foreseen else None,
         "waiting": "" if somebody_listens() else with_code(HOW_TO_START),
     }
-    return TemplateResponse(
-        request, "admin/runs/start.html", context, status=400 if form.errors else 200
-    )
+    wrong = form.errors or label.errors
+    return TemplateResponse(request, "admin/runs/start.html", context, status=400 if wrong else 200)
 
 
 def _foreseen(
@@ -162,20 +190,43 @@ def _told(problem: Problem) -> str:
     return f"{where}{problem.reason}. {problem.remedy}".strip()
 
 
-def parameters_like(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Parameters:
-    """Return the parameters of the run of the set that `like` in the address names, or defaults."""
+@dataclass(frozen=True)
+class Like:
+    """What a form begins with: the settings of a run, or the defaults.
+
+    Attributes
+    ----------
+    called : the run whose settings these are, "" for the defaults. unreadable : a run whose
+        settings this version of the platform does not know, so that these are the defaults.
+    """
+
+    parameters: Parameters
+    called: str = ""
+    unreadable: str = ""
+
+
+def run_like(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Run | None:
+    """Return the run of the set that `like` in the address names; None without one."""
     try:
         asked = UUID(request.GET.get("like", ""))
     except ValueError:
-        return kind.options()
+        return None
     runs = Run.objects.visible_to(request.user).filter(
         version__question_set=question_set, kind=kind.name
     )
-    run = runs.filter(public_id=asked).first()
+    return runs.filter(public_id=asked).first()
+
+
+def like_of(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Like:
+    """Return the settings of the run of the set that `like` in the address names, or defaults."""
+    run = run_like(request, question_set, kind)
+    if run is None:
+        return Like(kind.options())
+    title = called(run, kind.options).title
     try:
-        return kind.options() if run is None else kind.options.of_dict(run.parameters)
+        return Like(kind.options.of_dict(run.parameters), title)
     except KeyError:  # it is of another version of the platform
-        return kind.options()
+        return Like(kind.options(), unreadable=title)
 
 
 def _startable(name: str) -> Kind:

@@ -16,5 +16,6 @@ register(
         "model=Name,question=Item,answer=Output",
         ColumnNames.parse,
         import_model_answers,
+        names_questions=True,
     )
 )

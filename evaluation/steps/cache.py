@@ -151,6 +151,15 @@ def _matrix(version: EmbedderVersion, by_hash: dict[bytes, str]) -> NDArray[np.f
     return matrix
 
 
+def stored_vectors(
+    version: EmbedderVersion, by_hash: dict[bytes, str]
+) -> NDArray[np.float32] | None:
+    """Return the vectors of all hashes, in their order; None where one is not kept (any more)."""
+    if len(_present(version, list(by_hash))) < len(by_hash):
+        return None
+    return _matrix(version, by_hash)
+
+
 def _parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     for first in range(0, len(items), size):
         yield items[first : first + size]

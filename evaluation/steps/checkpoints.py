@@ -13,9 +13,11 @@ from django.db.models.functions import Now
 
 from evaluation.flow.stored import RunSummary
 from evaluation.models import Run, RunData
+from evaluation.models.runs_of_record import take_first
 
 # Progress that is younger than this is not written again.
 SECONDS_BETWEEN_REPORTS = 1.0
+LONG = ("summary", "reasons", "warnings", "signature", "parameters", "notes")
 
 
 class OutOfTimeError(Exception):
@@ -104,7 +106,10 @@ class Turn:
         return found.first()
 
     def end(self, ending: Ending) -> None:
-        """Store that the run is done; call it inside `fenced`, with what it wrote."""
+        """Store that the run is done; call it inside `fenced`, with what it wrote.
+
+        The first of its kind that is done counts for its set.
+        """
         Run.objects.filter(pk=self.run_id).update(
             state=Run.State.DONE,
             finished_at=Now(),
@@ -117,3 +122,4 @@ class Turn:
             warnings=list(ending.warnings),
             reasons=list(ending.reasons),
         )
+        take_first(Run.objects.select_related("version").defer(*LONG).get(pk=self.run_id))

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from annotations.exchange import AnswerStatus
-from annotations.models import Response
+from annotations.models import GRADED, Response
 from annotations.query_plans import refresh_statistics
 from evaluation.flow.grading import grade_answers
 from evaluation.flow.inputs import Answers, GradingInput, ModelAnswers, choose
@@ -23,7 +23,7 @@ from evaluation.models import LanguageModel, LLMResponse, Run
 from evaluation.steps.cache import embed_texts
 from evaluation.steps.checkpoints import RunInputError, Turn
 from evaluation.steps.draws import DrawParts
-from evaluation.steps.outside import as_run_input_error, excluded_ids, mean_judgements
+from evaluation.steps.outside import as_run_input_error, keys_of_workers, mean_judgements
 from evaluation.steps.save import save
 
 
@@ -56,7 +56,8 @@ def load(run_id: int) -> GradingInput:
     models = LanguageModel.objects.in_bulk(set(found.models.models) if found.models else ())
     return replace(
         found,
-        excluded=excluded_ids(run.version, parameters.exclude_workers, found.workers),
+        excluded=keys_of_workers(run.version, parameters.exclude_workers, found.workers),
+        collapsed=keys_of_workers(run.version, parameters.collapse_workers, found.workers),
         anchors=[
             (row, grades[key]) for row, key in enumerate(found.answered.keys) if key in grades
         ],
@@ -73,15 +74,19 @@ def parameters_of(stored: dict[str, Any]) -> AqerParameters:
 
 
 def answers_of(version_id: int) -> Answers:
-    """Read the submitted answers to a version."""
-    rows = Response.objects.filter(question__version=version_id, state=Response.State.SUBMITTED)
-    columns = ("pk", "submission__worker_id", "question_id", "text", "rejected")
+    """Read the submitted answers to the graded questions of a version."""
+    rows = Response.objects.filter(
+        question__version=version_id,
+        question__role__in=GRADED,
+        state=Response.State.SUBMITTED,
+    )
+    columns = ("pk", "submission__worker_id", "question_id", "text", "rejected", "submitted_at")
     return Answers.of(rows.order_by("pk").values_list(*columns))
 
 
 def model_answers_of(version_id: int) -> ModelAnswers:
-    """Read the models' answers to a version."""
-    rows = LLMResponse.objects.filter(question__version=version_id)
+    """Read the models' answers to the graded questions of a version."""
+    rows = LLMResponse.objects.filter(question__version=version_id, question__role__in=GRADED)
     columns = ("pk", "model_id", "question_id", "text", "status", "sample")
     found = ModelAnswers.of(rows.order_by("asked_at", "pk").values_list(*columns))
     return replace(found, statuses=[AnswerStatus(status) for status in found.statuses])

@@ -36,10 +36,10 @@ class _Named:
     several: list[str] = field(default_factory=list)
 
 
-def excluded_ids(
+def keys_of_workers(
     version: QuestionSetVersion, ids: Sequence[str], voting: Sequence[int]
 ) -> list[int]:
-    """Return the primary keys of workers to exclude, by their own ids or their public ids.
+    """Return the primary keys of workers to exclude or collapse, by their own or public ids.
 
     `voting` are the keys of those who are graded; of the others, whose answers were rejected, none
     is returned. Raises `RunInputError` for an id that is of nobody, or of several: what `queue`
@@ -51,32 +51,34 @@ def excluded_ids(
     if wrong := [*found.unknown, *found.several]:
         more = f" and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
         raise RunInputError(
-            f"Workers to exclude that are not one worker who answered here: "
+            f"Ids in the settings that are not those of one worker who answered here: "
             f"{', '.join(wrong[:NAMED])}{more}."
         )
     graded = set(voting)
     return [key for key in dict.fromkeys(found.keys) if key in graded]
 
 
-def problems_of_exclusion(
+def problems_of_workers(
     version: QuestionSetVersion, user: Anybody, parameters: AqerParameters
 ) -> list[Problem]:
-    """Return what is wrong with the workers to exclude, before a run is started."""
-    ids, option = parameters.exclude_workers, "exclude_workers"
-    if not ids:
-        return []
-    found = _named(version, ids)
-    if found.unknown:
-        known = sorted(answering(version).values_list("external_id", flat=True))
-        names = [perhaps(one, known) for one in found.unknown[:NAMED]]
-        return [problem("unknown_workers", option, reason=_listed(names, len(found.unknown)))]
-    if found.several:
-        names = found.several[:NAMED]
-        return [problem("several_workers", option, reason=_listed(names, len(found.several)))]
-    voting = answering(version, rejected=parameters.include_rejected)
-    if not voting.exclude(pk__in=found.keys).exists():
-        return [problem("nobody_left", option)]
-    return []
+    """Return what is wrong with the workers that options name, before a run is started."""
+    wrong = []
+    for option, what in (("exclude_workers", "workers"), ("collapse_workers", "in_groups")):
+        ids = getattr(parameters, option)
+        found = _named(version, ids) if ids else _Named()
+        if found.unknown:
+            known = sorted(answering(version).values_list("external_id", flat=True))
+            names = [perhaps(one, known) for one in found.unknown[:NAMED]]
+            reason = _listed(names, len(found.unknown))
+            wrong.append(problem(f"unknown_{what}", option, reason=reason))
+        elif found.several:
+            reason = _listed(found.several[:NAMED], len(found.several))
+            wrong.append(problem(f"several_{what}", option, reason=reason))
+        elif ids and option == "exclude_workers":
+            voting = answering(version, rejected=parameters.include_rejected)
+            if not voting.exclude(pk__in=found.keys).exists():
+                wrong.append(problem("nobody_left", option))
+    return wrong
 
 
 def answering(version: QuestionSetVersion, *, rejected: bool = True) -> QuerySet[Worker]:

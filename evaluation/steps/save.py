@@ -36,6 +36,7 @@ BATCH = 2000
 WIDEST_KEPT = 4096
 # The name of the overview among a run's pictures.
 HEAT_MAP = "heat-map"
+GONE = ("kind", "severity", "statistic", "threshold")
 RESULTS: tuple[type[models.Model], ...] = (
     WorkerGrade,
     ExemplaryAnswer,
@@ -114,6 +115,20 @@ def _remedies(grading: Grading) -> dict[str, Any]:
         found["suggested_anchors"]["responses"] = [
             given.answered.keys[row] for row in report.suggested.tolist()
         ]
+    found["gone"] = [
+        {
+            **{name: getattr(alarm, name) for name in GONE},
+            "workers": [str(public[worker]) for worker in alarm.workers],
+            "n_questions": len(alarm.questions),
+            "message": alarm.message.as_dict(),
+            "outcome": alarm.outcome and alarm.outcome.as_dict(),
+        }
+        for alarm in grading.alarms.gone
+    ]
+    found["camps_now"] = [
+        {**vars(camp), "workers": [str(public[worker]) for worker in camp.workers]}
+        for camp in grading.alarms.camps_now
+    ]
     compared = changes.summary()
     for row in compared["movers"]:
         row["worker"] = str(public[row["worker"]])
@@ -275,6 +290,9 @@ def save_alarms(run: int, grading: Grading) -> None:
             statistic=alarm.statistic,
             threshold=alarm.threshold,
             message=alarm.message.as_dict(),
+            state=alarm.state,
+            outcome=alarm.outcome and alarm.outcome.as_dict(),
+            answered=alarm.is_answered,
             evidence=[_evidence(grading, exhibit) for exhibit in alarm.exhibits],
         )
         for place, alarm in enumerate(found)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from annotations.models import Question, QuestionSetVersion
+from annotations.models import QuestionSetVersion
 from evaluation.flow.views.finding import find_views
 from evaluation.flow.views.parameters import ViewsParameters
 from evaluation.flow.views.summary import ViewsSummary
@@ -80,7 +80,7 @@ def gathered(
 
     The newest run of a kind counts; older ones, for models that no newer one tells of.
     """
-    ids = Question.objects.filter(version=version).order_by("position", "pk")
+    ids = version.questions.graded().order_by("position", "pk")
     gathering = Gathering(list(ids.values_list("external_id", flat=True)))
     known = {teller.kind: teller for teller in tellers}
     by_kind = runs_that_tell(version, known)

@@ -1,4 +1,4 @@
-"""What pages show of a run by its kind: vectors, money, lengths of time."""
+"""What pages show of a run by its kind: what models gave, money, lengths of time."""
 
 from __future__ import annotations
 
@@ -8,23 +8,8 @@ from typing import Any
 from django import template
 
 from evaluation.background.progress import duration, pace
-from evaluation.kinds import UnknownKindError, kind_of
-from evaluation.models import Run
 
 register = template.Library()
-
-
-@register.filter
-def vectors(run: Run) -> str:
-    """Return how the run's texts become vectors; "" for a kind without vectors."""
-    embedder = getattr(run, "embedder", None)
-    if embedder:
-        return str(embedder)
-    try:
-        option = kind_of(run).options.options().get("embedder")
-    except UnknownKindError:
-        return ""
-    return "" if option is None else str(option.default)
 
 
 STATUSES = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -22,9 +22,31 @@ def said(message: Any) -> str:
 
 
 @register.filter
+def evidence(message: Any) -> str:
+    """Return the first sentence of a message: what was seen, before what it means."""
+    first, stop, _ = SITE.said(message).partition(". ")
+    return f"{first}." if stop else first
+
+
+@register.filter
 def of_worker(found: Mapping[UUID, Any], worker: UUID) -> Any:
     """Return what a page has for a worker, such as the marks beside the name; else nothing."""
     return found.get(worker, ())
+
+
+@register.filter
+def marked_for(marks: Iterable[Any]) -> str:
+    """Return what alarms say of a worker, each thing once, for where no link can stand."""
+    return "; ".join(dict.fromkeys(mark.words for mark in marks))
+
+
+@register.filter
+def each_once(marks: Iterable[Any]) -> list[Any]:
+    """Return marks without those that say what one before them said: the worst alarm keeps it."""
+    kept: dict[str, Any] = {}
+    for mark in marks:
+        kept.setdefault(mark.words, mark)
+    return list(kept.values())
 
 
 @register.filter

@@ -7,9 +7,20 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-# Words, and of scripts that are written without blanks each character by itself.
+# Words, and of scripts that are written without blanks each character by itself, with the vowel
+# signs and tones that stand on it. Marks on letters, and the joiners within a word, are part of it.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+(?:['’.,]\w+)*")
+_ON_UNSPACED = (
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
+)
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff\u200c\u200d"
+)
+_LETTER = rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])"
+WORD = re.compile(
+    rf"[{_UNSPACED}][{_ON_UNSPACED}]*|[^\W{_UNSPACED}]{_LETTER}*(?:['’.,][^\W{_UNSPACED}]{_LETTER}*)*"
+)
 
 
 class Piece(NamedTuple):
@@ -26,7 +37,7 @@ def differing(texts: Sequence[str]) -> list[list[Piece]]:
     Blanks and punctuation between two marked words are marked with them. One text alone, or equal
     texts, have no mark.
     """
-    words = [Counter(word.casefold() for word in _WORD.findall(text)) for text in texts]
+    words = [Counter(word.casefold() for word in WORD.findall(text)) for text in texts]
     common = words[0].copy() if words else Counter()
     for counted in words[1:]:
         common &= counted
@@ -37,7 +48,7 @@ def _pieces(text: str, left: Counter[str]) -> list[Piece]:
     """Return a text in pieces; `left` is how often each word may stand in it without a mark."""
     found: list[Piece] = []
     at = 0
-    for match in _WORD.finditer(text):
+    for match in WORD.finditer(text):
         word = match[0].casefold()
         differs = left[word] <= 0
         left[word] -= 1

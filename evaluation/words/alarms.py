@@ -9,73 +9,114 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evaluation.words.message import Sentence
+from evaluation.words.message import Sentence, counted
+
+
+def _alike(of: Mapping[str, Any]) -> str:
+    """Return how many answers are nearly the same, in numbers that a person can check."""
+    if of.get("n_pairs") is None:  # of a run from before they were counted
+        return "their answers to the same questions are nearly the same"
+    rest = "" if of["mostly_alike"] else ", and the rest are closer than being good explains"
+    if of["workers"] == 2:
+        return (
+            f"{of['n_alike']} of the {of['n_pairs']} answers that they gave to the same questions "
+            f"are nearly identical{rest}"
+        )
+    return (
+        f"compared two by two, {of['n_alike']} of {counted(of['n_pairs'], 'pair')} of their "
+        f"answers to the same question are nearly identical{rest}"
+    )
+
+
+def _people(of: Mapping[str, Any]) -> str:
+    return str(of["people"])
+
+
+def _proven(of: Mapping[str, Any]) -> str:
+    return (
+        f"{_people(of)} gave the same answers but for light edits: {_alike(of)}. Agreement counts "
+        "as quality here, so copies lift each other's grades and can outvote the rest. Read their "
+        "answers side by side; if they were copied, grade again with the group as one voter "
+        f"({of['option']['collapse_copies']})."
+    )
+
+
+def _much_alike(of: Mapping[str, Any]) -> str:
+    return (
+        f"{_people(of)} answer much more alike than other workers who are as good: {_alike(of)}. "
+        "Copying from each other or from one source is the usual reason, and it lifts each other's "
+        "grades. Read their answers side by side; if they were copied, grade again with the group "
+        f"as one voter ({of['option']['collapse_copies']})."
+    )
+
+
+def _clique(of: Mapping[str, Any]) -> str:
+    option = of["option"]
+    return (
+        f"{_people(of)} answer much more alike than other workers who are as good: {_alike(of)}. "
+        "That does not say that they copied, nor that they are wrong: where a crowd falls into two "
+        "camps, the honest ones can look like this too. Do not exclude them on this alone; let an "
+        "expert grade some answers that tell the camps apart "
+        f"({option['suggest_anchors']}, then {option['anchors']})."
+    )
 
 
 def _camps(of: Mapping[str, Any]) -> str:
-    agreement, sampled, option = of["start_agreement"], of["sampled"], of["option"]
-    known = "" if agreement is None else f" ({agreement:.2f} on a scale from -1 to 1)"
+    option, sampled = of["option"], of["sampled"]
     hangs = (
-        f"Which of them ends on top hangs on where the grading starts{known}: the ranking cannot "
-        "be known from the answers alone."
+        "Which of them ends on top hangs on where the grading starts: the ranking cannot be known "
+        "from the answers alone."
         if of["open"]
-        else "The grades follow the camp that agrees more, which need not be the one that is right"
-        f"; started from either camp, the ranking stays much the same{known}."
+        else "The grades follow the camp that agrees more, which need not be the one that is "
+        "right; started from either camp, the ranking stays much the same."
     )
-    some = "" if sampled is None else f" (seen in a sample of {sampled:,} workers)"
+    some = "" if sampled is None else f" (seen in a sample of {counted(sampled, 'worker')})"
     return (
-        f"The crowd falls into two camps{some}: these {of['workers']} workers agree with each "
-        f"other by {of['surplus']:.2f} more (mean cosine) than with the {of['other']} of the other "
-        f"camp, who do likewise. {hangs} It may be a shared error, collusion, or two honest ways "
-        "to answer. Do not pay or reject by these grades before an expert has graded some answers "
-        f"that tell the camps apart ({option['suggest_anchors']}, then {option['anchors']})."
+        f"The crowd falls into two camps{some}: these {_people(of)} agree with each "
+        f"other clearly more than with the {of['other']} of the other camp, who do likewise. "
+        f"{hangs} It may be a shared error, collusion, or two honest ways to answer. Do not pay or "
+        "reject by these grades before an expert has graded some answers that tell the camps apart "
+        f"({option['suggest_anchors']}, then {option['anchors']})."
     )
 
 
 def _concentrated(of: Mapping[str, Any]) -> str:
     voters = of["statistic"] * of["n_workers"]
     return (
-        f"Few workers decide: the votes weigh as much as those of {voters:.1f} equal voters "
-        f"among {of['n_workers']}. The workers named carry half of the weight. That is right if "
-        "they are the good ones, and dangerous if they agree for another reason. Compare with a "
-        f"grading that caps each vote ({of['option']['weight_cap']})."
+        f"Few workers decide: the votes of all {of['n_workers']} weigh no more than those of "
+        f"about {_count(voters, 'person')} would if every vote counted the same. The workers "
+        "named carry half of the weight. That is right if they are the good ones, and dangerous "
+        "if they agree for another reason. Compare with a grading that caps each vote "
+        f"({of['option']['weight_cap']})."
     )
 
 
+def _count(n: Any, noun: str) -> str:
+    whole: Any = n if isinstance(n, str) else round(n)
+    return counted(whole, noun)
+
+
 ALARMS: Mapping[str, Sentence] = {
-    "copies.proven": "{people} gave the same answers but for light edits: the mean cosine of their "
-    "answers to the same question is {mean_cosine:.2f}, and they close {statistic:.0%} of the gap "
-    "that workers of their quality leave between each other. AQER counts agreement as quality, so "
-    "copies lift each other's grades and can outvote the rest. Read their answers side by side; if "
-    "they were copied, grade again with the group as one voter ({option[collapse_copies]}).",
-    "copies.alike": "The answers of {people} are much nearer to each other than their quality "
-    "explains: they close {statistic:.0%} of the gap to identity that workers like them leave. "
-    "Copying from each other or from one source is the usual reason, and it lifts each other's "
-    "grades. Read their answers side by side; if they were copied, grade again with the group as "
-    "one voter ({option[collapse_copies]}).",
+    "copies.proven": _proven,
+    "copies.alike": _much_alike,
     "copies.partly": "{people} share a part of their answers almost word for word: {statistic:.0%} "
     "of them more than other workers do on the same questions. It may be a common source or some "
     "copied answers; the rest of their work is their own. The grade is little changed by it. Read "
     "these answers side by side before you decide anything.",
-    "clique.clique": "{people} are a camp of very similar answers: they close {statistic:.0%} of "
-    "the gap to identity that workers of their quality leave. That does not say that they copied, "
-    "nor that they are wrong: in a crowd of two camps the honest ones can look like this too. Do "
-    "not exclude them on this alone; let an expert grade some answers that tell the camps apart "
-    "({option[suggest_anchors]}, then {option[anchors]}).",
+    "clique.clique": _clique,
     "two_camps.crowd": _camps,
-    "two_camps.questions": "The answers to {questions} of {n_tested} questions fall into two camps "
-    "that agree with themselves but not with each other, more than {threshold:.0%} of the "
-    "questions. A misconception that many share, or a question that can be read in two ways, looks "
-    "like this; the larger camp decides what counts as right. Read the answers of both camps; "
-    "correct or drop the question, or grade against the nearest camp ({option[camps]}).",
-    "leverage.worker": "The ranking hangs on one worker: without this one, the others' order "
-    "changes so much that it agrees with the present one by only {statistic:.2f} (1 is the same "
-    "order). Read this worker's answers, ask more people, or cap what one vote may weigh "
-    "({option[weight_cap]}).",
-    "grader_disagreement.crowd": "Two ways to compare texts rank the workers differently: graded "
-    "by their words alone, their order agrees with this one by only {statistic:.2f} (1 is the same "
-    "order, 0 no agreement). One of the two does not see what makes an answer good here. Check "
-    "some answers by hand, and that the embedding model knows the language and the subject.",
+    "two_camps.questions": "The answers to {questions} of {n_tested:question} fall into two camps "
+    "that agree with themselves but not with each other. A misconception that many share, or a "
+    "question that can be read in two ways, looks like this; the larger camp decides what counts "
+    "as right. Read the answers of both camps; correct or drop the question, or grade against the "
+    "nearest camp ({option[camps]}).",
+    "leverage.worker": "The ranking hangs on one worker: without this one, the others would stand "
+    "in clearly another order. Read this worker's answers, ask more people, or cap what one vote "
+    "may weigh ({option[weight_cap]}).",
+    "grader_disagreement.crowd": "Two ways to compare texts rank the workers differently: compared "
+    "by their words alone, the workers come in quite another order than by meaning. One of the two "
+    "does not see what makes an answer good here. Read some answers of those at the top, and check "
+    "that the model that compares texts knows the language and the subject.",
     "dont_know.workers": "{people} often answered no more than that they do not know (up to "
     "{statistic:.0%} of a worker's answers). Such answers are alike, so they can agree with each "
     "other and gain votes. If they are many, treat them as unanswered or exclude these workers' "
@@ -84,14 +125,16 @@ ALARMS: Mapping[str, Sentence] = {
     "than to any other worker's. They may have been written with such a model; people who answer "
     "in the same style look alike too. It is no proof: read the answers side by side.",
     "concentrated_weight.crowd": _concentrated,
-    "unstable_ranking.crowd": "With other questions of the same kind the ranking would be another "
-    "one: in the typical draw of questions it agrees with this one by {statistic:.2f} (1 is the "
-    "same order). Do not rely on close ranks; ask more questions, and look at the intervals.",
-    "no_convergence.crowd": "The weights did not settle in {n_iterations} iterations: the last one "
-    "still changed them by {statistic:.1g}, more than {threshold:.1g}. Allow more iterations "
-    "({option[max_iterations]}), and do not rely on close ranks.",
-    "too_few.crowd": "Only {statistic:.0f} workers answered: grades and ranks need at least 3, "
-    "because the quality of one is judged by the others. Ask more people.",
+    "unstable_ranking.crowd": "With other questions of the same kind many workers would stand in "
+    "another place. Do not rely on close ranks: two people are clearly apart only where their "
+    "intervals do not overlap. Ask more questions to make the order steadier.",
+    "no_convergence.crowd": "Grades are computed in rounds until they no longer change, and after "
+    "{n_iterations:round} they still changed. Allow more iterations ({option[max_iterations]}), "
+    "and do not rely on close ranks.",
+    "too_few.crowd": lambda of: (
+        f"Only {_count(of['statistic'], 'worker')} answered: grades and ranks need at least 3, "
+        "because the quality of one is judged by the others. Ask more people."
+    ),
     "too_few.workers": "{people} without a rank: fewer than 5 of their answers are to questions "
     "that at least 3 workers answered. Their grades rest on too little to be compared; ask them "
     "more questions, or leave them out of decisions.",
@@ -115,7 +158,7 @@ TITLES: Mapping[str, str] = {
     "model_like": "Answers near to a language model's",
     "concentrated_weight": "Few workers decide",
     "unstable_ranking": "Other questions would give another ranking",
-    "no_convergence": "The weights did not settle",
+    "no_convergence": "The grades did not settle",
     "too_few": "Too few answers to compare",
     "agreement_of_starts": "Where the grading starts decides who wins",
 }
@@ -131,16 +174,16 @@ BRIEFLY: Mapping[str, str] = {
 SEVERITIES: Mapping[str, str] = {"alarm": "Alarm", "notice": "Notice", "info": "Information"}
 MEASURED: Mapping[str, Callable[[float, float], str]] = {
     "copies": lambda s, t: (
-        f"They close {s:.0%} of the gap between answers of such quality; it rings above {t:.0%}."
+        "Where 0% is as alike as workers who are as good and 100% is the same answers, they are at "
+        f"{s:.0%}; an alarm rings above {t:.0%}."
     ),
     IN_PART: lambda s, t: f"{s:.0%} more shared answers than chance; told from {t:.0%} on.",
     "clique": lambda s, t: (
-        f"They close {s:.0%} of the gap between answers of such quality; it rings above {t:.0%}."
+        "Where 0% is as alike as workers who are as good and 100% is the same answers, they are at "
+        f"{s:.0%}; an alarm rings above {t:.0%}."
     ),
     "two_camps": lambda s, t: (
-        f"By chance this is as good as impossible: z is {s:.1f}, it rings above {t:g}."
-        if s > t
-        else f"z is {s:.1f}, it rings above {t:g}."
+        f"The camps differ by {s:.1f} times what chance does; an alarm rings above {t:g}."
     ),
     OF_QUESTIONS: lambda s, t: f"{s:.0%} of the questions; it rings from {t:.0%} on.",
     "leverage": lambda s, t: (
@@ -150,13 +193,14 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
     "grader_disagreement": lambda s, t: f"The two orders agree by {s:.2f}; it rings below {t:.2f}.",
     "dont_know": lambda s, t: f"Up to {s:.0%} of a worker's answers; told from {t:.0%} on.",
     "model_like": lambda s, t: (
-        f"Nearer to the model than to any person by {s:.1f} standard errors; told above {t:g}."
+        f"Nearer to the model than to any person by {s:.1f} times what chance does; told "
+        f"above {t:g}."
     ),
     "concentrated_weight": lambda s, t: (
         f"The votes weigh as those of {s:.0%} of the workers would; told below {t:.0%}."
     ),
     "unstable_ranking": lambda s, t: (
-        f"In the typical draw the order agrees by {s:.2f}; told below {t:.2f}."
+        f"By another choice of questions the order agrees by {s:.2f}; told below {t:.2f}."
     ),
     "no_convergence": lambda s, t: f"The last change was {s:.1g}; wanted was {t:.1g} or less.",
     "agreement_of_starts": lambda s, t: (

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation.words.across import ACROSS
 from evaluation.words.alarms import ALARMS
 from evaluation.words.comparing import COMPARING
 from evaluation.words.crowd_size import CROWD_SIZE
@@ -14,24 +15,33 @@ from evaluation.words.decision import DECISION
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import SENTENCE, Message, Sentence, filled
 from evaluation.words.multiqa import MULTIQA
+from evaluation.words.outcomes import OUTCOMES
 from evaluation.words.panels import PANELS
+from evaluation.words.plan import PLAN
 from evaluation.words.remedies import FAILED, REMEDIES
+from evaluation.words.signals import SIGNALS
+from evaluation.words.triage import TRIAGE
 from evaluation.words.trust import TRUST
 from evaluation.words.umwp import UMWP
 from evaluation.words.views import VIEWS
 from evaluation.words.warnings import WARNINGS
 
 COMMON: Mapping[str, Sentence] = {
+    **ACROSS,
     **WARNINGS,
     **ALARMS,
+    **OUTCOMES,
     **TRUST,
     **REMEDIES,
     **FAILED,
     **CROWD_SIZE,
     **COMPARING,
     **DECISION,
+    **TRIAGE,
+    **SIGNALS,
     **JUDGE,
     **PANELS,
+    **PLAN,
     **MULTIQA,
     **VIEWS,
     **UMWP,

@@ -26,6 +26,11 @@ COLUMNS: Mapping[str, str] = {
     "measure": "by what models are compared",
     "judge": "who judged; people are human:NAME",
     "other": "the other one of two who judged",
+    "stratum": "part of all answers that it was drawn from: people, low, middle or high (thirds of "
+    "the workers by grade), or models",
+    "audit.weight": "for how many of all answers this one stands",
+    "audit.grade": "what the expert gave it, 0 (wrong) to 5 (right)",
+    "audit.score": "its score in the run, of a worker's answer without the worker's own part",
     "repeat": "number of the judgement by the same judge, from 1",
     "judged_at": "when it was given or last changed, ISO 8601",
     # Numbers

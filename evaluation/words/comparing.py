@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from evaluation.words.message import Sentence
+from evaluation.words.message import Sentence, counted, probability
 from evaluation.words.reasons import in_words
 
 # Models that a sentence names; of more it says how many there are.
 NAMED = 3
+
+
+def _apart(of: Mapping[str, Any]) -> str:
+    return (
+        f"“{of['first']}” is better than “{of['second']}” by {of['difference']:.3f} ({_basis(of)})."
+    )
+
+
+def _alike(of: Mapping[str, Any]) -> str:
+    return (
+        f"“{of['first']}” and “{of['second']}” cannot be told apart: the difference is "
+        f"{of['difference']:.3f} ({_basis(of)}), and so few questions do not show differences "
+        f"below {of['smallest']:.3f}."
+    )
+
+
+def _basis(of: Mapping[str, Any]) -> str:
+    interval = f"95% interval {of['low']:.3f} to {of['high']:.3f}"
+    return f"{interval} on {counted(of['n'], 'question')}, {probability(of['p'])}"
+
 
 COMPARING: Mapping[str, Sentence] = {
     "comparison.no_models": "No language model was in this run.",
@@ -19,8 +40,8 @@ COMPARING: Mapping[str, Sentence] = {
         else "The only model could not be ranked: it has an answer that could not be fetched, or "
         "no score."
     ),
-    "comparison.not_recorded": "{models} models are in this run, but pairs of models were not "
-    "recorded when it was made: grade again to compare them.",
+    "comparison.not_recorded": "{models:model} can be ranked in this run, but pairs of models were "
+    "not recorded when it was made: grade again to compare them.",
     "comparison.only_model": "“{leader}” is the only model that could be ranked, with a score of "
     "{score:.3f}. It takes another model to compare it with.",
     "comparison.leads_all": "“{leader}” is better than every other model: by {difference:.3f} (95% "
@@ -32,11 +53,8 @@ COMPARING: Mapping[str, Sentence] = {
     "{alike}: on these questions differences below {smallest:.3f} do not show.",
     "comparison.led_in_pairs": "“{leader}” has the highest score, but {ahead} did better on the "
     "questions that both answered.",
-    "comparison.pair_apart": "“{first}” is better than “{second}” by {difference:.3f} (95% "
-    "interval {low:.3f} to {high:.3f}) on {n} questions (p = {p:.2g}).",
-    "comparison.pair_alike": "“{first}” and “{second}” cannot be told apart: the difference is "
-    "{difference:.3f} (95% interval {low:.3f} to {high:.3f}) on {n} questions (p = {p:.2g}), and "
-    "on so many questions differences below {smallest:.3f} do not show.",
+    "comparison.pair_apart": _apart,
+    "comparison.pair_alike": _alike,
     "comparison.pair_undefined": lambda of: (
         f"“{of['first']}” and “{of['second']}” cannot be compared: {in_words(of['reason'])}."
     ),

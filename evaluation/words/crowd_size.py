@@ -25,7 +25,7 @@ def enough(of: Mapping[str, Any]) -> str:
     else:
         first = (
             f"With {least} {by} you reach 95% of the {what} that {full} give "
-            f"({of['correlation']:.2f})"
+            f"(correlation {of['correlation']:.2f}; 1 is perfect)"
         )
     if plateau is None or plateau == full:
         return f"{first}; up to {full}, more {by} still help a little."
@@ -39,16 +39,16 @@ CROWD_SIZE: Mapping[str, Sentence] = {
     "crowd_size.no_agreement": lambda of: (
         f"No number of {of['by']} can be named: even all {of['full']} show no "
         f"{AGREES.get(of['measure'], of['measure'])} that chance could not give "
-        f"({of['correlation']:.2f})."
+        f"(correlation {of['correlation']:.2f})."
     ),
     "crowd_size.no_correlation": lambda of: (
         f"No number of {of['by']} can be named: the {AGREES.get(of['measure'], of['measure'])} is "
         "undefined, because all grades or all scores are the same."
     ),
-    "crowd_size.by_workers": "It rests on experts' grades of {judged} answers of "
-    "{judged_workers} workers: each worker's mean score beside the mean of these grades.",
-    "crowd_size.by_answers": "It rests on experts' grades of {judged} answers of only "
-    "{judged_workers} workers, too few to compare workers: each answer's score beside its grade.",
+    "crowd_size.by_workers": "It rests on experts' grades of {judged:answer} of "
+    "{judged_workers:worker}: each worker's mean score beside the mean of these grades.",
+    "crowd_size.by_answers": "It rests on experts' grades of {judged:answer} of only "
+    "{judged_workers:worker}, too few to compare workers: each answer's score beside its grade.",
     "crowd_size.by_crowd": "No expert has judged an answer, so smaller crowds are compared with "
     "the result of the whole crowd of {workers}. That says when the result settles, not when it "
     "is right; let an expert judge some answers to learn that.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.words.message import Sentence
+from evaluation.words.message import Sentence, counted
 
 
 def _interval(of: Mapping[str, Any]) -> str:
@@ -33,38 +33,40 @@ def _corrected(of: Mapping[str, Any]) -> str:
 
 def _experts(of: Mapping[str, Any]) -> str:
     return (
-        f"Its scores and the experts' grades of {of['n']} answers correlate {of['r']:.2f} "
-        f"({_interval(of)})."
+        f"Its scores and the experts' grades of {counted(of['n'], 'answer')} correlate "
+        f"{of['r']:.2f} ({_interval(of)}; 1 is perfect, 0 no relation)."
     )
 
 
 JUDGE: Mapping[str, Sentence] = {
-    "judge.unread": "The judge gave no score {count} times ({share:.0%}), asked twice each time: "
-    "what it says of the rest may be another choice of answers",
-    "judge.no_judgements": "No expert has judged an answer, so the error of the judge is unknown: "
-    "its agreement with itself and with AQER does not say that it is right",
-    "judge.chosen": "Some judged answers were suggested to the experts because opinions differ on "
-    "them. Corrected means hold for answers picked at random: have some of these judged, too",
+    "judge.unread": "The judge gave no score for {count:answer} ({share:.0%}), asked twice each "
+    "time: those that it scored may not stand for all",
+    "judge.no_judgements": "No expert has judged an answer, so nobody knows how far the judge is "
+    "wrong: that it agrees with itself and with AQER does not say that it is right. Let an expert "
+    "judge some answers",
+    "judge.chosen": "Some of the answers that experts judged were picked because opinions differ "
+    "on them. The corrected means hold only for answers picked at random: have some of these "
+    "judged, too",
     "judge.itself": lambda of: (
         f"Asked again about the same answer, it gives the same score in {of['same']:.0%} of cases."
     ),
     "judge.order": _order,
     "judge.experts": _experts,
     "judge.gain_unknown": lambda of: (
-        "Whether it or AQER agrees better with the experts cannot be told: its correlation less "
-        f"that of AQER is {of['gain']:.2f} ({_interval(of)})."
+        "Whether it or AQER agrees better with the experts cannot be told: its correlation with "
+        f"them minus that of AQER is {of['gain']:.2f} ({_interval(of)}), which may be chance."
     ),
     "judge.gain_judge": lambda of: (
-        "It agrees better with the experts than AQER: its correlation less that of AQER is "
-        f"{of['gain']:.2f} ({_interval(of)})."
+        "It agrees better with the experts than AQER does: its correlation with them is higher "
+        f"by {of['gain']:.2f} ({_interval(of)})."
     ),
     "judge.gain_aqer": lambda of: (
-        "AQER agrees better with the experts than it: its correlation less that of AQER is "
-        f"{of['gain']:.2f} ({_interval(of)})."
+        "AQER agrees better with the experts than it does: its correlation with them minus "
+        f"that of AQER is {of['gain']:.2f} ({_interval(of)})."
     ),
     "judge.corrected": _corrected,
-    "judge.no_wording": "Questions whose wording is not known, so that the judge was shown their "
-    "id: {count}",
+    "judge.no_wording": "Questions of which only the id is known, so that the judge was shown the "
+    "id in place of the question: {count}",
 }
 
 METRICS: Mapping[str, str] = {
@@ -79,11 +81,11 @@ METRICS: Mapping[str, str] = {
     "experts_spearman": "with experts, correlation of ranks",
     "experts_pearson_workers": "with experts, correlation of workers' means",
     "experts_kappa": "with experts, kappa",
-    "experts_error": "mean error: score less grade",
+    "experts_error": "mean error: score minus grade",
     "experts_distance": "mean distance from the grade",
     "aqer_pearson": "with AQER, correlation",
     "aqer_spearman": "with AQER, correlation of ranks",
     "aqer_pearson_workers": "with AQER, correlation of workers' means",
     "against_aqer_aqer_pearson": "AQER with experts, correlation on the same answers",
-    "against_aqer_gain": "judge less AQER, correlation with experts",
+    "against_aqer_gain": "judge minus AQER, correlation with experts",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import string
 from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,10 @@ from typing import Any
 
 # A sentence of somebody else: of a file that was read, or of a run older than codes.
 SENTENCE = "sentence"
+# Nouns that have another plural than an s at their end.
+MANY = {"person": "people", "reply": "replies"}
+# Smaller ones say no more about a difference, only about the number of questions.
+LEAST_P = 0.001
 # So begins a message that is stored as text.
 TEXT = '{"code": '
 # By these words of theirs the warnings of older runs are known.
@@ -74,9 +79,31 @@ def filled(sentence: Sentence, values: Mapping[str, Any], option: Callable[[str]
     n = values.get("workers", 0)
     people = "1 worker" if n == 1 else f"{n:,} workers"
     known = ChainMap({"option": Options(option), "people": people}, values)  # type: ignore[arg-type]
-    return sentence.format_map(known) if isinstance(sentence, str) else sentence(known)
+    return templated(sentence, known) if isinstance(sentence, str) else sentence(known)
+
+
+def templated(template: str, values: Mapping[str, Any]) -> str:
+    """Return a template with its values; `{questions:question}` is "1 question", "2 questions"."""
+    return _TEMPLATES.vformat(template, (), values)
 
 
 def counted(n: int, noun: str) -> str:
     """Return a number of things in words, such as "1 model" or "2,000 models"."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    return f"{n:,} {noun if n == 1 else MANY.get(noun, f'{noun}s')}"
+
+
+def probability(p: float) -> str:
+    """Return a probability for a sentence; never 0.000, which none is."""
+    return "p < 0.001" if p < LEAST_P else f"p = {p:.2g}"
+
+
+class _Templates(string.Formatter):
+    """Templates in which a noun stands where numbers have a format."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        if format_spec.isalpha() and len(format_spec) > 1:
+            return counted(value, format_spec)
+        return super().format_field(value, format_spec)
+
+
+_TEMPLATES = _Templates()

@@ -140,20 +140,23 @@ STEPS: Mapping[str, str] = {
 }
 
 MULTIQA: Mapping[str, Sentence] = {
-    "multiqa.right": "{system} answers {accuracy:.0%} of {n:,} questions rightly as asked, and "
+    "multiqa.right": "{system} answers {accuracy:.0%} of {n:question} rightly as asked, and "
     "{worst:.0%} of them however they are put.",
-    "multiqa.less_than_people": "Other words move {system} less than people differ from each "
-    "other: on {n:,} questions in several wordings, nearness to their consensus spreads by "
-    "{of_wordings:.3f} over wordings and by {of_people:.3f} over people.",
-    "multiqa.more_than_people": "Other words move {system} more than people differ from each "
-    "other: on {n:,} questions in several wordings, nearness to their consensus spreads by "
-    "{of_wordings:.3f} over wordings and by {of_people:.3f} over people.",
-    "multiqa.few_wordings": "Whether other words move {system} cannot be told: {n:,} of {all:,} "
-    "questions that people answered were put to it in more than one wording, and it takes "
-    "{fewest}.",
-    "multiqa.like_people": "Whether other words move {system} more or less than people differ from "
-    "each other cannot be told from these questions (spread {of_wordings:.3f} over wordings, "
-    "{of_people:.3f} over people).",
+    "multiqa.less_than_people": "Asked in other words, {system} changes its answers less than "
+    "people differ from each other: on {n:question} in several wordings, nearness to what people "
+    "agree on varies by {of_wordings:.3f} from wording to wording, and by {of_people:.3f} from "
+    "person to person.",
+    "multiqa.more_than_people": "Asked in other words, {system} changes its answers more than "
+    "people differ from each other: on {n:question} in several wordings, nearness to what people "
+    "agree on varies by {of_wordings:.3f} from wording to wording, and by {of_people:.3f} from "
+    "person to person.",
+    "multiqa.few_wordings": "Whether {system} changes its answers when asked in other words cannot "
+    "be told: {n:,} of {all:question} that people answered were put to it in more than one "
+    "wording, and it takes {fewest}.",
+    "multiqa.like_people": "Whether {system}, asked in other words, changes its answers more or "
+    "less than people differ from each other cannot be told from these questions (nearness to what "
+    "people agree on varies by {of_wordings:.3f} from wording to wording, and by {of_people:.3f} "
+    "from person to person).",
 }
 """What a run comes to, in sentences."""
 

@@ -10,9 +10,9 @@ from evaluation.words.message import Sentence
 REMEDIES: Mapping[str, str] = {
     "cap_too_low": "a weight cap of {cap:g} is below 1/{voters}: the weights of {voters} voters "
     "could not sum to 1; give at least {lowest:g}",
-    "few_outside_groups": "only {outside} workers are outside the groups of copies, and {fewest} "
-    "are needed to grade by: grade without {option[collapse_copies]}, or exclude the workers you "
-    "do not trust",
+    "few_outside_groups": "only {outside} of the workers would be left outside the groups of "
+    "copies, and {fewest} are needed to grade by: grade without {option[collapse_copies]}, or "
+    "exclude the workers you do not trust",
     "nobody_left": "all workers are excluded: nobody is left to grade by",
 }
 """A part of a sentence, by the code of a `RemedyError`."""

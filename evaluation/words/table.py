@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from evaluation.words.across import ACROSS
 from evaluation.words.alarms import ALARMS
 from evaluation.words.catalogue import Catalogue
 from evaluation.words.comparing import COMPARING
@@ -13,9 +14,14 @@ from evaluation.words.decision import DECISION
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import SENTENCE, Message
 from evaluation.words.multiqa import MULTIQA
+from evaluation.words.outcomes import OUTCOMES
 from evaluation.words.panels import PANELS
+from evaluation.words.plan import PLAN
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
 from evaluation.words.remedies import REMEDIES
+from evaluation.words.signals import SIGNALS
+from evaluation.words.triage import REASONS as EXCLUDED_FOR
+from evaluation.words.triage import TRIAGE
 from evaluation.words.trust import TRUST
 from evaluation.words.views import VIEWS
 from evaluation.words.warnings import WARNINGS
@@ -30,19 +36,25 @@ form, the command line and its files by their switches. Written by
 SAID = {
     "Warnings": WARNINGS,
     "Alarms, by kind and case": ALARMS,
+    "What became of an alarm after a remedy": OUTCOMES,
     "Remedies that have no meaning for a crowd": REMEDIES,
     "Can I trust this?": TRUST,
     "Whom to keep and whom to look at": DECISION,
+    "Deciding about people": TRIAGE,
+    "How answers were written": SIGNALS,
     "Models compared": COMPARING,
     "Panels of people and of models": PANELS,
     "Questions in other words": MULTIQA,
     "How many workers are enough": CROWD_SIZE,
+    "How many more answers, and what they cost": PLAN,
     "What to know of a judge": JUDGE,
     "All views of models together": VIEWS,
+    "Workers and models across sets": ACROSS,
 }
 REASONS = {
     "Why a cell is empty": WHY_EMPTY,
     "Why a statistic of the alarms is undefined": WHY_UNCHECKED,
+    "Why somebody is excluded": {code: one.words for code, one in EXCLUDED_FOR.items()},
     "Why anchors choose nothing, or are not suggested": WHY_NOT_CHOSEN,
 }
 
@@ -52,6 +64,9 @@ class Blank(str):
 
     def __format__(self, spec: str) -> str:
         return str(self)
+
+    def __lt__(self, other: Any) -> bool:
+        return False
 
     def __mul__(self, other: Any) -> Blank:
         return Blank(f"{self} x {other}")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.words.message import Sentence
+from evaluation.words.message import Sentence, counted
 
 LEVELS: Mapping[str, str] = {
     "bad": "Stop",
@@ -31,23 +31,26 @@ TITLES: Mapping[str, str] = {
     "changes": "Are these still the answers that were graded?",
 }
 MEANINGS: Mapping[str, str] = {
-    "answers": "The consensus of a question is made of its answers. With fewer than {fewest} it is "
-    "hardly more than one person's view; the real crowds on which the method was tried had {usual} "
-    "to 10.",
+    "answers": "What counts as right is what people's answers to a question agree on (the "
+    "consensus). With fewer than {fewest} answers that is hardly more than one person's view; the "
+    "real crowds on which the method was tried had {usual} to 10.",
     "support": "With fewer than {fewest} answers to questions that others answered too, a grade is "
     "mostly luck.",
-    "convergence": "Grades and consensus are computed in turns until they no longer change. If "
-    "they still move, close ranks are accidents of when it stopped.",
-    "stability": "The questions are drawn again and again at random out of those that were asked, "
-    "and everybody is ranked anew. 1 is the same order every time, 0 an order by chance. It says "
+    "convergence": "Who is good hangs on what the crowd agrees on, and that on who is good: both "
+    "are computed in turns until they no longer change. If they still change, people with close "
+    "ranks may stand in the wrong order.",
+    "stability": "Everybody is ranked many times over, each time by a random choice of the "
+    "questions that were asked. 1 is the same order every time, 0 an order by chance. It says "
     "nothing about whether the order is right: a wrong one can be very steady.",
-    "alarms": "Agreement is taken for quality. Whoever agrees for another reason gains votes, and "
-    "a large group of them turns the ranking upside down, which no grade shows.",
-    "language": "Answers are compared as vectors. A model that does not know the language compares "
-    "letters it has never seen, and its numbers mean little.",
-    "truncation": "What stands behind the cut earns nothing and costs nothing.",
-    "shortness": "Vectors see what an answer is about, and hardly see a single wrong year, name or "
-    "number. “Guilty” and “not guilty” are nearly the same to them.",
+    "alarms": "Who agrees with the others gets good grades. People who agree for another reason, "
+    "because they copied or share a mistake, get them too, and a large group of them turns the "
+    "ranking upside down without any grade showing it.",
+    "language": "A model says how alike two answers are. One that does not know their language "
+    "looks at letters it has never seen, and what it says means little.",
+    "truncation": "The end of a long answer was not read: what stands there made no grade better "
+    "or worse.",
+    "shortness": "The comparison sees what an answer is about, and hardly sees a single wrong "
+    "year, name or number. “Guilty” and “not guilty” are nearly the same to it.",
     "experts": "This is the only check from outside: whether answers that score high here are also "
     "those that somebody who knows the subject grades high, without seeing the scores.",
     "changes": "The grades stand for the answers as they were when the run began.",
@@ -71,15 +74,40 @@ def _answers(of: Mapping[str, Any]) -> str:
     median, thin = of["median"], of["thin"]
     said = f"The typical question has {median} answer{'' if median == 1 else 's'}"
     if thin:
-        said += f"; {thin:,} of {of['count']:,} questions have fewer than {of['fewest']}"
+        have = "has" if thin == 1 else "have"
+        all_of = counted(of["count"], "question")
+        said += f"; {thin:,} of {all_of} {have} fewer than {of['fewest']}"
     return f"{said}."
 
 
-def _graded(rest: str) -> Sentence:
+def _answered_alarms(of: Mapping[str, Any]) -> str:
+    n, dismissed = of["count"], of["dismissed"]
+    one = "1 alarm or notice is" if n == 1 else f"{n:,} alarms and notices are"
+    more = "" if not dismissed else f", {dismissed:,} dismissed with a reason"
+    return f"{one} answered by a remedy of this run{more}; no other is open."
+
+
+def _graded(rest: str = "") -> Sentence:
+    """Return what experts graded, and `rest`; without it what their grades say."""
+
     def said(of: Mapping[str, Any]) -> str:
-        n = of["count"]
-        graded = f"{n:,} answer{'' if n == 1 else 's'} graded by experts"
-        return f"{graded}{rest.format_map(of)}"
+        n, experts, kappa = of["count"], of["experts"], of["kappa"]
+        drawn = " drawn at random," if of["sampled"] else ""
+        by = "an expert" if experts == 1 else f"{experts} experts"
+        graded = f"{n:,} answer{'' if n == 1 else 's'}{drawn} graded by {by}"
+        if not rest.startswith(":"):
+            return f"{graded}{rest.format_map(of)}"
+        known = " (1 is perfect, 0 no relation)"
+        if of["low"] is not None:
+            known = f" (95% interval {of['low']:.2f} to {of['high']:.2f}; 1 is perfect, 0 no "
+            known += "relation)"
+        among = ""
+        if kappa is not None:
+            among = f" With each other they agree by {kappa:.2f} (kappa: 1 is fully, 0 by chance)."
+            if of["apart"]:
+                among += " Nothing can agree much with experts who agree so little."
+        correlate = f": their grades correlate {of['correlation']:.2f} with the scores{known}."
+        return f"{graded}{correlate}{rest[1:]}{among}"
 
     return said
 
@@ -89,11 +117,20 @@ def _plural(one: str, many: str) -> Sentence:
     return lambda of: (one if of["count"] == 1 else many).format_map(of)
 
 
+def _checks(one: str, many: str, rest: str = "") -> Sentence:
+    """Return the words for a `count` of checks, and what no check can do."""
+    return _plural(f"{one}{rest} {ALWAYS}", f"{many}{rest} {ALWAYS}")
+
+
 _SAMPLE = "Let an expert grade {fewest} answers or more without seeing their scores."
-_CORRELATE = ": their grades correlate {correlation:.2f} with the scores (1 is perfect)."
 _RANKLESS = "Take no decision about people without a rank; ask them more questions."
-_UNSTEADY = "Do not rely on close ranks: look at the intervals, and ask more questions."
-_AGREES = "In the typical draw the order agrees with this one by {agreement:.2f}."
+_UNSTEADY = (
+    "Do not rely on close ranks: two people are clearly apart only where the intervals of their "
+    "grades do not overlap. Ask more questions."
+)
+_AGREES = (
+    "By another choice of questions the order typically agrees with this one by {agreement:.2f}."
+)
 
 FACTS: Mapping[str, FactWords] = {
     "workers.nobody_to_compare": FactWords(
@@ -103,18 +140,21 @@ FACTS: Mapping[str, FactWords] = {
     ),
     "workers.few": FactWords(
         "{people}.",
-        "Ask more people, or grade with {option[leave_one_out]}, which mended it in simulations.",
-        "In so small a crowd everybody is a large part of the consensus they are compared with. In "
-        "simulations three workers of different quality were ranked upside down.",
+        "Ask more people, or grade with {option[leave_one_out]}, which compares everybody with "
+        "the others only and mended it in simulations.",
+        "In so small a crowd everybody is mostly compared with themselves. In simulations three "
+        "workers of different quality were ranked upside down.",
     ),
     "workers.some": FactWords(
         "{people}.",
-        "Twelve or more people make it steadier; {option[leave_one_out]} helps in small crowds.",
-        "Enough for an order, but each single person still moves the consensus.",
+        "Twelve or more people make it steadier. In small crowds {option[leave_one_out]} helps, "
+        "which compares everybody with the others only.",
+        "Enough for an order, but each single person still moves what counts as right.",
     ),
     "workers.enough": FactWords(
         "{people}.",
-        meaning="Crowds of this size kept their order in simulations, if people err independently.",
+        meaning="Crowds of this size kept their order in simulations, as long as people did not "
+        "copy or make the same mistakes.",
     ),
     "answers.thin": FactWords(
         _answers, "Give the same questions to more people rather than asking more questions."
@@ -122,14 +162,20 @@ FACTS: Mapping[str, FactWords] = {
     "answers.enough": FactWords(_answers),
     "support.all": FactWords("Everybody answered enough to be ranked."),
     "support.some": FactWords("{people} of {all:,} answered too little to be ranked.", _RANKLESS),
-    "convergence.one_pass": FactWords("There was one pass only, because there are too few people."),
+    "convergence.one_pass": FactWords(
+        "Nothing was computed in turns, because there are too few people."
+    ),
     "convergence.settled": FactWords(_plural("Yes, after 1 round.", "Yes, after {count} rounds.")),
     "convergence.moving": FactWords(
-        "No: after {count} rounds the weights still moved.",
-        "Grade again with more iterations ({option[max_iterations]}).",
+        _plural(
+            "No: after 1 round the grades still changed.",
+            "No: after {count} rounds the grades still changed.",
+        ),
+        "Grade again and allow more rounds ({option[max_iterations]}).",
     ),
     "stability.no_draws": FactWords(
-        "Not known: this run drew no questions anew.", "Grade again with 400 bootstrap draws."
+        "Not known: this run did not try other choices of questions.",
+        "Grade again with {option[bootstrap]} at 400.",
     ),
     "stability.steady": FactWords(_AGREES),
     "stability.unsteady": FactWords(_AGREES, _UNSTEADY),
@@ -146,35 +192,42 @@ FACTS: Mapping[str, FactWords] = {
         ),
         "Look at the evidence.",
     ),
+    "alarms.answered": FactWords(_answered_alarms),
     "alarms.dismissed": FactWords(
         _plural(
             "1 alarm was dismissed, with a reason that stands beside it; no other is open.",
             "{count} alarms were dismissed, with reasons that stand beside them; no other is open.",
         )
     ),
-    "alarms.silent": FactWords(
-        "No alarm rings. That does not prove that nobody copied: see what cannot be seen below."
-    ),
+    "alarms.silent": FactWords("No alarm rings. That does not prove that nobody copied."),
     "language.foreign": FactWords(
-        "", "Grade again with a multilingual model or with groups of letters (TF-IDF)."
+        "",
+        "Grade again with a model for many languages, or with one that compares groups of "
+        "letters, in any language (tfidf-char).",
     ),
     "language.unchecked": FactWords(""),
     "language.untold": FactWords(
-        "Nobody told which languages {model} knows.", "See what its makers say about it."
+        "Nobody has said which languages {model} knows.",
+        "Look up whether its makers name the language of your answers.",
     ),
     "language.untold_model": FactWords(
-        "Nobody told which languages the model knows.", "See what its makers say about it."
+        "Nobody has said which languages the model knows.",
+        "Look up whether its makers name the language of your answers.",
     ),
-    "language.known": FactWords("Nothing speaks against {model}."),
+    "language.known": FactWords(
+        "Nothing that was looked at says that {model} does not know the language of the answers."
+    ),
     "language.of_words": FactWords(
-        "Nothing speaks against a comparison of words or letters, which works in any language but "
-        "knows no synonyms."
+        "Words or letters were compared. That works in any language, but two words of the same "
+        "meaning count as different."
     ),
     "truncation.cut": FactWords(
         "", "Ask for shorter answers, or choose a model that reads longer ones."
     ),
     "shortness.short": FactWords(
-        "", "Check such answers against a key: these grades cannot tell right from wrong there."
+        "",
+        "Check such answers against right ones that you know: these grades cannot tell right from "
+        "wrong there.",
     ),
     "shortness.long": FactWords("Most answers are longer than a name or a number."),
     "experts.nobody": FactWords("No answer was graded by an expert.", _SAMPLE),
@@ -184,10 +237,14 @@ FACTS: Mapping[str, FactWords] = {
     "experts.no_spread": FactWords(
         _graded(", but their grades or scores are all the same."), _SAMPLE
     ),
-    "experts.too_few": FactWords(_graded(f"{_CORRELATE} Too few to say."), _SAMPLE),
-    "experts.agree": FactWords(_graded(_CORRELATE)),
+    "experts.too_few": FactWords(_graded(": Too few to say."), _SAMPLE),
+    "experts.agree": FactWords(_graded(":")),
+    "experts.unsure": FactWords(
+        _graded(": That may be chance: the interval reaches down to hardly any agreement."),
+        "Let them grade more answers: four times as many halve the interval.",
+    ),
     "experts.differ": FactWords(
-        _graded(_CORRELATE),
+        _graded(":"),
         "Read the answers on which the experts and the scores differ most.",
     ),
     "changes.since": FactWords(
@@ -207,11 +264,16 @@ def _facts() -> Iterator[tuple[str, Sentence]]:
 TRUST: Mapping[str, Sentence] = {
     **dict(_facts()),
     "verdict.bad.headline": "Not as it stands.",
-    "verdict.bad.text": "{count} of {all} checks say stop. Do not pay, reject or publish by these "
-    f"grades before you have done what stands there. {ALWAYS}",
+    "verdict.bad.text": _checks(
+        "{count} of {all} checks says stop.",
+        "{count} of {all} checks say stop.",
+        " Do not pay, reject or publish by these grades before you have done what stands there.",
+    ),
     "verdict.care.headline": "Usable with care.",
-    "verdict.care.text": "{count} of {all} checks ask you to look closer before you decide about "
-    f"people. {ALWAYS}",
+    "verdict.care.text": _checks(
+        "{count} of {all} checks asks you to look closer before you decide about people.",
+        "{count} of {all} checks ask you to look closer before you decide about people.",
+    ),
     "verdict.unknown.headline": "Nothing was found against it, but not everything was checked.",
     "verdict.unknown.text": f"{{count}} of {{all}} checks could not be made. {ALWAYS}",
     "verdict.good.headline": "Nothing that was checked speaks against it.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.words.message import Sentence
+from evaluation.words.message import Sentence, counted
 from evaluation.words.reasons import in_words
 
 SIDES: Mapping[str, str] = {
@@ -66,7 +66,7 @@ def _interval(of: Mapping[str, Any], low: str = "low", high: str = "high") -> st
 
 def _basis(of: Mapping[str, Any]) -> str:
     models = "" if of["models"] == 1 else f" and {of['models']} models"
-    return f"{of['questions']} questions{models}"
+    return f"{counted(of['questions'], 'question')}{models}"
 
 
 def _numbers(of: Mapping[str, Any]) -> str:
@@ -80,8 +80,8 @@ def _of_question(name: str) -> dict[str, Sentence]:
         shows = ""
         if of["smallest"] is not None and of["low"] is not None:
             shows = (
-                f" On so many questions of one model, correlations nearer to 0 than about "
-                f"{of['smallest']:.2f} mostly do not show."
+                f" So few questions of one model mostly cannot show a relation weaker than about "
+                f"{of['smallest']:.2f}."
             )
         return f"Cannot be told from these answers ({_numbers(of)}).{shows}"
 
@@ -103,17 +103,17 @@ _SURE_UNTOLD = "Whether it is less sure where its answers are farther from peopl
 def against(of: Mapping[str, Any]) -> str:
     """Return how a model stands against the others, as the end of a sentence."""
     interval = _interval(of, "gain_low", "gain_high")
-    n = of["n_gain"]
+    n = counted(of["n_gain"], "question")
     if of["against"] == "better":
-        return f"{of['gain']:.2f} better than the other models' mean ({interval}, {n} questions)"
+        return f"{of['gain']:.2f} better than the other models' mean ({interval}, {n})"
     if of["against"] == "worse":
         return f"{-of['gain']:.2f} worse than the other models' mean " + (
-            f"(95% interval {-of['gain_high']:.2f} to {-of['gain_low']:.2f}, {n} questions)"
+            f"(95% interval {-of['gain_high']:.2f} to {-of['gain_low']:.2f}, {n})"
         )
     if of["against"] == "alike":
         return f"no difference from the other models' mean shows ({_two(of['gain'])}, {interval})"
     if of["against"] == "few":
-        return f"too few questions in common with other models to compare them ({n})"
+        return f"too few questions in common with other models to compare them ({of['n_gain']})"
     return "there is no other model to compare it with"
 
 
@@ -126,14 +126,15 @@ def place_said(side: str, place: float, *, best: bool) -> str:
 
 def _mean(of: Mapping[str, Any]) -> str:
     top = "" if of["highest"] is None else f" of {of['highest']:g}"
-    return f"{of['mean']:.2f}{top} ({_interval(of)}, {of['questions']} questions)"
+    return f"{of['mean']:.2f}{top} ({_interval(of)}, {counted(of['questions'], 'question')})"
 
 
 def _share(of: Mapping[str, Any]) -> str:
     if of["low"] is None:
-        return f"{of['mean']:.0%} of {of['questions']} questions"
+        return f"{of['mean']:.0%} of {counted(of['questions'], 'question')}"
     return (
-        f"{of['mean']:.0%} of {of['questions']} questions (95% interval {of['low']:.0%} to "
+        f"{of['mean']:.0%} of {counted(of['questions'], 'question')} (95% interval "
+        f"{of['low']:.0%} to "
         f"{of['high']:.0%})"
     )
 
@@ -146,8 +147,8 @@ VIEWS: Mapping[str, Sentence] = {
     **_of_question("sure"),
     "views.sure.untold": lambda of: f"{_SURE_UNTOLD} from these answers ({_numbers(of)}).",
     "views.sure.few": lambda of: (
-        f"{_SURE_UNTOLD}: both are known for {of['questions']} questions only, and fewer than 10 "
-        "prove nothing."
+        f"{_SURE_UNTOLD}: both are known for {counted(of['questions'], 'question')} only, and "
+        "fewer than 10 prove nothing."
     ),
     "views.sure.undefined": f"{_SURE_UNTOLD}: it is as sure of one answer as of another, or too "
     "few have both numbers.",
@@ -159,7 +160,7 @@ VIEWS: Mapping[str, Sentence] = {
         f"Asked the same in other words, “{of['title']}” is {_mean(of)}; {against(of)}."
     ),
     "views.mean_answerability": lambda of: (
-        f"It takes {_share(of)} for what they are, answerable or not; {against(of)}."
+        f"It notices rightly of {_share(of)} whether there is an answer; {against(of)}."
     ),
     "views.crowd_percentile": "{value:.0f} of 100 people are less near to the consensus of the "
     "others than it is.",

@@ -30,47 +30,55 @@ def english_only(choose: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 WARNINGS: Mapping[str, Sentence] = {
-    "truncated": "{answers} answers are longer than the {tokens} tokens that {model} reads; the "
-    "rest of them was ignored",
+    "truncated": "Answers that are longer than what {model} reads ({tokens} tokens, a token is "
+    "about three quarters of a word) and whose ends were ignored: {answers}",
     "english_only": english_only(
         "a multilingual model ({option[embedder]} sentence-transformers:NAME) or tfidf-char"
     ),
     "language_not_checked": "The language of the answers was not checked: {why}.",
-    "reranked_without_question": "Items without a question, whose texts could not be re-ranked by "
-    "it: the one nearest the centre stands for those that say the same: {count}",
-    "reranked_nothing": "No reply goes by its meaning, so the re-ranker was not used",
+    "reranked_without_question": "Questions of which only the id is known: of several replies "
+    "that say the same the most typical one was taken there, not the one that fits the question "
+    "best: {count}",
+    "reranked_nothing": "No replies are compared by their meaning here, so the model that chooses "
+    "among replies that say the same (the re-ranker) was not used",
     "too_few_workers": "Too few workers ({workers}): grades and ranks need at least 3 who answered",
-    "not_converged": "The weights did not settle in {iterations} iterations: allow more of them, "
-    "and do not rely on close ranks",
-    "disconnected": "Some workers share no question with others, not even through third ones: with "
-    "difficulty taken out there is no common scale, so nobody is ranked",
+    "not_converged": "Grades still changed after {iterations:round}: allow more "
+    "({option[max_iterations]}), and do not rely on close ranks",
+    "disconnected": "Some workers share no question with the others, not even by way of somebody "
+    "who shares one with both. Theirs may be easier or harder questions, so nobody is ranked. "
+    "Grade without {option[difficulty]}, or give some questions to everybody",
     "excluded_workers": "Excluded workers, who have no vote, no grade and no rank: {count}",
-    "single_answers": "Questions with a single answer, which scores 1 by construction: {count}",
+    "single_answers": "Questions with a single answer, which is compared with itself alone: "
+    "{count}",
     "repeated_rows": "Rows that repeat an earlier answer and were left out: {count}",
     "rejected_answers": "Answers rejected where they were collected, which were left out: {count}",
     "empty_answers": "Empty answers, which count as unanswered: {count}",
     "unranked_workers": "Workers without a rank (fewer than 5 answers to questions that 3 workers "
     "share): {count}",
-    "short_answers": "Most answers are short or numeric ({share:.0%}), and vectors hardly see one "
-    "wrong fact: on minimal pairs {embedder} has an AUC of {auc:.2f}, a coin 0.50. Check such "
-    "answers against a key",
+    "short_answers": "Most answers are short or numeric ({share:.0%}), and the comparison hardly "
+    "sees one wrong fact: shown a right answer and the same one with a wrong fact, {embedder} "
+    "prefers the right one in {auc:.0%} of cases; a coin would in 50%. Check such answers "
+    "against right ones that you know",
     "model_answers_to_nobody": "Answers of models to questions that no worker answered: {count}",
-    "models_with_errors": "Models with an answer of status error, not ranked until asked again: "
-    "{count}",
+    "models_with_errors": "Models with an answer that could not be fetched, not ranked until asked "
+    "again: {count}",
     "anchors_changed_nothing": lambda of: (
         f"The graded answers (anchors) changed nothing: {why_not_chosen(of['reason'])}"
     ),
     "no_anchors_suggested": lambda of: (
         f"No answers are suggested as anchors: {why_not_chosen(of['reason'])}"
     ),
-    "several_rankings": "The crowd falls into camps, and {count} rankings are possible: grades are "
-    "those of the default until an expert has graded the suggested answers",
-    "groups_not_collapsed": "Groups of very similar answers that were not collapsed: {count}; each "
-    "is a camp of the crowd and may be right, which graded answers (anchors) can tell",
-    "no_copies": "No group of copies was found: nothing was collapsed",
+    "several_rankings": "The crowd falls into camps, and {count} rankings are possible; the one "
+    "shown is only the usual one until an expert has graded the suggested answers",
+    "groups_not_collapsed": "Groups of workers with very similar answers that were not made one "
+    "voter: {count}; each is a camp of the crowd and may be right, which graded answers (anchors) "
+    "can tell",
+    "no_copies": "No group of copies was found, so nobody was made one voter with others",
+    "no_copies_of_workers": "None of the workers named in {option[collapse_workers]} is in a group "
+    "of copies, so nobody was made one voter with others",
     "no_question_camps": "No question has two camps of answers: {option[camps]} changed nothing",
-    "divided_by_commas": "{count:,} replies divide their answers by commas where right answers "
-    "hold commas: ask for a JSON list, or for a line for each answer.",
+    "divided_by_commas": "Replies that divide their answers by commas where right answers hold "
+    "commas: {count:,}. Ask for a JSON list, or for a line for each answer.",
     "not_every_reply": "Not every system has a reply to every question (exclusions, error and "
     "no_reply): their numbers are over different questions.",
 }

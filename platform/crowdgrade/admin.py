@@ -11,10 +11,11 @@ from django.db.models import Field
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
-from unfold.admin import ModelAdmin
+from unfold.admin import ModelAdmin, TabularInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from annotations.models import is_operator
+from crowdgrade.models import ApiToken
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -32,6 +33,27 @@ ROLES = {
     "is_superuser": ("Operator", "Sees and may do everything, also with what others own."),
 }
 """The columns that make a role, with their names and meaning in words."""
+
+
+class TokensInline(TabularInline):
+    """The API tokens of an account, which operators see by name and revoke."""
+
+    model = ApiToken
+    extra = 0
+    can_delete = True
+    hide_title = True  # the name stands in the row
+    verbose_name_plural = "API tokens: mark one at the bin and save to revoke it"
+    fields = readonly_fields = ("name", "created", "expiry", "last_used_at")
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nobody: a token is shown to its user only, when it is made."""
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Operators only."""
+        return is_operator(request.user)
+
+    has_change_permission = has_delete_permission = has_view_permission
 
 
 @admin.register(User)
@@ -54,6 +76,10 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     add_fieldsets = (  # type: ignore[assignment]
         (None, {"fields": ("username", "usable_password", "password1", "password2", "is_staff")}),
     )
+
+    def get_inlines(self, request: HttpRequest, obj: User | None) -> tuple[type[TokensInline], ...]:
+        """Return the tokens, but on the page where an account is made."""
+        return () if obj is None else (TokensInline,)
 
     @admin.display(description="Password")
     def sign_in(self, user: User) -> str:

@@ -19,6 +19,7 @@ View = Callable[..., HttpResponseBase]
 # Each holds a list `urlpatterns` of plain views; the site puts them behind its login.
 ROOMS = (
     "annotations.desk.urls",
+    "annotations.worker_pages.preview_urls",
     "evaluation.site.urls",
     "evaluation.site.results.urls",
     "crowdgrade.pages.urls",
@@ -42,6 +43,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         (The theme would put them into a style element, which the policy refuses.)
         """
         from annotations.models import is_operator, is_requester, may_read_answers, takes_part
+        from crowdgrade.models import takes_single_keys
 
         return {
             **super().each_context(request),
@@ -50,6 +52,8 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
             "is_requester": is_requester(request.user),
             "reads_answers": may_read_answers(request.user),
             "writes": takes_part(request.user),
+            # Called, and so asked for, only by the pages that have such keys.
+            "single_keys": functools.partial(takes_single_keys, request.user),
         }
 
     def has_permission(self, request: HttpRequest) -> bool:
@@ -94,6 +98,13 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
 
         return framed_view
 
+    def search(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse:
+        """Miss: the theme's templates name this address, and no page of ours shows its search."""
+        missing: TemplateResponse = self.framed(_missing)(request)  # type: ignore[assignment]
+        return missing
+
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
@@ -102,6 +113,10 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
 
         response: TemplateResponse = self.framed(overview)(request)  # type: ignore[assignment]
         return response
+
+
+def _missing(request: HttpRequest) -> HttpResponseBase:
+    raise Http404
 
 
 def room_patterns() -> Iterator[URLPattern]:

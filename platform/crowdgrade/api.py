@@ -6,6 +6,7 @@ from django.urls import include, path, re_path
 from rest_framework.routers import SimpleRouter
 
 from annotations.api.answers import AnswerViewSet
+from annotations.api.monitor import MonitorViewSet
 from annotations.api.passages import PassageViewSet
 from annotations.api.question_sets import QuestionSetViewSet
 from annotations.api.questions import QuestionViewSet
@@ -13,17 +14,24 @@ from annotations.api.taking_part import TakingPartViewSet
 from annotations.api.writing import WritingViewSet
 from crowdgrade.rest.views import DocsView, NowhereView, ProblemView, RootView, SchemaView
 from evaluation.api.alarms import AlarmViewSet
+from evaluation.api.audit import AuditViewSet
 from evaluation.api.comparing import ComparingViewSet
 from evaluation.api.comparisons import ComparisonViewSet
+from evaluation.api.erasing import ErasureViewSet
 from evaluation.api.exports import ExportViewSet
+from evaluation.api.imports import ImportViewSet
 from evaluation.api.judging import JudgingViewSet, RunJudgingViewSet
 from evaluation.api.language_models import LanguageModelViewSet
 from evaluation.api.model_answers import ModelAnswerViewSet
+from evaluation.api.model_notes import ModelNoteViewSet
 from evaluation.api.prompts import PromptViewSet
+from evaluation.api.removing import ModelRemovalViewSet, RunRemovalViewSet, SetRemovalViewSet
 from evaluation.api.results import ResultViewSet
 from evaluation.api.runs import RunViewSet
 from evaluation.api.tables import TableViewSet
-from evaluation.api.trust import TrustViewSet
+from evaluation.api.triage import TriageViewSet
+from evaluation.api.trust import PlanViewSet, TrustViewSet
+from evaluation.api.workers import WorkerViewSet
 
 app_name = "api"
 OF_SET = "question-sets/<uuid:set_id>"
@@ -37,11 +45,15 @@ router.register(f"{OF_SET}/model-answers", ModelAnswerViewSet, "model-answer")
 router.register("language-models", LanguageModelViewSet, "language-model")
 router.register("prompts", PromptViewSet, "prompt")
 router.register("runs", RunViewSet, "run")
+router.register("workers", WorkerViewSet, "worker")
+
+OF_MODEL = "language-models/<uuid:model_id>"
 
 RESULTS = (
     ("", ResultViewSet, "retrieve", "run"),
     ("workers/", ResultViewSet, "workers", "workers"),
     ("workers/<uuid:worker>/", ResultViewSet, "worker", "worker"),
+    ("workers/<uuid:worker>/without/", ResultViewSet, "without", "worker-without"),
     ("questions/", ResultViewSet, "questions", "questions"),
     ("questions/<uuid:question>/", ResultViewSet, "question", "question"),
     ("models/", ResultViewSet, "models", "models"),
@@ -63,9 +75,18 @@ RESULTS = (
     ("decision/", TrustViewSet, "decision", "decision"),
     ("trust/", TrustViewSet, "trust", "trust"),
     ("planner/", TrustViewSet, "planner", "planner"),
+    ("plan/", PlanViewSet, "plan", "plan"),
+    ("plan/<slug:name>/", PlanViewSet, "plan_file", "plan-file"),
     ("data/", TableViewSet, "data", "data"),
     ("tables/", TableViewSet, "tables", "tables"),
     ("tables/<slug:name>/", TableViewSet, "table", "table"),
+)
+
+TRIAGE: tuple[tuple[str, dict[str, str], str], ...] = (
+    ("", {"get": "queue"}, ""),
+    ("apply/", {"get": "preview", "post": "apply"}, "-apply"),
+    ("<uuid:worker>/", {"get": "worker", "post": "decide"}, "-worker"),
+    ("<uuid:worker>/undo/", {"post": "undo"}, "-undo"),
 )
 
 EXPORTS = ("answers", "model-answers", "questions", "passages")
@@ -97,6 +118,7 @@ WRITING: tuple[tuple[str, type, dict[str, str], str], ...] = (
         {"get": "problem", "patch": "decide"},
         "writing-problem",
     ),
+    (f"{OF_SET}/monitor/", MonitorViewSet, {"get": "monitor"}, "monitor"),
     ("writing/", TakingPartViewSet, {"get": "list"}, "writing-list"),
     (
         "writing/<uuid:project_id>/problems/",
@@ -116,6 +138,59 @@ WRITING: tuple[tuple[str, type, dict[str, str], str], ...] = (
         TakingPartViewSet,
         {"get": "task", "patch": "vote"},
         "check-task",
+    ),
+)
+
+REMOVING: tuple[tuple[str, type, dict[str, str], str], ...] = tuple(
+    (f"{place}/{end}/", view, methods, f"{name}-{end}")
+    for place, view, name in (
+        (OF_SET, SetRemovalViewSet, "question-set"),
+        ("runs/<uuid:run_id>", RunRemovalViewSet, "run"),
+        (OF_MODEL, ModelRemovalViewSet, "language-model"),
+    )
+    for end, methods in (
+        ("archive", {"post": "archive"}),
+        ("restore", {"post": "restore"}),
+        ("deletion", {"get": "hanging", "post": "delete_for_good"}),
+    )
+)
+
+UNDOING: tuple[tuple[str, type, dict[str, str], str], ...] = (
+    (f"{OF_SET}/imports/", ImportViewSet, {"get": "list"}, "imports"),
+    (
+        f"{OF_SET}/imports/<uuid:import_id>/undoing/",
+        ImportViewSet,
+        {"get": "hanging", "post": "undo"},
+        "import-undoing",
+    ),
+    (
+        "workers/<uuid:worker_id>/erasure/",
+        ErasureViewSet,
+        {"get": "hanging", "post": "erase"},
+        "worker-erasure",
+    ),
+)
+
+NOTES: tuple[tuple[str, type, dict[str, str], str], ...] = (
+    ("workers/<uuid:worker_id>/notes/", WorkerViewSet, {"post": "note"}, "worker-notes"),
+    (
+        "workers/<uuid:worker_id>/notes/<uuid:note_id>/",
+        WorkerViewSet,
+        {"delete": "remove_note"},
+        "worker-note",
+    ),
+    (f"{OF_MODEL}/history/", ModelNoteViewSet, {"get": "history"}, "language-model-history"),
+    (
+        f"{OF_MODEL}/notes/",
+        ModelNoteViewSet,
+        {"get": "notes", "post": "note"},
+        "language-model-notes",
+    ),
+    (
+        f"{OF_MODEL}/notes/<uuid:model_note_id>/",
+        ModelNoteViewSet,
+        {"delete": "remove_note"},
+        "language-model-note",
     ),
 )
 
@@ -150,15 +225,29 @@ version_1 = [
         RunJudgingViewSet.as_view({"get": "judging", "post": "ask"}),
         name="results-judging",
     ),
+    path(
+        "runs/<uuid:run_id>/results/audit/",
+        AuditViewSet.as_view({"get": "audit", "post": "ask", "patch": "take_back"}),
+        name="results-audit",
+    ),
+    path("judging/", JudgingViewSet.as_view({"get": "inbox"}), name="inbox"),
+    *(
+        path(
+            f"runs/<uuid:run_id>/results/triage/{end}",
+            TriageViewSet.as_view(methods),  # type: ignore[arg-type]
+            name=f"results-triage{name}",
+        )
+        for end, methods, name in TRIAGE
+    ),
     path(f"{OF_SET}/judging/", JudgingViewSet.as_view({"get": "queues"}), name="judging"),
     path(
         f"{OF_SET}/judging/<uuid:task_id>/",
-        JudgingViewSet.as_view({"get": "task", "patch": "judge"}),
+        JudgingViewSet.as_view({"get": "task", "patch": "judge", "delete": "undo"}),
         name="judge",
     ),
     *(
         path(address, view.as_view(methods), name=name)  # type: ignore[attr-defined]
-        for address, view, methods, name in WRITING
+        for address, view, methods, name in (*WRITING, *NOTES, *REMOVING, *UNDOING)
     ),
     *router.urls,
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from celery import Celery
-from celery.signals import celeryd_init, worker_ready, worker_shutdown
+from celery.signals import celeryd_init, worker_process_init, worker_ready, worker_shutdown
 
 from crowdgrade import lifeline
 
@@ -28,8 +28,17 @@ def make_broker_folder(**_: Any) -> None:
 
 @celeryd_init.connect
 def end_with_the_supervisor(**_: Any) -> None:
-    """Do not outlive the process that keeps the worker running."""
+    """Do not outlive the process that keeps the worker running, and read no input."""
     lifeline.follow()
+    lifeline.close_input()
+
+
+@worker_process_init.connect
+def guard(**_: Any) -> None:
+    """Have the process that works watched, so that no turn holds it for ever."""
+    from evaluation.background import guarding
+
+    guarding.start()
 
 
 @worker_ready.connect

@@ -11,10 +11,6 @@ from django.conf import settings
 
 from crowdgrade.supervisor import Child
 
-MOST_BYTES = 110_000_000
-# Threads of the web server: enough for a team, few enough for SQLite's one writer.
-WEB_THREADS = 8
-
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment of a child: ours, the settings' place, and the path to the site."""
@@ -30,15 +26,7 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 def web(host: str, port: int, log: Path | None = None) -> Child:
     """Return the web server; `log` takes what it says, None leaves it on the terminal."""
-    command = [
-        *(sys.executable, "-m", "waitress"),
-        f"--listen={host}:{port}",
-        f"--threads={WEB_THREADS}",
-        # A little more than the largest file that an upload takes: more is not even buffered.
-        f"--max-request-body-size={MOST_BYTES}",
-        "--ident=",
-        "crowdgrade.wsgi:application",
-    ]
+    command = [sys.executable, "-m", "crowdgrade.web_server", host, str(port)]
     return Child("the web server", command, environment(), log)
 
 

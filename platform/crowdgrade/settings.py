@@ -17,6 +17,9 @@ that is kept there, so the commands that work on files alone leave none behind.
     CELERY_QUEUE          name of the queue (default: crowdgrade)
     UPLOAD_MB             MB (MiB) of the largest file that a browser may send (default: 100)
     LEASE_SECONDS         seconds after which the run of a dead worker is taken over (default: 60)
+    RUNS_PER_USER         runs that a user may have under way or paused at a time; operators any
+                          number (default: 20)
+    STALL_SECONDS         seconds without any progress after which a run is ended (default: 900)
     CSRF_TRUSTED_ORIGINS  origins with their scheme, parted by commas
     CACHE_URL             redis://... (default: memory of the process), where requests are counted
     API_USER_RATE, API_ANONYMOUS_RATE, API_UPLOAD_RATE
@@ -31,7 +34,11 @@ that is kept there, so the commands that work on files alone leave none behind.
                           environment variables whose keys requesters may have sent to models, by
                           NAME or PREFIX*, best with the only host that may get them:
                           OPENAI_API_KEY@api.openai.com (default: none; operators name any)
-    PROXIES               proxies in front that add to X-Forwarded-For (default: 0)
+    CROWDGRADE_MODELS     models that requesters may name besides the packaged one, by their names
+                          at the model hub, parted by commas, or none (default:
+                          all-mpnet-base-v2, paraphrase-multilingual-MiniLM-L12-v2)
+    PROXIES               proxies in front that add to X-Forwarded-For and set X-Forwarded-Proto
+                          (default: 1 with HTTPS, else 0)
 """
 
 import os
@@ -80,7 +87,8 @@ def _rate(name: str, default: str) -> str:
 
 
 def _proxies() -> int:
-    value = _text("PROXIES") or "0"
+    # The site speaks no TLS itself: who promises HTTPS has a proxy in front.
+    value = _text("PROXIES") or ("1" if _flag("HTTPS") else "0")
     if not value.isdecimal():
         raise ImproperlyConfigured(f"PROXIES is {value!r}: write a whole number")
     return int(value)
@@ -125,6 +133,19 @@ def _key_variables() -> list[str]:
     return entries
 
 
+def _offered_models() -> list[str]:
+    value = _list(
+        "CROWDGRADE_MODELS", ["all-mpnet-base-v2", "paraphrase-multilingual-MiniLM-L12-v2"]
+    )
+    for name in [] if value == ["none"] else value:
+        # A folder of the server is no name: what is in it could be anybody's.
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?", name):
+            raise ImproperlyConfigured(
+                f"CROWDGRADE_MODELS holds {name!r}: write NAME or OWNER/NAME, as at the model hub"
+            )
+    return [] if value == ["none"] else value
+
+
 def _home() -> Path:
     path = Path(_text("CROWDGRADE_HOME") or ROOT / "var").expanduser()
     if not path.is_absolute():
@@ -165,7 +186,9 @@ def _database() -> Any:
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
         # Readers do not wait for the writer, and what was acknowledged is on the disk.
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+        # What one large transaction made of the log is given back after it.
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
+        f"PRAGMA journal_size_limit={64 * 1024**2};",
     }
     return {"ENGINE": "crowdgrade.sqlite", "NAME": database["NAME"], "OPTIONS": options}
 
@@ -180,9 +203,13 @@ CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS", [])
 for _origin in CSRF_TRUSTED_ORIGINS:
     if not _origin.startswith(("http://", "https://")):
         raise ImproperlyConfigured(f"CSRF_TRUSTED_ORIGINS holds {_origin!r}: add https://")
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _flag("HTTPS")
-# A year, once HTTPS is promised; the proxy in front redirects.
-SECURE_HSTS_SECONDS = 31_536_000 if SESSION_COOKIE_SECURE else 0
+HTTPS = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _flag("HTTPS")
+PROXIES = _proxies()
+# A year, once HTTPS is promised.
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+# Other hosts of the domain, and lists of browsers' makers, are not ours to promise (W005, W021).
+# `crowdgrade.proxied` redirects what a proxy passed on without HTTPS (W008).
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W008", "security.W021"] if HTTPS else []
 SESSION_COOKIE_HTTPONLY = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -199,6 +226,7 @@ INSTALLED_APPS = [
     "axes",
     "csp",
     "rest_framework",
+    "django_filters",  # only for the forms of lists; its templates are not used
     "knox",
     "drf_spectacular",
     "drf_spectacular_sidecar",  # the documentation page's own files: nothing from elsewhere
@@ -207,16 +235,19 @@ INSTALLED_APPS = [
     "crowdgrade.apps.CrowdgradeConfig",
 ]
 MIDDLEWARE = [
+    "crowdgrade.proxied.ProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "crowdgrade.policy.PolicyMiddleware",
+    "crowdgrade.addresses.AddressMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "axes.middleware.AxesMiddleware",  # the last: it answers for those who are locked out
+    "axes.middleware.AxesMiddleware",  # after the others: it answers for those who are locked out
+    "crowdgrade.rest.busy.BusyMiddleware",
 ]
 ROOT_URLCONF = "crowdgrade.urls"
 TEMPLATES = [
@@ -255,6 +286,8 @@ AUTHENTICATION_BACKENDS = [
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_HANDLER = "crowdgrade.lockout.LockoutHandler"
+LOCKOUT_NAMES = 20  # tried from one address in that time, in vain
 AXES_RESET_ON_SUCCESS = AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = AXES_VERBOSE = False
 AXES_LOCKOUT_TEMPLATE = "admin/locked.html"
@@ -293,6 +326,7 @@ RUN_KINDS = [
     "evaluation.kinds.judge.JUDGE",
     "evaluation.kinds.maqa.MAQA",
     "evaluation.kinds.panels.PANELS",
+    "evaluation.kinds.plan.PLAN",
     "evaluation.kinds.umwp.UMWP",
     "evaluation.kinds.views.VIEWS",
 ]
@@ -300,6 +334,7 @@ RUN_KINDS = [
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]
 MODEL_NETWORKS = _networks(["127.0.0.0/8", "::1/128"] if _embedded else [])
 KEY_VARIABLES = _key_variables()
+OFFERED_MODELS = frozenset(_offered_models())
 # Installations that share a broker each name their own queue.
 CELERY_TASK_DEFAULT_QUEUE = _text("CELERY_QUEUE") or "crowdgrade"
 CELERY_TASK_ACKS_LATE = CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -309,6 +344,9 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 # A worker that died is replaced after this time (seconds); it renews its claim six times in it.
 LEASE_SECONDS = _number("LEASE_SECONDS", 60)
+RUNS_PER_USER = _number("RUNS_PER_USER", 20)
+# Longer than a model takes to come from the hub over a slow line; turns are of four minutes.
+STALL_SECONDS = _number("STALL_SECONDS", 900)
 
 # The API. Bodies: of rows as JSON, and of everything else but JSON Lines (which are files).
 API_BULK_BYTES = _number("API_UPLOAD_MB", 20) * 1024 * 1024
@@ -333,7 +371,7 @@ REST_FRAMEWORK = {
         "user": _rate("API_USER_RATE", "600/minute"),
         "bulk": _rate("API_UPLOAD_RATE", "60/minute"),
     },
-    "NUM_PROXIES": _proxies(),
+    "NUM_PROXIES": 0,  # `crowdgrade.proxied` has put the client's address in place
     "EXCEPTION_HANDLER": "crowdgrade.rest.errors.handle",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,
@@ -364,6 +402,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "questions", "description": "Questions and passages of a version."},
         {"name": "answers", "description": "What workers answered."},
         {"name": "writing", "description": "Problems without an answer, written and checked."},
+        {"name": "workers", "description": "People over all question sets."},
         {"name": "language models", "description": "Models and what they answered."},
         {"name": "runs", "description": "Gradings in the background."},
         {"name": "results", "description": "What a run found; the same as pages and files show."},
@@ -395,5 +434,16 @@ UNFOLD = {
 }
 
 LANGUAGE_CODE = "en"
+LOCALE_PATHS = [ROOT / "platform/crowdgrade/locale"]
+# Languages in which the pages of workers speak; sets in another get them in English. Each folder
+# of sentences is one: German and Arabic, and whatever a .po file adds.
+WORKER_LANGUAGES = [
+    LANGUAGE_CODE,
+    *sorted(
+        # A folder is a locale (pt_BR), a language is a tag (pt-br).
+        path.parts[-3].lower().replace("_", "-")
+        for path in LOCALE_PATHS[0].glob("*/LC_MESSAGES/django.mo")
+    ),
+]
 TIME_ZONE = "UTC"
 USE_TZ = True

@@ -8,6 +8,7 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("admin/", admin.site.urls),
     path("api/", include("crowdgrade.api")),
+    path("", include("annotations.worker_pages.urls")),
 ]
 
 handler400 = "crowdgrade.rest.handlers.bad_request"

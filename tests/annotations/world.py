@@ -1,12 +1,16 @@
 """One small world: Rana owns a set about rivers that Ada and Ben answered; Otto owns another."""
 
+import io
 from contextlib import contextmanager
 
+import PIL.Image
 import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
+from annotations.exchange.reading.images import read_image
 from annotations.models import (
+    Image,
     Question,
     QuestionSet,
     QuestionSetVersion,
@@ -29,6 +33,28 @@ def version(owner: User, name: str = "rivers", n_questions: int = 2) -> Question
         for i in range(1, n_questions + 1)
     )
     return draft
+
+
+def image(of: QuestionSet, colour: str = "teal") -> Image:
+    """A picture of a river, 8 x 4 pixels."""
+    checked = read_image(picture(colour=colour), "river.png")
+    return Image.objects.create(
+        question_set=of,
+        content=checked.content,
+        media_type=checked.media_type,
+        width=checked.width,
+        height=checked.height,
+        sha256=checked.sha256,
+    )
+
+
+def picture(
+    kind: str = "PNG", size: tuple[int, int] = (8, 4), colour: str = "teal", **how
+) -> bytes:
+    """The bytes of a file."""
+    written = io.BytesIO()
+    PIL.Image.new("RGB", size, colour).save(written, kind, **how)
+    return written.getvalue()
 
 
 def submission(of: QuestionSetVersion, worker: str = "ada", panel: str = "") -> Submission:

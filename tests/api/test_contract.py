@@ -48,6 +48,7 @@ def ids(world):
         "question": question.public_id,
         "passage_id": world.version.passages.first().public_id,
         "worker": world.version.submissions.first().worker.public_id,
+        "worker_id": world.version.submissions.first().worker.public_id,
         "answer_id": question.responses.first().public_id,
         "model_id": LanguageModel.objects.order_by("pk").first().public_id,
         "prompt_id": create_prompt(
@@ -60,6 +61,8 @@ def ids(world):
         "other_id": VALUES["other_id"](mine),
         "name": "workers",
         "task_id": VALUES["task_id"](mine),
+        "model_note_id": VALUES["model_note_id"](mine),
+        "import_id": VALUES["import_id"](mine),
         **{name: VALUES[name](mine) for name in OF_WRITING},
     }
 

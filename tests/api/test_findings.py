@@ -8,10 +8,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotations.models import Share
+from evaluation.flow.plan.wishes import Wishes
 from evaluation.models import Alarm, LanguageModel, Run
 from evaluation.options import API
 from evaluation.reports.against import against_report
 from evaluation.reports.comparisons import comparisons_report
+from evaluation.reports.plan import plan_of
 from evaluation.reports.planner import planner_report
 from evaluation.reports.trust import trust_report
 from tests.api.conftest import problem
@@ -48,6 +50,7 @@ def addresses(run):
         "trust/",
         f"against/{another(run).public_id}/",
         "planner/",
+        "plan/",
     )
     return [f"runs/{run.public_id}/results/{end}" for end in ends]
 
@@ -169,6 +172,24 @@ def test_trust_and_planner_are_those_of_the_pages(api, rana, run, results):
     assert sent["similarity"] == pytest.approx(plan.similarity)
     assert sent["more"]["workers"] == sent["now"]["workers"] + 10
     assert "curve" not in sent
+
+
+def test_a_plan_is_that_of_the_page_and_its_rows_are_a_file(api, rana, run, results):
+    asking = api(rana)
+    found = plan_of(run, Wishes(pay=0.2, within=0.01, most=1000))
+    wishes = "?pay=0.2&within=0.01&most=1000"
+    sent = asking.get(f"{results}plan/{wishes}").json()
+    assert (sent["total_answers"], sent["total_cost"]) == (
+        found.plan.total_answers,
+        found.plan.total_cost,
+    )
+    assert sent["said"] == API.all_said(found.messages)
+    file = asking.get(f"{results}plan/questions/{wishes}&format=csv")
+    lines = b"".join(file.streaming_content).decode("utf-8-sig").splitlines()
+    assert len(lines) == 1 + len(found.questions)
+    assert problem(asking.get(f"{results}plan/?pay=-1"), 400, "invalid")
+    assert problem(asking.get(f"{results}plan/?wages=1"), 400, "invalid")
+    problem(asking.get(f"{results}plan/models/"), 404, "not-found")
 
 
 def test_a_run_is_set_against_another_one_of_its_set_only(api, rana, otto, run, results):

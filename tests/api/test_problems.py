@@ -133,3 +133,14 @@ def test_what_belongs_to_somebody_is_kept_by_nobody_on_the_way(api, rana):
     assert "Content-Security-Policy-Report-Only" not in response.headers
     policy = response.headers["Content-Security-Policy"]
     assert sorted(policy.split("; ")) == ["default-src 'none'", "frame-ancestors 'none'"]
+
+
+@pytest.mark.parametrize("body", [r'{"\ud800": 1}', r'{"name": ["a", {"b": "x\udfff"}]}'])
+def test_half_a_surrogate_pair_is_malformed_wherever_it_stands(api, rana, body):
+    found = problem(api(rana).post("question-sets/", body), 400, "malformed")
+    assert "Half a surrogate pair" in found["detail"]
+
+
+@pytest.mark.parametrize("path", ["runs/?state=%00", "question-sets/?search=a%00b"])
+def test_a_nul_character_in_an_address_is_malformed(api, rana, path):
+    problem(api(rana).get(path), 400, "malformed")

@@ -10,7 +10,7 @@ from evaluation.background import runs as lifecycle
 from evaluation.background.leases import claim_oldest
 from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
-from evaluation.models import Run
+from evaluation.models import Run, RunOfRecord
 from evaluation.reports import question_report, run_report, worker_rows
 from tests.api.conftest import problem
 
@@ -40,6 +40,38 @@ def test_a_run_is_started_watched_and_read(api, world):
     assert done.json()["parameters"] == {**AqerParameters().as_dict(), **parameters}
     results = asking.get(done.json()["results"]).json()
     assert results["counts"]["answers"] == 6
+
+
+def test_a_run_is_started_with_a_name_and_notes(api, world):
+    asking = api(world.rana)
+    body = {"question_set": str(world.set.public_id), "name": "Harder", "notes": "why"}
+    started = asking.post("runs/", body)
+    assert (started.json()["name"], started.json()["notes"]) == ("Harder", "why")
+    assert asking.get("runs/").json()["results"][0]["name"] == "Harder"
+    problem(asking.post("runs/", {**body, "name": "x" * 121}), 400, "invalid")
+
+
+def test_name_and_notes_are_changed_and_what_is_left_out_stays(api, world):
+    asking = api(world.rana)
+    address = f"runs/{world.run.public_id}/"
+    asking.patch(address, {"name": "Harder", "notes": "why"})
+    changed = asking.patch(address, {"name": ""}).json()
+    assert (changed["name"], changed["notes"]) == ("", "why")
+    assert changed["called"] == asking.get("runs/").json()["results"][0]["called"]
+    problem(asking.patch(address, {"name": "x" * 121}), 400, "invalid")
+    problem(asking.patch(address, {"title": "x"}), 400, "invalid")
+
+
+def test_a_run_that_is_done_is_made_the_run_of_record(api, world):
+    asking = api(world.rana)
+    address = f"runs/{world.run.public_id}/"
+    assert asking.get(address).json()["of_record"] is True  # the first that was done
+    RunOfRecord.objects.all().delete()
+    assert asking.get(address).json()["of_record"] is False
+    assert asking.post(f"{address}use/").json()["of_record"] is True
+    assert asking.get("runs/").json()["results"][0]["of_record"] is True
+    waiting = lifecycle.queue(world.version, world.rana.pk, AqerParameters(embedder="bow"))
+    problem(asking.post(f"runs/{waiting.public_id}/use/"), 409, "conflict")
 
 
 def test_a_run_is_cancelled_once_and_done_again(api, world):
@@ -134,3 +166,12 @@ def test_results_are_those_of_the_reports(api, world):
     packed = b"".join(asking.get(f"{results}consensus/").streaming_content)
     names = zipfile.ZipFile(io.BytesIO(packed)).namelist()
     assert any(name.endswith("consensus.jsonl") for name in names)
+
+
+def test_too_many_runs_at_a_time_are_told_as_such(api, world, settings):
+    settings.RUNS_PER_USER = 1
+    asking = api(world.rana)
+    body = {"question_set": str(world.set.public_id), "parameters": {"embedder": "tfidf-word"}}
+    assert asking.post("runs/", body).status_code == 202
+    said = problem(asking.post("runs/", body), 409, "conflict")
+    assert "You have 1 runs under way or paused" in said["detail"]

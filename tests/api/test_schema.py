@@ -73,7 +73,8 @@ def test_every_body_has_an_example(schema):
             body = part.get("content", {}).get("application/json")
             if body is None:
                 continue
-            reference = body["schema"].get("$ref", "")
+            whole = body["schema"]  # or a list of what has an example
+            reference = whole.get("$ref") or whole.get("items", {}).get("$ref", "")
             component = schema["components"]["schemas"].get(reference.rpartition("/")[2], {})
             has = body.get("examples") or body["schema"].get("example") or component.get("examples")
             assert has, f"{method} {path}"

@@ -68,6 +68,65 @@ def test_an_expired_a_revoked_and_an_inactive_users_token_are_refused(api, clien
     problem(asking.get("runs/"), 401, "not-authenticated")
 
 
+def test_a_new_password_ends_tokens_as_it_ends_sessions(api, client, rana):
+    asking = api(rana)
+    assert asking.get("runs/").status_code == 200
+    rana.set_password("another one 9")
+    rana.save()
+    refused = problem(asking.get("runs/"), 401, "not-authenticated")
+    assert "password" in refused["detail"]
+    client.force_login(rana)
+    assert "ended with the old password" in client.get(reverse("admin:tokens")).content.decode()
+    ApiToken.objects.all().delete()
+    assert api(rana).get("runs/").status_code == 200
+
+
+def test_a_token_of_before_takes_the_password_of_its_next_use(api, rana):
+    asking = api(rana)
+    ApiToken.objects.update(password_mark="")
+    assert asking.get("runs/").status_code == 200
+    rana.set_password("another one 9")
+    rana.save()
+    problem(asking.get("runs/"), 401, "not-authenticated")
+
+
+def test_tokens_outlive_a_new_secret_key_while_the_old_one_is_kept(api, rana, settings):
+    asking = api(rana)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a new one", [settings.SECRET_KEY]
+    assert asking.get("runs/").status_code == 200
+    settings.SECRET_KEY_FALLBACKS = []
+    problem(asking.get("runs/"), 401, "not-authenticated")
+
+
+def test_operators_see_and_revoke_anybodys_tokens_on_the_page_of_the_account(
+    api, client, rana, ida
+):
+    asking = api(rana)
+    address = reverse("admin:auth_user_change", args=[rana.pk])
+    client.force_login(rana)
+    assert client.get(address).status_code in (302, 403)
+    client.force_login(ida)
+    page = client.get(address)
+    form = page.context["inline_admin_formsets"][0].formset
+    assert [str(row.instance) for row in form.forms] == ["test"]
+    row = ApiToken.objects.get()
+    prefix = form.prefix
+    sent = {
+        "username": rana.username,
+        "is_active": "on",
+        "is_staff": "on",
+        f"{prefix}-TOTAL_FORMS": "1",
+        f"{prefix}-INITIAL_FORMS": "1",
+        f"{prefix}-0-digest": row.pk,
+        f"{prefix}-0-user": rana.pk,
+        f"{prefix}-0-DELETE": "on",
+    }
+    saved = client.post(address, sent)
+    assert saved.status_code == 302, saved.content
+    assert not ApiToken.objects.exists()
+    problem(asking.get("runs/"), 401, "not-authenticated")
+
+
 def test_nobody_revokes_anothers_token(client, rana, ida):
     row, _ = make_token(rana, "t", 1)
     client.force_login(ida)

@@ -1,11 +1,15 @@
 """Many rows at once: all or none, every bad row by its index, the same again changes nothing."""
 
+import hashlib
 import json
+import tempfile
+from io import BytesIO
 
 import pytest
 
 from annotations.exchange.importing import import_answers
-from annotations.models import Question, QuestionSet, Response
+from annotations.models import Membership, Question, QuestionSet, Response, Team
+from annotations.web.rest.bulk import LinesParser
 from evaluation.models import LLMResponse
 from tests.api.conftest import problem
 
@@ -139,6 +143,25 @@ def test_a_key_makes_any_request_one_that_may_be_sent_twice(asking, address, ran
     problem(asking.post("runs/", body, idempotency_key="x" * 256), 400, "invalid")
 
 
+def test_an_answer_is_not_told_again_to_who_lost_access(asking, address, rana, otto, api):
+    """A member of a team reads, leaves the team, and sends the same request once more."""
+    question_set = QuestionSet.objects.get(public_id=address.split("/")[1])
+    team = Team.objects.create(owner=rana, name="Lab")
+    membership = Membership.objects.create(team=team, user=otto)
+    QuestionSet.objects.filter(pk=question_set.pk).update(team=team)
+    asking.post(f"{address}answers/", {"rows": ANSWERS})
+    member = api(otto)
+    run = {"question_set": address.split("/")[1], "parameters": {"embedder": "bow"}}
+    requests = [("runs/", run, "a"), (f"{address}answers/", {"rows": ANSWERS}, "b")]
+    for path, body, key in requests:
+        assert member.post(path, body, idempotency_key=key).status_code < 300
+        again = member.post(path, body, idempotency_key=key)
+        assert again.headers["Idempotency-Replayed"] == "true"
+    membership.delete()
+    for path, body, key in requests:
+        problem(member.post(path, body, idempotency_key=key), 404, "not-found")
+
+
 def test_what_failed_leaves_no_key(asking, address):
     problem(asking.post("question-sets/", {"name": ""}, idempotency_key="k"), 400, "invalid")
     made = asking.post("question-sets/", {"name": "Towns"}, idempotency_key="k")
@@ -208,7 +231,7 @@ def test_what_is_taken_away_can_be_sent_in_again(asking, address):
     asking.post(f"{address}answers/", {"rows": ANSWERS})
     file = asking.get(f"{address}exports/answers/")
     assert file.headers["Content-Type"] == "application/x-ndjson"
-    assert 'filename="crowdgrade-answers-' in file.headers["Content-Disposition"]
+    assert 'filename="rivers-version-1-answers.jsonl"' in file.headers["Content-Disposition"]
     lines = b"".join(file.streaming_content)
     sent = asking.post(f"{address}answers/", lines, kind="application/x-ndjson").json()
     assert (sent["n_rows"], sent["changed"]) == (4, False)
@@ -237,3 +260,42 @@ def test_a_question_answered_twice_is_refused_unless_one_answer_counts(
     assert Response.objects.get().text == text
     unknown = asking.post(f"{address}answers/?duplicates=both", {"rows": TWICE})
     assert unknown.status_code == 400
+
+
+def test_what_people_are_told_is_read_and_changed_and_the_checks_are_listed(asking, address):
+    codes = [one["code"] for one in asking.get(f"{address}checks/").json()["findings"]]
+    assert codes == ["no_consent", "no_guidelines", "no_language"]
+    told = {"language": "en", "guidelines": "Be **brief**.", "consent_text": "Pasting is counted."}
+    changed = asking.patch(f"{address}texts/", told).json()
+    assert changed | told == changed
+    assert changed["consent_hash"] == hashlib.sha256(b"Pasting is counted.").hexdigest()
+    assert asking.get(f"{address}texts/").json() == changed
+    listed = asking.get(f"{address}questions/").json()["results"]
+    one = f"{address}questions/{listed[0]['id']}/"
+    odd = {"role": "attention", "max_characters": 50}
+    assert asking.patch(one, odd).json()["max_characters"] == 50
+    problem(asking.patch(one, {"role": "boss"}), 400, "invalid")
+    (found,) = asking.get(f"{address}checks/").json()["findings"]
+    assert (found["code"], found["blocks"], found["item"]) == ("no_key", True, "q1")
+    refused = problem(asking.post(f"{address}publish/"), 409, "conflict")
+    assert "q1: Its right answer is not written down" in refused["detail"]
+    mended = {"role": "gold", "accepted_answers": ["here"], "feedback": "Here."}
+    stored = asking.patch(one, mended).json()
+    assert stored | mended | {"max_characters": 50} == stored
+    assert asking.post(f"{address}publish/").json()["published_at"]
+    problem(asking.patch(f"{address}texts/", told), 409, "conflict")
+
+
+def test_a_body_of_lines_has_no_name_on_the_disk_and_is_read_as_often_as_needed(
+    tmp_path, monkeypatch
+):
+    """So that a process that is killed leaves nothing behind."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    lines = LinesParser().parse(BytesIO(b'{"a": 1}\n{"a": 2}\n'))
+    assert list(tmp_path.iterdir()) == []
+    for _ in range(2):
+        with lines.source.open() as opened:
+            assert opened.read() == b'{"a": 1}\n{"a": 2}\n'
+    assert lines.source.stamp() == (18, 0)
+    assert lines.sha256 == lines.source.digest()
+    lines.file.close()

@@ -8,6 +8,7 @@ from crowdgrade import demo
 from evaluation.background.work import work_one_turn
 from evaluation.models import LLMResponse, Run
 from tests.browser.test_every_page import LOOKS, browser, signed_in  # noqa: F401 - a fixture
+from tests.browser.working import show_all
 from tests.evaluation.backends.chat.fake import error, fake_chat, question_of, said
 
 pytestmark = [
@@ -139,6 +140,9 @@ def test_from_registering_a_model_to_its_place_among_people(
         work(inspector)
         page.get_by_role("link", name="Results", exact=True).click()
         page.get_by_role("link", name="Models", exact=True).click()
+        page.wait_for_url("**/models/*")
+        page.wait_for_load_state()
+        show_all(page)
         page.get_by_role("rowheader", name="Small 1").first.wait_for()
         inspector.check("the models among people")
         assert "\n".join(inspector.found) == ""

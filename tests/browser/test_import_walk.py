@@ -125,7 +125,7 @@ def test_a_downloaded_file_is_imported_graded_and_read(
         page.get_by_label("How texts become vectors").select_option("tfidf-word")
         page.get_by_label("Bootstrap draws").fill("20")
         walker.press("Start the run")
-        page.get_by_role("heading", name="Run of", level=1).wait_for()
+        page.get_by_role("heading", name="Words, weighted by rarity", level=1).wait_for()
         page.get_by_role("link", name="Results", exact=True).wait_for(timeout=SECONDS_TO_GRADE)
         walker.press("Results")
         walker.look("Results of")

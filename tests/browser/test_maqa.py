@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotations.models import QuestionSet
 from evaluation.models import LanguageModel
 from tests.browser import test_every_page as pages
-from tests.browser.working import work_away
+from tests.browser.working import show_all, work_away
 from tests.evaluation.kinds.test_maqa_run import PUBLISHED, World
 
 pytestmark = [
@@ -59,6 +59,7 @@ def test_a_list_is_uploaded_put_to_a_model_and_shown_with_what_it_knows(
         assert page.locator("#knows").is_visible()
         assert page.locator("svg .chart-mark").count()
         assert "confidence it states" in page.locator("#sure-1 + div tbody").inner_text()
+        show_all(page)
         for summary in page.query_selector_all("details > summary"):
             summary.click()
         window.check("opened")

@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotations.models import QuestionSet
 from evaluation.models import LanguageModel
 from tests.browser import test_every_page as pages
-from tests.browser.working import work_away
+from tests.browser.working import show_all, work_away
 from tests.evaluation.backends.chat.fake import FakeChat
 from tests.evaluation.kinds.umwp.world import PROBLEMS, lines, replied
 
@@ -75,12 +75,14 @@ def test_problems_are_uploaded_asked_and_every_reply_is_explained(
             .startswith("small noticed 32 of 32 questions without an answer")
         )
         assert page.locator("svg .chart-mark").count()
+        show_all(page)
         page.click("#parts ~ details summary")
         window.check("parts")
         page.click("text=Replies >> nth=0")
         page.wait_for_selector("article >> text=did not notice that there is no answer")
         window.check("replies")
         assert page.locator("article").count() == 25
+        show_all(page)
         page.click("text=Next page")
         page.wait_for_selector("text=Page 2 of 6")
         page.select_option("#choose-model", "small")

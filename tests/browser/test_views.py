@@ -9,7 +9,7 @@ from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
 from tests.browser import test_every_page as pages
-from tests.browser.working import work_away
+from tests.browser.working import show_all, work_away
 from tests.evaluation.kinds.views.asked import Server, ask_all, prepare
 from tests.evaluation.kinds.views.world import LINES, rivers_of
 
@@ -70,14 +70,15 @@ def test_all_views_are_put_together_and_read(browser, client, live_server, river
         page.click("#models + .cg-table-wrap >> text=Elk >> nth=0")
         page.wait_for_selector("text=Does it know that it does not know?")
         window.check("model")
-        assert page.locator("text=It takes 100% of 12 questions").is_visible()
+        assert page.locator("text=It notices rightly of 100% of 12 questions").is_visible()
         assert page.locator("text=Nobody looked yet").count() == 0
         page.click("text=Its answers one by one")
         page.wait_for_selector("text=1 to 12 of 12 answers")
         window.check("answers")
         page.select_option("#model", "")
-        page.click("text=Show >> nth=-1")
+        page.get_by_role("button", name="Show", exact=True).click()
         page.wait_for_selector("text=1 to 36 of 36 answers")
+        show_all(page)
         with page.expect_download() as download:
             page.click("text=as XLSX")
         assert download.value.suggested_filename.endswith(".xlsx")

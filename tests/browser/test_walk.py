@@ -181,10 +181,10 @@ def test_from_the_login_to_the_leaderboard(site, chromium, width, scheme):
         page.get_by_label("How texts become vectors").select_option("tfidf-word")
         page.get_by_label("Bootstrap draws").fill("50")
         walker.press("Start the run")
-        page.get_by_role("heading", name="Run of", level=1).wait_for()
+        page.get_by_role("heading", name="Words, weighted by rarity", level=1).wait_for()
         # The page reloads itself when the run has ended.
         page.get_by_role("link", name="Results", exact=True).wait_for(timeout=SECONDS_TO_GRADE)
-        walker.look("Run of")
+        walker.look("Words, weighted by rarity")
         walker.press("Results")
         walker.look("Results of")
         assert page.get_by_text("Written for a test by nobody real.").is_visible()

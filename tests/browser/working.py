@@ -19,6 +19,13 @@ def work_away(page):
     worker.join()
 
 
+def show_all(page):
+    """Press "Show all" where a page of results ends after four screens."""
+    button = page.get_by_role("button", name="Show all", exact=True)
+    if button.count():
+        button.click()
+
+
 def _work():
     try:
         while work_one_turn():

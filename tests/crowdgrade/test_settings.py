@@ -39,20 +39,40 @@ def manage(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_networks_of_models_and_variables_of_keys_are_read_and_loud_on_a_bad_value(tmp_path):
+def test_networks_variables_of_keys_and_offered_models_are_read_and_loud_on_a_bad_value(tmp_path):
     code = "from django.conf import settings as s; print(s.MODEL_NETWORKS, s.KEY_VARIABLES)"
     assert python(tmp_path, code).stdout.split("]")[0] == "['127.0.0.0/8', '::1/128'"
     given = {"CROWDGRADE_MODEL_NETWORKS": "10.1.2.0/24", "CROWDGRADE_KEY_VARIABLES": "A*@b.org, C"}
     assert python(tmp_path, code, **given).stdout.strip() == "['10.1.2.0/24'] ['A*@b.org', 'C']"
     none = python(tmp_path, code, CROWDGRADE_MODEL_NETWORKS="none")
     assert none.stdout.strip() == "[] []"
+    code = "from django.conf import settings as s; print(*sorted(s.OFFERED_MODELS))"
+    assert python(tmp_path, code).stdout.split()[0] == "all-mpnet-base-v2"
+    assert python(tmp_path, code, CROWDGRADE_MODELS="none").stdout.strip() == ""
+    assert python(tmp_path, code, CROWDGRADE_MODELS="b, team/a").stdout.strip() == "b team/a"
     for name, value in (
         ("MODEL_NETWORKS", "home"),
         ("KEY_VARIABLES", "A B"),
         ("KEY_VARIABLES", "*"),
+        ("MODELS", "all-mpnet-base-v2, /srv/models/mine"),
+        ("MODELS", "../mine"),
     ):
         bad = python(tmp_path, code, **{f"CROWDGRADE_{name}": value})
         assert f"CROWDGRADE_{name} holds" in bad.stderr
+
+
+def test_https_promises_a_proxy_and_is_all_that_a_site_behind_one_needs(tmp_path):
+    code = (
+        "from django.conf import settings as s; from django.core.management import call_command; "
+        "print(s.PROXIES, s.CSRF_COOKIE_SECURE, s.SECURE_HSTS_SECONDS); "
+        "call_command('check', deploy=True, fail_level='WARNING')"
+    )
+    live = {"HTTPS": "yes", "ALLOWED_HOSTS": "survey.example.org"}
+    told = python(tmp_path, code, **live)
+    assert told.stdout.splitlines()[0] == "1 True 31536000"
+    assert "no issues" in told.stdout, told.stderr
+    assert python(tmp_path, code, PROXIES="2", **live).stdout.split()[0] == "2"
+    assert python(tmp_path, code).stdout.split()[:3] == ["0", "False", "0"]
 
 
 @pytest.mark.slow

@@ -90,6 +90,29 @@ def test_a_killed_supervisor_takes_its_children_with_it(tmp_path):
     wait_until(lambda: not is_alive(pid), 20, "the end of the child")
 
 
+def test_a_child_that_follows_reads_nothing_from_its_input(tmp_path):
+    said = tmp_path / "said"
+    code = (
+        "import pathlib, sys; from crowdgrade import lifeline; lifeline.follow();"
+        f"pathlib.Path({str(said)!r}).write_text(repr(sys.stdin.read())); "
+        "import time; time.sleep(600)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "platform")}
+    follower = Child("it", [sys.executable, "-c", code], environment)
+    supervise([follower], print, wait_for(lambda: said.exists() and said.read_text() == "''", 30))
+
+
+def wait_for(condition, seconds):
+    """A condition that may be asked for some seconds."""
+    deadline = time.monotonic() + seconds
+
+    def holds():
+        assert time.monotonic() < deadline, "it did not happen"
+        return condition()
+
+    return holds
+
+
 def is_alive(pid: int) -> bool:
     """Whether a process is there that has not ended (one nobody has waited for has)."""
     try:

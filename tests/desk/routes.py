@@ -8,7 +8,7 @@ To add an address, add a line with its full name (namespace and all), its method
 
 `test_access` then asks it as every role: for what is Rana's, for what is Otto's, and for mixtures.
 A method that stands in no line must be refused. A parameter that is new in an address gets its
-value in `VALUES`; one that takes names gets them in the line: get(ANSWERS, name=["grades"]).
+value in `route_values`; one that takes names gets them in the line: get(ANSWERS, name=["grades"]).
 
 Rana owns the set and the team; Tara is in the team; Vera is a viewer and Ed an expert of the set;
 Otto is a requester with a set and a team of his own; Walter has an account and no role; Ida is an
@@ -17,26 +17,21 @@ operator. What a rule calls IN is any answer after the door: also a complaint ab
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.core.files.base import ContentFile
-from django.utils.timezone import now
-
-from annotations.exchange.presets import Mapping
-from annotations.models import Upload, WritingProject
-from crowdgrade.models.tokens import make_token
-from evaluation.flow.asking.prompts import TEMPLATES, Prompt
-from evaluation.models import Alarm, JudgementRequest, LanguageModel, LLMComparison, LLMScore, Run
-from evaluation.models import Prompt as StoredPrompt
-from evaluation.steps.asking.prompts import create_prompt
+from tests.desk.route_values import VALUES as VALUES
+from tests.desk.route_values import begun_writing as begun_writing
+from tests.desk.route_values import compared_models as compared_models
+from tests.desk.route_values import other_run as other_run
 
 IN, NO, GONE, LOGIN = "in", "403", "404", "login"
 ROLES = ("nobody", "walter", "vera", "ed", "tara", "otto", "rana", "ida")
 NAMESPACES_OF_PROGRAMS = ("api",)
 """Here who is not signed in gets 401 or 403 instead of a way to the login."""
+NAMESPACES_OF_LINKS = ("worker",)
+"""Here the address alone says who may write: it is signed, and no session is there to be abused."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +65,8 @@ SIGNED_IN = Rule(IN, IN, IN, IN, IN, IN)
 REQUESTERS = Rule(NO, NO, IN, IN, IN, IN)
 OPERATORS = Rule(NO, NO, NO, NO, NO, IN)
 ABSENT = Rule(GONE, GONE, GONE, GONE, GONE, GONE)
+NOWHERE = replace(ABSENT, nobody=GONE, walter=GONE)
+"""The same where nobody has to sign in."""
 QUESTIONS = Rule(IN, IN, IN, GONE, IN, IN)
 """Reading what was asked."""
 ANSWERS = Rule(IN, GONE, IN, GONE, IN, IN)
@@ -95,6 +92,8 @@ EDITS_MODELS = Rule(NO, GONE, NO, GONE, IN, IN)
 """Changing what is said about a model, which is its owner's alone."""
 EDITS_PROMPTS = Rule(GONE, GONE, GONE, GONE, IN, IN)
 """Reading and changing a prompt, which is its owner's alone."""
+AUTHORS = Rule(GONE, GONE, NO, GONE, IN, NO)
+"""Taking back what Rana wrote, which others who change the set may read."""
 OWN = Rule(GONE, GONE, GONE, GONE, IN, GONE)
 """Rana's own, for nobody else."""
 TEAM = Rule(GONE, GONE, IN, GONE, IN, IN)
@@ -132,6 +131,18 @@ def form(rule: Rule, **names: list[Any]) -> Route:
 
 ROUTES: dict[str, Route] = {
     "home": get(PUBLIC),
+    # Pages of workers: who has the link is who is meant, whoever is signed in beside
+    "worker:enter": form(PUBLIC),
+    "worker:go-on": form(PUBLIC),
+    "worker:text": form(NOWHERE, page_number=[1]),  # tests/annotations/answering
+    "worker:image": get(NOWHERE, page_number=[1]),
+    "worker:page": form(PUBLIC, page_number=[1]),
+    "worker:feedback": form(NOWHERE, page_number=[1]),
+    "worker:draft": form(PUBLIC),
+    "worker:review": form(PUBLIC),
+    "worker:thanks": get(PUBLIC),
+    "worker:data": form(PUBLIC),
+    "worker:withdraw": form(PUBLIC),
     # Django's own
     "admin:index": get(SIGNED_IN),
     "admin:login": get(PUBLIC),
@@ -139,7 +150,7 @@ ROUTES: dict[str, Route] = {
     "admin:password_change": form(SIGNED_IN),
     "admin:password_change_done": get(SIGNED_IN),
     "admin:jsi18n": get(SIGNED_IN),
-    "admin:search": get(SIGNED_IN),
+    "admin:search": get(ABSENT),
     "admin:autocomplete": get(Rule(NO, NO, NO, NO, NO, NO)),
     "admin:view_on_site": get(ABSENT, content_type_id=[1], object_id=[1]),
     "admin:app_list": get(Rule(GONE, GONE, GONE, GONE, GONE, IN), app_label=["auth"]),
@@ -156,9 +167,30 @@ ROUTES: dict[str, Route] = {
     "admin:question-set-new": form(REQUESTERS),
     "admin:question-set": get(QUESTIONS),
     "admin:question-set-edit": form(EDITS_QUESTIONS),
+    "admin:archived": get(SIGNED_IN),
+    "admin:imports": get(ANSWERS),
+    "admin:import-undo": form(EDITS_ANSWERS),
+    "admin:question-set-archive": post(EDITS_QUESTIONS),
+    "admin:question-set-restore": post(EDITS_QUESTIONS),
+    "admin:question-set-delete": form(MANAGES),
+    "admin:run-archive": post(EDITS_ANSWERS),
+    "admin:run-restore": post(EDITS_ANSWERS),
+    "admin:run-delete": form(EDITS_ANSWERS),
     "admin:question-set-publish": post(EDITS_QUESTIONS),
     "admin:passages": get(QUESTIONS),
     "admin:question": get(QUESTIONS),
+    "admin:editor": form(EDITS_QUESTIONS),
+    "admin:editor-order": post(EDITS_QUESTIONS),
+    "admin:editor-texts": form(EDITS_QUESTIONS),
+    "admin:editor-changes": get(QUESTIONS),
+    "admin:editor-preview": form(QUESTIONS),
+    "admin:editor-passage-new": form(EDITS_QUESTIONS),
+    "admin:editor-passage": form(EDITS_QUESTIONS),
+    "admin:editor-passage-delete": form(EDITS_QUESTIONS),
+    "admin:editor-question-new": form(EDITS_QUESTIONS),
+    "admin:editor-question": form(EDITS_QUESTIONS),
+    "admin:editor-question-delete": form(EDITS_QUESTIONS),
+    "admin:image": get(QUESTIONS),
     "admin:import": form(EDITS_QUESTIONS),
     "admin:import-columns": form(STAGED),
     "admin:upload": form(EDITS_QUESTIONS),
@@ -166,19 +198,33 @@ ROUTES: dict[str, Route] = {
     "admin:upload-confirm": post(STAGED),
     "admin:upload-discard": post(STAGED),
     "admin:model-answers": get(ANSWERS),
+    "admin:workers": get(SIGNED_IN),
+    "admin:worker": get(ANSWERS),
+    "admin:worker-history": get(ABSENT),  # two sets make a picture: tests/evaluation/site
+    "admin:worker-note": post(EDITS_ANSWERS),
+    "admin:worker-note-remove": post(AUTHORS),
+    "admin:worker-erase": form(MANAGES_ANSWERS),
     "admin:models": get(SIGNED_IN),
     "admin:model": get(ANSWERS),
+    "admin:model-history": get(ABSENT),  # two sets make a picture: tests/evaluation/site
     "admin:model-new": form(REQUESTERS),
     "admin:model-packaged": post(REQUESTERS),
     "admin:model-edit": form(EDITS_MODELS),
     "admin:model-try": post(EDITS_MODELS),
-    "admin:model-delete": post(EDITS_MODELS),
+    "admin:model-archive": post(EDITS_MODELS),
+    "admin:model-restore": post(EDITS_MODELS),
+    "admin:model-delete": form(EDITS_MODELS),
+    "admin:model-note": post(EDITS_ANSWERS),
+    "admin:model-note-remove": post(AUTHORS),
     "admin:prompts": get(SIGNED_IN),
     "admin:prompt-new": form(REQUESTERS),
     "admin:prompt": get(EDITS_PROMPTS),
     "admin:prompt-edit": form(EDITS_PROMPTS),
     "admin:judging": get(QUESTIONS),
     "admin:judge": form(JUDGES),
+    "admin:judge-undo": post(JUDGES),
+    # Everybody's own: tests/desk/test_invitations.py
+    "admin:invitation": post(ABSENT),
     # Teams and sharing
     "admin:sharing": form(MANAGES),
     "admin:sharing-team": post(MANAGES),
@@ -190,6 +236,15 @@ ROUTES: dict[str, Route] = {
     "admin:team-end": form(MANAGES_TEAM),
     "admin:member-remove": form(MANAGES_TEAM),
     # Writing problems without an answer
+    "admin:collecting": get(ANSWERS),
+    "admin:collecting-live": get(ANSWERS),
+    "admin:collecting-grade": post(EDITS_ANSWERS),
+    "admin:collecting-close": form(EDITS_ANSWERS),
+    "admin:collecting-places": post(EDITS_ANSWERS, data={"more": "1"}),
+    "admin:collecting-settings": form(EDITS_ANSWERS),
+    "admin:collecting-state": post(EDITS_ANSWERS, data={"state": "paused"}),
+    "admin:collecting-admission": form(EDITS_ANSWERS),
+    "admin:collecting-ids": post(EDITS_ANSWERS, data={"ids": "ada"}),
     "admin:writing": get(ANSWERS),
     "admin:writing-start": post(EDITS_ANSWERS),
     "admin:writing-settings": form(EDITS_ANSWERS),
@@ -217,13 +272,22 @@ ROUTES: dict[str, Route] = {
     "admin:run-cancel": post(EDITS_ANSWERS),
     "admin:run-pause": post(EDITS_ANSWERS),
     "admin:run-resume": post(EDITS_ANSWERS),
-    "admin:run-again": post(EDITS_ANSWERS),
+    "admin:run-again": get(EDITS_ANSWERS),
+    "admin:run-label": post(EDITS_ANSWERS),
+    "admin:run-use": post(EDITS_ANSWERS),
     "admin:results-run": get(ANSWERS),
     "admin:results-decision": get(ANSWERS),
     "admin:results-people": get(ANSWERS),
     "admin:results-models": get(ANSWERS),
     "admin:results-trust": get(ANSWERS),
+    "admin:results-audit": get(ANSWERS) | post(EDITS_ANSWERS),
     "admin:results-anchors": get(ANSWERS) | post(EDITS_ANSWERS),
+    "admin:results-triage": get(ANSWERS),
+    "admin:results-triage-worker": get(ANSWERS) | post(EDITS_ANSWERS),
+    "admin:results-triage-apply": get(ANSWERS) | post(EDITS_ANSWERS),
+    "admin:results-triage-file": get(
+        ANSWERS, name=["mturk", "prolific-approve", "prolific-reject", "decisions"]
+    ),
     "admin:results-alarms": get(ANSWERS),
     "admin:results-alarm": get(ANSWERS) | post(EDITS_ANSWERS),
     "admin:compare-models": get(ANSWERS),
@@ -232,6 +296,7 @@ ROUTES: dict[str, Route] = {
     "admin:results-pair": get(ANSWERS),
     "admin:results-heat-map": get(ANSWERS),
     "admin:results-planner": get(ANSWERS),
+    "admin:results-plan-file": get(ANSWERS, name=["questions", "workers"], form=["csv", "xlsx"]),
     "admin:results-summary": get(ANSWERS),
     "admin:results-against": get(ANSWERS),
     "admin:results-worker": get(ANSWERS),
@@ -244,7 +309,7 @@ ROUTES: dict[str, Route] = {
         ANSWERS,
         name=[
             *("workers", "questions", "models", "comparison", "heat-map", "planner", "alarms"),
-            *("leaderboard", "groups"),
+            *("leaderboard", "groups", "audit"),
         ],
     ),
     # Pages of other kinds of run; an AQER run has none of them.
@@ -260,7 +325,8 @@ ROUTES: dict[str, Route] = {
     "admin:results-question-table": get(ANSWERS),
     "admin:results-question-map": get(ANSWERS),
     "admin:results-question-map-table": get(ANSWERS),
-    # API tokens: everybody's own
+    # The account and its API tokens: everybody's own
+    "admin:account": form(SIGNED_IN),
     "admin:tokens": form(SIGNED_IN),
     "admin:token-revoke": post(OWN),
     # The API
@@ -271,8 +337,13 @@ ROUTES: dict[str, Route] = {
     "api:nowhere": get(replace(ABSENT, nobody=GONE, walter=GONE)),
     "api:question-set-list": get(SIGNED_IN) | post(REQUESTERS),
     "api:question-set-detail": get(QUESTIONS) | patch(EDITS_QUESTIONS),
+    "api:question-set-deletion": get(MANAGES) | post(MANAGES),
+    "api:question-set-archive": post(EDITS_QUESTIONS),
+    "api:question-set-restore": post(EDITS_QUESTIONS),
     "api:question-set-publish": post(EDITS_QUESTIONS),
     "api:question-set-versions": get(QUESTIONS),
+    "api:question-set-texts": get(QUESTIONS) | patch(EDITS_QUESTIONS),
+    "api:question-set-checks": get(QUESTIONS),
     "api:passage-list": get(QUESTIONS) | post(EDITS_QUESTIONS),
     "api:passage-detail": get(QUESTIONS) | patch(EDITS_QUESTIONS),
     "api:question-list": get(QUESTIONS) | post(EDITS_QUESTIONS),
@@ -281,6 +352,7 @@ ROUTES: dict[str, Route] = {
     "api:answer-detail": get(ANSWERS),
     "api:model-answer-list": get(ANSWERS) | post(EDITS_QUESTIONS),
     "api:model-answer-detail": get(ANSWERS),
+    "api:monitor": get(ANSWERS),
     "api:writing": get(ANSWERS) | post(EDITS_ANSWERS) | patch(EDITS_ANSWERS),
     "api:writing-accepted": get(ANSWERS),
     "api:writing-people": get(MANAGES_ANSWERS) | post(MANAGES_ANSWERS),
@@ -294,11 +366,28 @@ ROUTES: dict[str, Route] = {
     "api:check-task": get(CHECKS) | patch(CHECKS),
     "api:language-model-list": get(SIGNED_IN) | post(REQUESTERS),
     "api:language-model-detail": get(ANSWERS) | patch(EDITS_MODELS) | delete(EDITS_MODELS),
+    "api:language-model-archive": post(EDITS_MODELS),
+    "api:language-model-restore": post(EDITS_MODELS),
+    "api:language-model-deletion": get(EDITS_MODELS) | post(EDITS_MODELS),
+    "api:language-model-history": get(ANSWERS),
+    "api:language-model-notes": get(ANSWERS) | post(EDITS_ANSWERS),
+    "api:language-model-note": delete(AUTHORS),
+    "api:worker-list": get(SIGNED_IN),
+    "api:worker-detail": get(ANSWERS),
+    "api:worker-notes": post(EDITS_ANSWERS),
+    "api:worker-note": delete(AUTHORS),
+    "api:worker-erasure": get(MANAGES_ANSWERS) | post(MANAGES_ANSWERS),
+    "api:imports": get(ANSWERS),
+    "api:import-undoing": get(EDITS_ANSWERS) | post(EDITS_ANSWERS),
     "api:prompt-list": get(SIGNED_IN) | post(REQUESTERS),
     "api:prompt-detail": get(EDITS_PROMPTS),
     "api:prompt-versions": post(EDITS_PROMPTS),
     "api:run-list": get(SIGNED_IN) | post(REQUESTERS),
-    "api:run-detail": get(ANSWERS),
+    "api:run-deletion": get(EDITS_ANSWERS) | post(EDITS_ANSWERS),
+    "api:run-archive": post(EDITS_ANSWERS),
+    "api:run-restore": post(EDITS_ANSWERS),
+    "api:run-detail": get(ANSWERS) | patch(EDITS_ANSWERS),
+    "api:run-use": post(EDITS_ANSWERS),
     "api:run-cancel": post(EDITS_ANSWERS),
     "api:run-pause": post(EDITS_ANSWERS),
     "api:run-resume": post(EDITS_ANSWERS),
@@ -306,10 +395,15 @@ ROUTES: dict[str, Route] = {
     "api:results-run": get(ANSWERS),
     "api:results-workers": get(ANSWERS),
     "api:results-worker": get(ANSWERS),
+    "api:results-worker-without": get(ANSWERS),
     "api:results-questions": get(ANSWERS),
     "api:results-question": get(ANSWERS),
     "api:results-models": get(ANSWERS),
     "api:results-consensus": get(ANSWERS),
+    "api:results-triage": get(ANSWERS),
+    "api:results-triage-apply": get(ANSWERS) | post(EDITS_ANSWERS),
+    "api:results-triage-worker": get(ANSWERS) | post(EDITS_ANSWERS),
+    "api:results-triage-undo": post(EDITS_ANSWERS),
     "api:results-alarms": get(ANSWERS),
     "api:results-alarm": get(ANSWERS),
     "api:results-comparisons": get(ANSWERS),
@@ -323,10 +417,14 @@ ROUTES: dict[str, Route] = {
     # tests/api/test_judging.py has a run whose kind has something judged
     "api:results-judging": get(ABSENT, name=["words"]) | post(ABSENT),
     "api:judging": get(QUESTIONS),
-    "api:judge": get(JUDGES) | patch(JUDGES),
+    "api:judge": get(JUDGES) | patch(JUDGES) | delete(JUDGES),
+    "api:inbox": get(SIGNED_IN),
+    "api:results-audit": get(ANSWERS) | post(EDITS_ANSWERS) | patch(EDITS_ANSWERS),
     "api:results-decision": get(ANSWERS),
     "api:results-trust": get(ANSWERS),
     "api:results-planner": get(ANSWERS),
+    "api:results-plan": get(ANSWERS),
+    "api:results-plan-file": get(ANSWERS, name=["questions", "workers"]),
     "api:results-data": get(ANSWERS),
     "api:results-tables": get(ANSWERS),
     "api:results-table": get(ANSWERS, name=["workers", "alarms"]),
@@ -337,126 +435,6 @@ ROUTES: dict[str, Route] = {
 }
 
 
-def _alarm_place(of: Any) -> int:
-    if not Alarm.objects.filter(run=of.run, place=0).exists():
-        Alarm.objects.create(run=of.run, place=0, kind="leverage", severity="alarm", message="!")
-    return 0
-
-
-def compared_models(of: Any) -> tuple[Any, Any]:
-    """Return the ids of an owner's model and of another that the run compared it with."""
-    first = LanguageModel.objects.filter(owner=of.owner).order_by("pk").first()
-    second, _ = LanguageModel.objects.get_or_create(owner=of.owner, name="compared with")
-    if not LLMComparison.objects.filter(run=of.run).exists():
-        LLMComparison.objects.create(run=of.run, model_a=first, model_b=second, n=0)
-        LLMScore.objects.create(run=of.run, model=second, n=0, n_answered=0, reason="no_exemplar")
-    return first.public_id, second.public_id
-
-
-def other_run(of: Any) -> Any:
-    """Return the id of another run of an owner's set that is done."""
-    other, _ = Run.objects.exclude(pk=of.run.pk).get_or_create(
-        owner=of.owner, version=of.run.version, state="done", defaults={"finished_at": now()}
-    )
-    return other.public_id
-
-
-def _judgement_task(of: Any) -> Any:
-    share = of.set.shares.order_by("role").first()  # of Otto's set, which has no expert: a viewer
-    expert = of.owner if share is None else share.user
-    response = of.version.questions.first().responses.first()
-    asked, _ = JudgementRequest.objects.get_or_create(
-        response=response, expert=expert, defaults={"place": 0, "run": of.run}
-    )
-    return asked.public_id
-
-
-def begun_writing(of: Any) -> WritingProject:
-    """Return the writing for an owner's set: a requester of its team writes, an expert checks."""
-    made, is_new = WritingProject.objects.get_or_create(version=of.version)
-    if is_new:
-        share = of.set.shares.order_by("role").first()
-        writer = of.team.memberships.first().user if of.team else of.owner
-        made.members.create(user=writer, role="writer")
-        if share and share.user != writer:  # not so of Otto's
-            made.members.create(user=share.user, role="validator")
-        question = of.version.questions.first()
-        text, when = f"{question.text} And when?", now()
-        common = {"project": made, "original": question, "text": text, "category": 1}
-        made.problems.create(**common, author=writer, number=1)
-        # Another's: nobody checks their own.
-        common |= {"state": "checking", "submitted_at": when}
-        made.problems.create(**common, author=of.owner, number=2)
-    return made
-
-
-def _written(of: Any, number: int) -> Any:
-    return begun_writing(of).problems.get(number=number).public_id
-
-
-def _prompt(of: Any) -> Any:
-    stored = StoredPrompt.objects.filter(owner=of.owner).first()
-    if stored is None:
-        stored = create_prompt(of.owner.pk, "ours", Prompt("closed", TEMPLATES["closed"])).prompt
-    return stored.public_id
-
-
-def _staged(of: Any) -> str:
-    upload = Upload(
-        owner=of.owner,
-        question_set=of.set,
-        kind="import",
-        name="answers.csv",
-        options={
-            "preset": "own",
-            "mapping": Mapping("worker", "question", ("answer",)).as_dict(),
-            "panel": "",
-            "duplicates": "refuse",
-            "question_template": "",
-            "create_questions": True,
-            "update_flags": False,
-        },
-        state=Upload.State.CHECKED,
-        report={"version": 1, "what": "answers", "n_rows": 1, "n_new": 1, "changed": True},
-    )
-    upload.file.save("", ContentFile(b"worker,question,answer\nada,q1,hills"))
-    return str(upload.public_id)
-
-
-# The value of a parameter, out of what is one owner's: `owner`, `set`, `version`, `run`, `team`.
-VALUES: dict[str, Callable[[Any], Any]] = {
-    "set_id": lambda of: of.set.public_id,
-    "question_id": lambda of: of.version.questions.first().public_id,
-    "model_id": lambda of: LanguageModel.objects.filter(owner=of.owner).earliest("pk").public_id,
-    "prompt_id": _prompt,
-    "run_id": lambda of: of.run.public_id,
-    "token": _staged,
-    "token_id": lambda of: make_token(of.owner, str(uuid.uuid4()), 1)[0].public_id,
-    "passage_id": lambda of: of.version.passages.first().public_id,
-    "answer_id": lambda of: of.version.questions.first().responses.first().public_id,
-    "model_answer_id": lambda of: of.version.questions.first().llm_responses.first().public_id,
-    "run": lambda of: of.run.public_id,
-    "worker": lambda of: of.version.submissions.first().worker.public_id,
-    "question": lambda of: of.version.questions.first().public_id,
-    "team_id": lambda of: of.team.public_id,
-    "membership_id": lambda of: of.team.memberships.first().public_id,
-    "project_id": lambda of: begun_writing(of).public_id,
-    "problem_id": lambda of: _written(of, 2),
-    "own_id": lambda of: _written(of, 1),
-    "check_id": lambda of: _written(of, 2),
-    "member_id": lambda of: begun_writing(of).members.first().public_id,
-    "share_id": lambda of: of.set.shares.first().public_id,
-    # Django's own pages about users, by their keys
-    "id": lambda of: of.owner.pk,
-    "object_id": lambda of: of.owner.pk,
-    # Of no one
-    "task_id": _judgement_task,
-    "kind": lambda of: "answers",
-    "place": _alarm_place,
-    "first": lambda of: compared_models(of)[0],
-    "second": lambda of: compared_models(of)[1],
-    "other_id": other_run,
-}
 OF_NO_ONE = {"kind", "place", "name", "id", "object_id", "content_type_id", "app_label", "url"}
 
 

@@ -24,6 +24,7 @@ from tests.desk.routes import (
     IN,
     JUDGES,
     LOGIN,
+    NAMESPACES_OF_LINKS,
     NAMESPACES_OF_PROGRAMS,
     NO,
     OF_NO_ONE,
@@ -313,8 +314,11 @@ def test_changes_are_posted_with_a_token(circle):
     client = Client(enforce_csrf_checks=True)
     client.force_login(circle.people["rana"])
     for name, route in ROUTES.items():
-        if "post" not in route.rules or name.split(":")[0] in NAMESPACES_OF_PROGRAMS:
+        without = (*NAMESPACES_OF_PROGRAMS, *NAMESPACES_OF_LINKS)
+        if "post" not in route.rules or name.split(":")[0] in without:
             continue
+        if name == "admin:editor-preview":
+            continue  # its forms are the workers' own, and store nothing
         address = next(addresses_of(name, circle.of["rana"]))
         if "get" not in route.rules:
             assert client.get(address).status_code == 405, name

@@ -40,7 +40,8 @@ def test_a_download_is_an_attachment_that_uploads_to_the_same_answers(client, wo
     client.force_login(world.rana)
     answers = address(world, "answers", "answers")
     sent = client.get(answers, {"format": "csv", "run": "latest"})
-    assert sent.headers["Content-Disposition"].startswith('attachment; filename="crowdgrade-')
+    name = 'attachment; filename="rivers-xyzzy-version-1-answers.csv"'
+    assert sent.headers["Content-Disposition"] == name
     data = body(sent)
     rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
     assert {row["run_id"] for row in rows} == {str(world.run.public_id)}

@@ -66,9 +66,19 @@ def test_an_account_can_still_be_changed_and_keeps_its_password(client, ida):
         "last_name": "",
         "email": "",
         "is_active": "on",
+        "auth_token_set-TOTAL_FORMS": "0",
+        "auth_token_set-INITIAL_FORMS": "0",
     }
     done = client.post(reverse("admin:auth_user_change", args=[user.pk]), sent)
     assert done.status_code == 302, done.context["adminform"].form.errors
     user.refresh_from_db()
     assert user.first_name == "Nora"
     assert user.check_password("rivers-and-lakes")
+
+
+@pytest.mark.parametrize("address", ["/admin/question-sets/?q=%00", "/admin/runs/%00/"])
+def test_an_address_with_a_nul_character_is_a_page_that_says_so(client, rana, address):
+    client.force_login(rana)
+    response = client.get(address)
+    assert response.status_code == 400
+    assert "This address cannot be read" in response.content.decode()

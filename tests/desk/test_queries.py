@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 
 from annotations.exchange.importing import import_answers, import_questions
-from annotations.models import QuestionSet
+from annotations.models import QuestionSet, Worker
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.evidence.benchmarks.pages import addresses, values_of
@@ -42,7 +42,8 @@ def graded(owner, folder, name, n_questions, n_workers, n_models):
     assert set(Run.objects.values_list("state", flat=True)) == {"done"}
     run = Run.objects.latest("pk")
     if not run.alarms.exists():
-        run.alarms.create(place=0, kind="leverage", severity="alarm", message="!")
+        alarm = run.alarms.create(place=0, kind="copies", severity="alarm", message="!")
+        alarm.workers.set(Worker.objects.filter(submissions__version=run.version))
     return run
 
 

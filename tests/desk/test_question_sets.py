@@ -60,7 +60,7 @@ def test_lists_are_searched_and_paged(signed_in, rana):
     for strange in ("x", "00000000-0000-7000-8000-000000000000"):
         assert signed_in.get(address, {"after": strange}).status_code == 404
     assert len(signed_in.get(address, {"q": "set 1"}).context["page"]) == 10
-    assert "No question set has" in signed_in.get(address, {"q": "nothing"}).content.decode()
+    assert "No question set fits" in signed_in.get(address, {"q": "nothing"}).content.decode()
 
 
 def test_questions_that_share_a_position_are_listed_once_each_with_their_answers(signed_in, world):

@@ -13,7 +13,7 @@ from evaluation.background import runs
 from evaluation.background.leases import claim_oldest
 from evaluation.background.progress import duration
 from evaluation.flow.parameters import AqerParameters
-from evaluation.models import BackgroundWorker, Run
+from evaluation.models import BackgroundWorker, Run, RunOfRecord
 from evaluation.site.attention import attention
 from evaluation.site.option_form import form_for
 from evaluation.words.message import Message
@@ -33,6 +33,20 @@ def signed_in(client, world):
 def post_grade(client, world, **changed):
     address = reverse("admin:grade", args=[world.set.public_id])
     return client.post(address, {**DEFAULTS, **changed})
+
+
+def test_a_run_is_started_with_a_name_and_a_long_one_loses_nothing(signed_in, world):
+    named = {"label-name": "Harder", "label-notes": "Without the copiers."}
+    post_grade(signed_in, world, **named)
+    run = Run.objects.latest("pk")
+    assert (run.name, run.notes) == ("Harder", "Without the copiers.")
+    refused = post_grade(signed_in, world, **{**named, "label-name": "x" * 121, "seed": "7"})
+    assert refused.status_code == 400
+    said = refused.content.decode()
+    assert "at most 120 characters" in said
+    assert "Without the copiers." in said
+    assert 'name="seed" value="7"' in said
+    assert Run.objects.latest("pk") == run
 
 
 def page(client, run):
@@ -154,13 +168,126 @@ def test_a_run_is_paused_and_resumed_from_its_page(signed_in, world):
     assert "had ended before" in answer.content.decode()
 
 
-def test_running_again_makes_a_run_beside_the_old_one(signed_in, world):
-    response = signed_in.post(reverse("admin:run-again", args=[world.run.public_id]))
-    follower = Run.objects.latest("pk")
-    assert response.url == reverse("admin:run", args=[follower.public_id])
-    assert follower.parameters == world.run.parameters
-    assert follower.version == world.run.version
-    assert Run.objects.count() == 2
+def test_running_again_opens_the_form_with_the_settings_of_the_run_and_starts_nothing(
+    signed_in, world
+):
+    Run.objects.update(
+        name="Harder",
+        parameters=AqerParameters(
+            embedder="openai:m@http://10.0.0.1/v1",
+            leave_one_out=True,
+            seed=7,
+            exclude_workers=("w07", "w12"),
+            weight_cap=0.5,
+        ).as_dict(),
+    )
+    address = reverse("admin:run-again", args=[world.run.public_id])
+    response = signed_in.get(address, follow=True)
+    form = response.context["form"]
+    for name, value in {
+        "embedder": "other",
+        "other_embedder": "openai:m@http://10.0.0.1/v1",
+        "leave_one_out": True,
+        "seed": 7,
+        "weight_cap": 0.5,
+    }.items():
+        assert form[name].value() == value, name
+    said = response.content.decode()
+    assert "The settings are those of “Harder”. Nothing has started yet" in said
+    assert "w07\nw12</textarea>" in said
+    assert Run.objects.count() == 1
+
+
+def test_settings_of_another_version_of_the_platform_are_told_and_not_taken(signed_in, world):
+    Run.objects.update(name="Old", parameters={"magic": 3})
+    address = reverse("admin:run-again", args=[world.run.public_id])
+    response = signed_in.get(address, follow=True)
+    assert "“Old” was made by another version" in response.content.decode()
+    assert response.context["form"]["seed"].value() == 0
+    Run.objects.update(kind="gone")
+    refused = signed_in.get(address, follow=True).content.decode()
+    assert "knows no kind of run called" in refused
+
+
+def test_a_run_is_renamed_in_place_and_what_will_not_do_stays_in_the_form(signed_in, world):
+    address = reverse("admin:run-label", args=[world.run.public_id])
+    saved = signed_in.post(
+        address, {"label-name": "Harder", "label-notes": "Two\r\nlines"}, follow=True
+    )
+    world.run.refresh_from_db()
+    assert (world.run.name, world.run.notes) == ("Harder", "Two\nlines")
+    said = saved.content.decode()
+    assert "<h1>Harder</h1>" in said
+    assert "Two<br>lines" in said
+    refused = signed_in.post(address, {"label-name": "y" * 121, "label-notes": "kept?"})
+    assert refused.status_code == 400
+    said = refused.content.decode()
+    assert "<h1>Harder</h1>" in said
+    assert "It is not saved yet" in said
+    assert "kept?" in said
+    world.run.refresh_from_db()
+    assert world.run.name == "Harder"
+
+
+def test_lists_and_heads_call_a_run_by_its_name_or_by_what_differs(signed_in, world):
+    def shown():
+        pages = {
+            "list": reverse("admin:runs"),
+            "overview": reverse("admin:index"),
+            "set": reverse("admin:question-set", args=[world.set.public_id]),
+            "results": reverse("admin:results-people", args=[world.run.public_id]),
+            "printed": reverse("admin:results-summary", args=[world.run.public_id]),
+            "compared": reverse("admin:compare-models", args=[world.set.public_id]),
+            "exported": reverse("admin:export", args=[world.set.public_id]),
+        }
+        return {name: signed_in.get(page).content.decode() for name, page in pages.items()}
+
+    parameters = AqerParameters(leave_one_out=True, seed=3, exclude_workers=("w07",)).as_dict()
+    Run.objects.update(parameters=parameters)
+    for name, said in shown().items():
+        assert "Leave one out; seed 3; without w07" in said, name
+    Run.objects.update(name="Harder", notes="Because.")
+    for name, said in shown().items():
+        assert "Harder" in said, name
+    Run.objects.update(name="", parameters={})
+    for name, said in shown().items():
+        assert f"Run of {world.run.created_at:%-d %B %Y}" in said, name
+
+
+def test_a_person_lets_a_run_count_and_the_pages_say_who_and_since_when(signed_in, world):
+    later = runs.again(world.run, world.rana.pk)
+    Run.objects.filter(pk=later.pk).update(
+        name="Later",
+        state="done",
+        finished_at=Now(),
+        started_at=Now(),
+        summary=world.run.summary,
+    )
+    later.refresh_from_db()
+    assert "Nobody chose it: it was the first that was done" in page(signed_in, world.run)
+    said = page(signed_in, later)
+    assert "Use this run for the set" in said
+    assert [i for i in attention(world.rana) if "nobody chose" in i.text]
+    done = signed_in.post(reverse("admin:run-use", args=[later.public_id]), follow=True)
+    said = done.content.decode()
+    assert "This is the run of record" in said
+    assert "Chosen by rana" in said
+    assert not [i for i in attention(world.rana) if "nobody chose" in i.text]
+    rows = signed_in.get(reverse("admin:runs")).context["runs"]
+    assert (rows[0].called.title, rows[0].is_of_record) == ("Later", True)
+    # It is out of date once answers change, and the pages say what that means.
+    Response.objects.filter(pk=Response.objects.first().pk).update(updated_at=timezone.now())
+    assert "Its grades stay those of then" in page(signed_in, later)
+    later.delete()
+    assert "No run was chosen, so exports" in page(signed_in, world.run)
+
+
+def test_a_run_without_results_does_not_count(signed_in, world):
+    waiting = runs.again(world.run, world.rana.pk)
+    address = reverse("admin:run-use", args=[waiting.public_id])
+    refused = signed_in.post(address, follow=True)
+    assert "Only a run that is done can count" in refused.content.decode()
+    assert RunOfRecord.objects.get().run == world.run
 
 
 def test_a_failed_run_shows_its_reason(signed_in, world):
@@ -184,7 +311,9 @@ def test_lists_are_picked_by_state(signed_in, world):
     address = reverse("admin:runs")
     assert len(signed_in.get(address, {"state": "done"}).context["page"]) == 1
     assert len(signed_in.get(address, {"state": "failed"}).context["page"]) == 0
-    assert len(signed_in.get(address, {"state": "nonsense"}).context["page"]) == 1
+    refused = signed_in.get(address, {"state": "nonsense"})  # said beside the field
+    assert len(refused.context["page"]) == 0
+    assert "Select a valid choice" in refused.content.decode()
 
 
 def test_changed_answers_and_sets_without_a_run_need_attention(world):

@@ -1,7 +1,10 @@
 """Teams and sharing, as their pages do it: Rana owns, Otto, Tara and Vera are added and removed."""
 
 import pytest
+from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
+from rest_framework.test import APIClient
 
 from annotations.models import Membership, QuestionSet, Response, Share, Team
 from tests.desk.conftest import MARK, User
@@ -14,12 +17,12 @@ def rivers(rana):
 
 @pytest.fixture
 def tara(db):
-    return User.objects.create_user("tara", is_staff=True)
+    return User.objects.create_user("tara", is_staff=True, last_login=timezone.now())
 
 
 @pytest.fixture
 def vera(db):
-    return User.objects.create_user("vera")
+    return User.objects.create_user("vera", password="secret")
 
 
 @pytest.fixture
@@ -136,6 +139,7 @@ def test_a_set_is_not_shared_with_a_team_one_is_not_in(signed_in, rivers, otto):
 
 
 def test_a_set_is_shown_to_somebody_whose_role_changes_and_ends(signed_in, world, vera):
+    Client().force_login(vera)
     address = reverse("admin:sharing", args=[world.set.public_id])
     assert "It is shown to nobody else." in page(signed_in.get(address))
     shared = signed_in.post(address, {"username": "vera", "role": "viewer"}, follow=True)
@@ -148,6 +152,81 @@ def test_a_set_is_shown_to_somebody_whose_role_changes_and_ends(signed_in, world
     assert "Stop sharing with vera?" in page(signed_in.get(remove))
     assert "no longer shared with vera" in page(signed_in.post(remove, follow=True))
     assert not QuestionSet.objects.visible_to(vera).exists()
+
+
+def test_an_account_that_never_signed_in_is_invited_and_gets_nothing_until_it_accepts(
+    signed_in, world, vera
+):
+    address = reverse("admin:sharing", args=[world.set.public_id])
+    assert "An account that has never signed in is invited" in page(signed_in.get(address))
+    said = page(signed_in.post(address, {"username": "vera", "role": "viewer"}, follow=True))
+    assert "vera is invited as viewer. This account has never signed in" in said
+    assert "has never signed in; sees nothing yet" in said
+    assert not QuestionSet.objects.visible_to(vera).exists()
+    assert not Response.objects.visible_to(vera).exists()
+    # Another role changes nothing about that.
+    signed_in.post(address, {"username": "vera", "role": "expert"})
+    share = Share.objects.get()
+    assert (share.role, share.pending) == ("expert", True)
+    set_page = reverse("admin:question-set", args=[world.set.public_id])
+    invited = Client()
+    given = {"username": "vera", "password": "secret"}
+    assert invited.post(reverse("admin:login"), given).status_code == 302
+    overview = page(invited.get(reverse("admin:index")))
+    assert "judge answers blindly of" in overview
+    assert f"“{world.set.name}”" in overview
+    assert invited.get(set_page).status_code == 404
+    assert "signed in, has not accepted yet" in page(client_of(world.set.owner).get(address))
+    # The invitation is hers alone.
+    answer = reverse("admin:invitation", args=[share.public_id])
+    assert client_of(world.set.owner).post(answer, {"do": "accept"}).status_code == 404
+    assert invited.get(answer).status_code == 405
+    assert invited.post(answer, {"do": "accept"}).url == set_page
+    assert "judge its answers blindly" in page(invited.get(set_page))
+    assert invited.post(answer, {"do": "accept"}).status_code == 404
+    share.refresh_from_db()
+    assert not share.pending
+
+
+def test_an_invitation_may_be_declined_and_taken_away(signed_in, world, vera):
+    address = reverse("admin:sharing", args=[world.set.public_id])
+    signed_in.post(address, {"username": "vera", "role": "viewer"})
+    share = Share.objects.get()
+    invited = client_of(vera)
+    answer = reverse("admin:invitation", args=[share.public_id])
+    assert invited.post(answer, {"do": "decline"}).url == reverse("admin:index")
+    assert not Share.objects.exists()
+    assert invited.get(reverse("admin:index")).status_code == 302  # nothing is here for her
+    signed_in.post(address, {"username": "vera", "role": "viewer"})  # signed in by now
+    share = Share.objects.get()
+    assert not share.pending
+
+
+def test_by_rest_an_invitation_gives_nothing_either(world, vera):
+    share = Share.objects.create(question_set=world.set, user=vera, role="viewer", pending=True)
+    client = APIClient()
+    client.force_authenticate(vera)
+    one = f"/api/v1/question-sets/{world.set.public_id}/"
+    assert client.get("/api/v1/question-sets/").json()["results"] == []
+    assert client.get(one).status_code == 404
+    assert client.get(f"{one}answers/").status_code == 404
+    assert client.get("/api/v1/runs/").json()["results"] == []
+    Share.objects.filter(pk=share.pk).update(pending=False)
+    assert client.get(one).status_code == 200
+
+
+def test_an_account_whose_only_invitation_waits_may_sign_in_and_one_without_may_not(world, vera):
+    login = reverse("admin:login")
+    given = {"username": "vera", "password": "secret"}
+    assert Client().post(login, given).status_code == 200  # the form again
+    Share.objects.create(question_set=world.set, user=vera, role="expert", pending=True)
+    assert Client().post(login, given).status_code == 302
+
+
+def client_of(user):
+    client = Client()
+    client.force_login(user)
+    return client
 
 
 def test_who_may_do_more_is_not_made_to_do_less(signed_in, team, tara, rivers):

@@ -15,7 +15,15 @@ from tests.desk.test_access import ADDRESSES, ROUTES, VALUES, path_of
 OPEN = {
     *("admin:index", "admin:logout", "admin:password_change", "admin:password_change_done"),
     *("admin:jsi18n", "admin:search", "admin:question-sets", "admin:models", "admin:prompts"),
-    *("admin:runs", "admin:tokens", "admin:writing-mine", "admin/auth/user/<path:object_id>/"),
+    *(
+        "admin:runs",
+        "admin:workers",
+        "admin:archived",
+        "admin:account",
+        "admin:tokens",
+        "admin:writing-mine",
+        "admin/auth/user/<path:object_id>/",
+    ),
     *("home", "admin:login", "api:root", "api:schema", "api:docs", "api:problem"),
     *("api:question-set-list", "api:language-model-list", "api:prompt-list", "api:run-list"),
     *("api:writing-list",),

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotations import writing as rules
+from annotations.desk.people import WAITS
 from annotations.desk.writing.forms import MemberForm, TeamForm
 from annotations.desk.writing.requester import project_of, way_here
 from annotations.models import QuestionSet, Team, WritingProject
@@ -24,9 +25,13 @@ def people(request: HttpRequest, set_id: UUID) -> HttpResponse:
     form = MemberForm(project, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         member = rules.invite(project, form.person, form.cleaned_data["role"])
-        messages.success(
-            request, f"{form.person.get_username()} is a {member.get_role_display()} now."
+        name, role = form.person.get_username(), member.get_role_display()
+        said = (
+            f"{name} is invited as {role}. {WAITS}"
+            if member.pending
+            else f"{name} is a {role} now."
         )
+        messages.success(request, said)
         return redirect("admin:writing-people", question_set.public_id)
     teams = visible(request, Team.objects.all()).order_by("name")
     context = {

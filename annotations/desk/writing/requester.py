@@ -17,7 +17,8 @@ from annotations import writing as rules
 from annotations.desk.writing.forms import NoteForm, SettingsForm
 from annotations.models import QuestionSet, WritingProject, WrittenProblem, rights
 from annotations.web.downloads import attached
-from annotations.web.pages import NEWEST_FIRST, Breadcrumbs, breadcrumbs, page_of
+from annotations.web.lists import ProblemFilter
+from annotations.web.pages import Breadcrumbs, breadcrumbs
 from annotations.web.scope import answered_set, editable, user_id, visible
 
 STATES = dict(WrittenProblem.State.choices)
@@ -43,15 +44,14 @@ def writing(request: HttpRequest, set_id: UUID) -> HttpResponse:
         context["version"] = latest
         context["n_originals"] = rules.originals(latest).count() if latest else 0
         return TemplateResponse(request, "annotations/writing/begin.html", context)
-    state = request.GET.get("state", "")
     rows = visible(request, WrittenProblem.objects.all()).filter(project=project)
-    if state in STATES:
-        rows = rows.filter(state=state)
+    asked = ProblemFilter(request.GET, rows.select_related("original", "author"))
+    state = request.GET.get("state", "")
     context |= {
         "overview": rules.overview(project),
         "state": state if state in STATES else "",
         "state_name": STATES.get(state, ""),
-        "page": page_of(request, rows.select_related("original", "author"), NEWEST_FIRST),
+        **asked.listing(request),
     }
     return TemplateResponse(request, "annotations/writing/overview.html", context)
 

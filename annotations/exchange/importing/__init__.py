@@ -10,8 +10,9 @@ question set's row, so that two imports into a set follow each other:
 3. add what is new, in batches;
 4. `report`: what came in and what became of it; rows in = new + unchanged + repeated.
 
-A dry run does the same and rolls back. The same file again adds nothing. Nothing that is there
-is ever overwritten. Model answers come in the same way in `evaluation.imports`.
+A dry run of answers only reads and foretells; of everything else it does the same and rolls back.
+The same file again adds nothing. Nothing that is there is ever overwritten. Model answers come in
+the same way in `evaluation.imports`.
 """
 
 from annotations.exchange.importing.answers import import_answers

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -18,12 +19,11 @@ from annotations.exchange.importing.target import (
     BATCH,
     IDS,
     add_questions,
-    all_or_nothing,
     chunks,
-    locked,
     questions_of,
     quoted,
-    version_of,
+    storing,
+    target_of,
 )
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, AnswerRows, same_text
@@ -31,6 +31,8 @@ from annotations.exchange.reading.duplicates import Duplicates, note_of
 from annotations.exchange.reading.questions import LONGEST
 from annotations.exchange.reading.source import Readable
 from annotations.models import (
+    COUNTERS,
+    Import,
     QuestionSet,
     QuestionSetVersion,
     Response,
@@ -40,6 +42,7 @@ from annotations.models import (
 )
 
 LONGEST_ID = LONGEST["question"]
+NOT_COUNTED = (None,) * len(COUNTERS)
 
 NOT_OVERWRITTEN = "Stored answers are not overwritten: correct the row or leave it out."
 REFLAG = (
@@ -59,6 +62,7 @@ def import_answers(
     create_questions: bool = False,
     update_flags: bool = False,
     dry_run: bool = False,
+    imported_by: int | None = None,
 ) -> ImportReport:
     """Add a file's answers to a version of the set (the latest, if no number is given).
 
@@ -68,7 +72,8 @@ def import_answers(
     twice, unless `duplicates` says which answer counts. Our own export brings the panels,
     times and flags of its answers along. Raises `InputError` with every bad row; one is also an
     answer that is there already with another text, time or flag (`update_flags` stores the flag
-    instead). Then nothing is stored.
+    instead), or of a worker who took theirs back. Then nothing is stored. What is new can be taken
+    out again by its `Import`, which says who brought it: `imported_by`, a user's key.
     """
     with stage_answers(path, columns=columns, panel=panel, duplicates=duplicates) as stage:
         return store_staged(
@@ -78,6 +83,7 @@ def import_answers(
             create_questions=create_questions,
             update_flags=update_flags,
             dry_run=dry_run,
+            imported_by=imported_by,
         )
 
 
@@ -106,40 +112,67 @@ def store_staged(
     create_questions: bool = False,
     update_flags: bool = False,
     dry_run: bool = False,
+    imported_by: int | None = None,
 ) -> ImportReport:
     """Add the answers of a file that was read; as `import_answers`."""
-    with all_or_nothing(dry_run):
-        target = version_of(locked(question_set), version, stage.file.name)
-        n_questions = 0
+    with storing(dry_run):
+        target = target_of(question_set, version, stage.file.name, dry_run=dry_run)
+        fresh: list[str] = []
         if create_questions:
-            n_questions = add_questions(target, list(stage.questions), stage.file.name)
-        report = store_answers(stage, target, update_flags=update_flags)
-    report.created["questions"] = n_questions
-    report.dry_run = dry_run
+            fresh = add_questions(target, list(stage.questions), stage.file.name, dry_run=dry_run)
+        report = store_answers(
+            stage,
+            target,
+            update_flags=update_flags,
+            fresh=fresh,
+            imported_by=imported_by,
+            dry_run=dry_run,
+        )
+    report.created["questions"] = len(fresh)
     report.notes.extend(stage.file.notes)
     return report
 
 
 def store_answers(
-    stage: Stage, target: QuestionSetVersion, *, update_flags: bool = False
+    stage: Stage,
+    target: QuestionSetVersion,
+    *,
+    update_flags: bool = False,
+    dry_run: bool = False,
+    fresh: Sequence[str] = (),
+    imported_by: int | None = None,
 ) -> ImportReport:
-    """Store what is staged in a version whose set is locked; the caller holds the transaction."""
+    """Store what is staged in a version whose set is locked; the caller holds the transaction.
+
+    `fresh` are the ids of the questions that were made for it, or would be: a dry run only reads,
+    and needs neither lock nor transaction.
+    """
     file = stage.file
     stage.all_new()
     problems = Problems(file.name)
     _refuse_long_ids(stage, problems)
-    questions = questions_of(target, stage.questions, problems)
+    questions = questions_of(target, stage.questions, problems, fresh if dry_run else ())
     problems.raise_if_any()
     keys = [questions[name] for name in stage.questions]
-    workers, n_workers = _workers(stage, target.question_set)
-    submissions, old = _submissions(target, stage, workers)
+    workers, n_workers = _workers(stage, target.question_set, dry_run=dry_run)
+    submissions, old = _submissions(target, stage, workers, dry_run=dry_run)
+    _refuse_erased(stage, workers, list(old), problems)
     found = _compare(stage, keys, old, problems, update_flags=update_flags)
     problems.raise_if_any()
-    for flag, primary_keys in found.reflagged.items():
-        for some in chunks(primary_keys, IDS):
-            Response.objects.filter(pk__in=some).update(rejected=flag, updated_at=timezone.now())
-    _store(stage, file.kept_aside, keys, submissions)
-    n_new = stage.count("is_new")
+    n_new, published = stage.count("is_new"), _published(target, dry_run=dry_run)
+    if not dry_run:
+        for flag, primary_keys in found.reflagged.items():
+            for some in chunks(primary_keys, IDS):
+                Response.objects.filter(pk__in=some).update(
+                    rejected=flag, updated_at=timezone.now()
+                )
+        brought_by = None
+        if n_new:
+            counts = {"n_new": n_new, "n_unchanged": stage.count() - n_new, "n_workers": n_workers}
+            brought_by = _kept_import(
+                stage, target, fresh, imported_by=imported_by, publishes=bool(published), **counts
+            )
+        _store(stage, file.kept_aside, keys, submissions, brought_by)
     return ImportReport(
         what="answers",
         file=file.name,
@@ -156,8 +189,9 @@ def store_answers(
         n_superseded=stage.n_superseded,
         created={"workers": n_workers},
         kept_aside=tuple(file.kept_aside),
-        notes=[*note_of(stage.n_superseded, stage.duplicates), *_published(target)],
+        notes=[*note_of(stage.n_superseded, stage.duplicates), *published],
         warnings=list(file.warnings),
+        dry_run=dry_run,
     )
 
 
@@ -171,8 +205,58 @@ def _refuse_long_ids(stage: Stage, problems: Problems) -> None:
     problems.raise_if_any()
 
 
-def _workers(stage: Stage, question_set: QuestionSet) -> tuple[list[int], int]:
-    """The keys of the staged workers, in their order, and how many are new."""
+def _kept_import(
+    stage: Stage,
+    target: QuestionSetVersion,
+    fresh: Sequence[str],
+    *,
+    imported_by: int | None,
+    **counts: Any,
+) -> int:
+    """Keep what a file brings, and return its key; the questions that it made know it."""
+    brought_by = Import.objects.create(
+        question_set_id=target.question_set_id,
+        version=target,
+        number=target.number,
+        file=stage.file.name[:300],
+        sha256=stage.file.sha256,
+        imported_by_id=imported_by,
+        n_questions=len(fresh),
+        **counts,
+    )
+    for names in chunks(fresh, IDS):
+        target.questions.filter(external_id__in=names).update(brought_by=brought_by)
+    return int(brought_by.pk)
+
+
+def _refuse_erased(
+    stage: Stage, workers: list[int], submissions: list[int], problems: Problems
+) -> None:
+    """Note who took their answers back, from all sets or from this version: they stay away."""
+    gone: dict[int, datetime | None] = {}
+    for some in chunks(workers, IDS):
+        rows = Worker.objects.filter(pk__in=some, erased_at__isnull=False)
+        gone |= dict(rows.values_list("pk", "erased_at"))
+    for some in chunks(submissions, IDS):
+        back = Submission.objects.filter(pk__in=some, withdrawn_at__isnull=False)
+        gone |= dict(back.values_list("worker_id", "withdrawn_at"))
+    for worker, staged in zip(workers, stage.workers, strict=True):
+        if worker in gone:
+            problems.add(
+                staged.line,
+                "worker",
+                f"the answers of {staged.name} were erased on {gone[worker]:%Y-%m-%d}, as people "
+                "may ask for, and are not taken in again",
+                "Leave all rows of this worker out.",
+            )
+    problems.raise_if_any()
+
+
+def _workers(stage: Stage, question_set: QuestionSet, *, dry_run: bool) -> tuple[list[int], int]:
+    """The keys of the staged workers, in their order, and how many are new.
+
+    A dry run makes nobody: who is new has a key of nothing.
+    """
     everybody = Worker.objects.filter(owner_id=question_set.owner_id)
     keys: dict[tuple[str, str], int] = {}
     n_new = 0
@@ -182,6 +266,11 @@ def _workers(stage: Stage, question_set: QuestionSet) -> tuple[list[int], int]:
         owned = everybody.filter(panel=panel)
         known = _by_name(owned, names)
         unknown = [name for name in names if name not in known]
+        n_new += len(unknown)
+        if dry_run:
+            known |= {name: -place for place, name in enumerate(unknown, n_new)}
+            keys |= {(panel, name): key for name, key in known.items()}
+            continue
         # In the order of the file. An import into another set may make the same ones at this
         # moment: no conflict.
         Worker.objects.bulk_create(
@@ -192,7 +281,6 @@ def _workers(stage: Stage, question_set: QuestionSet) -> tuple[list[int], int]:
         if unknown:
             known = _by_name(owned, names)
         keys |= {(panel, name): key for name, key in known.items()}
-        n_new += len(unknown)
     return [keys[worker.panel, worker.name] for worker in stage.workers], n_new
 
 
@@ -205,11 +293,16 @@ def _by_name(owned: Any, names: Iterable[str]) -> dict[str, int]:
 
 
 def _submissions(
-    version: QuestionSetVersion, stage: Stage, workers: list[int]
+    version: QuestionSetVersion, stage: Stage, workers: list[int], *, dry_run: bool
 ) -> tuple[list[int], dict[int, int]]:
-    """The keys of the workers' submissions, and those there before with their worker's number."""
+    """The keys of the workers' submissions, and those there before with their worker's number.
+
+    A dry run makes none: of who has none there is no key.
+    """
 
     def keys() -> dict[int, int]:
+        if version._state.adding:
+            return {}
         return {
             worker: key
             for some in chunks(workers, IDS)
@@ -220,6 +313,8 @@ def _submissions(
 
     known = keys()
     old = {known[key]: number for number, key in enumerate(workers) if key in known}
+    if dry_run:
+        return [], old
     unknown = [
         (key, staged)
         for key, staged in zip(workers, stage.workers, strict=True)
@@ -245,6 +340,9 @@ def _submissions(
             "source": Submission.Source.IMPORTED.value,
             "order_seed": 0,
             "code": "",
+            "reserved_until": None,
+            "withdrawn_at": None,
+            "signals_off": False,
         },
     )
     if unknown:
@@ -269,16 +367,17 @@ def _compare(
     for some in chunks(old, IDS):
         stored = Response.objects.filter(submission__in=some).values_list(
             *("submission_id", "question_id", "text", "created_at", "pk"),
-            *("rejected", "started_at", "submitted_at", "work_seconds"),
+            *("rejected", "started_at", "submitted_at", "first_draft_at", "work_seconds"),
+            *("signals", *COUNTERS),
         )
         rows = []
-        for submission, question, text, since, key, flag, *times in stored.iterator(BATCH):
+        for submission, question, text, since, key, flag, *facts in stored.iterator(BATCH):
             worker, place = old[submission], places.get(question)
             staged = None if place is None else stage.find(worker, place)
             if staged is None or place is None:
                 continue
             rows.append(staged.row)
-            what, remedy = _difference(staged, text, flag, times), (NOT_OVERWRITTEN, "")
+            what, remedy = _difference(staged, text, flag, facts), (NOT_OVERWRITTEN, "")
             if what == "flag":
                 if update_flags:
                     found.reflagged[bool(staged.rejected)].append(key)
@@ -297,14 +396,17 @@ def _compare(
 
 
 def _difference(
-    staged: StagedAnswer, text: str, rejected: bool, stored: list[datetime | float | None]
+    staged: StagedAnswer, text: str, rejected: bool, stored: list[datetime | float | str | None]
 ) -> str:
     """In what a file contradicts a stored answer; what it does not say contradicts nothing."""
     if not same_text(text, staged.text):
         return "text"
-    given = (_time(staged.started), _time(staged.submitted), staged.seconds)
-    if any(new is not None and new != old for new, old in zip(given, stored, strict=True)):
+    times = (_time(staged.started), _time(staged.submitted), _time(staged.first_draft))
+    given = (*times, staged.seconds)
+    if any(new is not None and new != old for new, old in zip(given, stored[:4], strict=True)):
         return "time"
+    if staged.signals is not None and [*_signals(staged)] != stored[4:]:
+        return "count of how it was written"
     # An ordinary file says nothing about flags, and then nothing is rejected in it.
     if staged.rejected is not None and bool(staged.rejected) != rejected:
         return "flag"
@@ -315,15 +417,28 @@ def _time(written: str | None) -> datetime | None:
     return None if written is None else datetime.fromisoformat(written)
 
 
+def _signals(staged: StagedAnswer) -> tuple[str | int | None, ...]:
+    """The columns from `signals` on."""
+    if staged.signals is None:
+        return ("", *NOT_COUNTED)
+    said, *counts = json.loads(staged.signals)
+    return (said, *(counts or NOT_COUNTED))
+
+
 def _store(
-    stage: Stage, kept_aside: list[str], questions: list[int], submissions: list[int]
+    stage: Stage,
+    kept_aside: list[str],
+    questions: list[int],
+    submissions: list[int],
+    brought_by: int | None,
 ) -> None:
     now = timezone.now()
     add_rows(
         Response,
         (
             *("public_id", "submission", "question", "text", "status", "rejected"),
-            *("started_at", "submitted_at", "work_seconds", "extra"),
+            *("started_at", "submitted_at", "work_seconds", "extra", "first_draft_at"),
+            *("signals", *COUNTERS),
         ),
         _responses(stage, kept_aside, questions, submissions),
         {
@@ -331,6 +446,8 @@ def _store(
             "updated_at": now,
             "state": Response.State.SUBMITTED.value,
             "revision": 1,
+            "signal_pages": {},
+            "brought_by": brought_by,
         },
     )
 
@@ -351,10 +468,12 @@ def _responses(
             _time(answer.submitted),
             answer.seconds,
             extra_values(answer.extra, kept_aside),
+            _time(answer.first_draft),
+            *_signals(answer),
         )
 
 
-def _published(version: QuestionSetVersion) -> list[str]:
-    if not version.publish():
+def _published(version: QuestionSetVersion, *, dry_run: bool) -> list[str]:
+    if version.is_published if dry_run else not version.publish():
         return []
     return [f"Version {version.number} is published now: its wording stays as it is."]

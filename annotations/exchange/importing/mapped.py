@@ -30,6 +30,7 @@ def import_mapped(
     version: int | None = None,
     update_flags: bool = False,
     dry_run: bool = False,
+    imported_by: int | None = None,
 ) -> ImportReport:
     """Add a file's answers, and the questions they answer.
 
@@ -41,7 +42,12 @@ def import_mapped(
         path, preset=preset, mapping=mapping, panel=panel, duplicates=duplicates
     ) as stage:
         return store_batch(
-            question_set, stage, version=version, update_flags=update_flags, dry_run=dry_run
+            question_set,
+            stage,
+            version=version,
+            update_flags=update_flags,
+            dry_run=dry_run,
+            imported_by=imported_by,
         )
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
 
 from annotations.exchange.importing.answers import store_answers
+from annotations.exchange.importing.panel_file import KeptRow, keep_panel_file
 from annotations.exchange.importing.report import ImportReport
-from annotations.exchange.importing.stage import Stage
+from annotations.exchange.importing.stage import GATHERED, AnswerSource, Stage
 from annotations.exchange.importing.target import (
     BATCH,
-    all_or_nothing,
-    locked,
     next_position,
+    questions_in,
     quoted,
-    version_of,
+    storing,
+    target_of,
+    undone,
 )
 from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.mturk import PANEL, MturkQuestion, MturkRows, QuestionTemplate
 from annotations.exchange.reading.questions import LONGEST
@@ -37,6 +41,7 @@ def import_mturk(
     version: int | None = None,
     update_flags: bool = False,
     dry_run: bool = False,
+    imported_by: int | None = None,
 ) -> ImportReport:
     """Add one batch; see `import_batches`."""
     (report,) = import_batches(
@@ -49,6 +54,7 @@ def import_mturk(
         version=version,
         update_flags=update_flags,
         dry_run=dry_run,
+        imported_by=imported_by,
     )
     return report
 
@@ -64,6 +70,7 @@ def import_batches(
     version: int | None = None,
     update_flags: bool = False,
     dry_run: bool = False,
+    imported_by: int | None = None,
 ) -> list[ImportReport]:
     """Add the answers of batches, and the questions they answer, all of them or none.
 
@@ -87,7 +94,12 @@ def import_batches(
             for path in paths
         ]
         return store_batches(
-            question_set, batches, version=version, update_flags=update_flags, dry_run=dry_run
+            question_set,
+            batches,
+            version=version,
+            update_flags=update_flags,
+            dry_run=dry_run,
+            imported_by=imported_by,
         )
 
 
@@ -97,12 +109,46 @@ class StagedBatch(Stage):
     asked: dict[str, MturkQuestion]
     keeps_wordings = False
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.panel, self.header = "", list[str]()
+
+    def fill(
+        self, source: AnswerSource, panel: str = "", duplicates: Duplicates | None = None
+    ) -> None:
+        """Take all rows of a file; those of Mechanical Turk also whole, as it takes them back."""
+        super().fill(source, panel, duplicates)
+        if isinstance(source, MturkRows):
+            self.panel = panel
+            self.header, rows = source.whole()
+            self._db.execute("CREATE TABLE whole (cells TEXT)")
+            self._db.executemany(
+                "INSERT INTO whole VALUES (?)",
+                ((json.dumps(cells, ensure_ascii=False),) for cells in rows),
+            )
+
+    def whole_rows(self) -> Iterator[KeptRow]:
+        """Return the rows of a batch of Mechanical Turk, in the order of the file."""
+        at = {name: place for place, name in enumerate(self.header)}
+        rows = self._db.execute("SELECT cells FROM whole ORDER BY rowid")
+        while some := rows.fetchmany(GATHERED):
+            for (written,) in some:
+                cells = json.loads(written)
+                worker = cleaned(cells[at["WorkerId"]])
+                assignment = at.get("AssignmentId")
+                yield KeptRow(
+                    worker, "" if assignment is None else cells[assignment].strip(), cells
+                )
+
     def more_to_keep(self) -> dict[str, Any]:
-        """Return the questions."""
-        return {"asked": {name: asdict(asked) for name, asked in self.asked.items()}}
+        """Return the questions, and what is known of the batch as a whole."""
+        asked = {name: asdict(asked) for name, asked in self.asked.items()}
+        return {"asked": asked, "panel": self.panel, "header": self.header}
 
     def _know(self, about: dict[str, Any]) -> None:
         super()._know(about)
+        # What was kept before batches were kept whole has neither.
+        self.panel, self.header = about.get("panel", ""), about.get("header", [])
         self.asked = {name: MturkQuestion(**asked) for name, asked in about["asked"].items()}
 
 
@@ -139,16 +185,30 @@ def store_batches(
     version: int | None = None,
     update_flags: bool = False,
     dry_run: bool = False,
+    imported_by: int | None = None,
 ) -> list[ImportReport]:
     """Add the answers of batches that were read; as `import_batches`."""
     reports = []
-    with all_or_nothing(dry_run):
-        target = version_of(locked(question_set), version, batches[0].file.name)
+    # Of several batches the later ones depend on what the earlier ones store, also in a dry run.
+    only_read = dry_run and len(batches) == 1
+    with storing(only_read), undone(dry_run and not only_read):
+        target = target_of(question_set, version, batches[0].file.name, dry_run=only_read)
         # All questions first: the answers publish the version, which takes none after that.
-        made = [_store_questions(batch, target) for batch in batches]
-        for batch, n_questions in zip(batches, made, strict=True):
-            report = store_answers(batch, target, update_flags=update_flags)
-            report.created["questions"] = n_questions
+        made = [_store_questions(batch, target, dry_run=only_read) for batch in batches]
+        for batch, fresh in zip(batches, made, strict=True):
+            report = store_answers(
+                batch,
+                target,
+                update_flags=update_flags,
+                dry_run=only_read,
+                fresh=fresh,
+                imported_by=imported_by,
+            )
+            if batch.header and not only_read:
+                keep_panel_file(
+                    target, batch.file.name, batch.panel, batch.header, batch.whole_rows()
+                )
+            report.created["questions"] = len(fresh)
             report.kept_aside = ()
             report.dry_run = dry_run
             report.notes[:0] = batch.file.notes
@@ -156,10 +216,15 @@ def store_batches(
     return reports
 
 
-def _store_questions(batch: StagedBatch, version: QuestionSetVersion) -> int:
-    """Make the questions that are not there, complete those without a text; says how many."""
+def _store_questions(
+    batch: StagedBatch, version: QuestionSetVersion, *, dry_run: bool
+) -> list[str]:
+    """Make the questions that are not there, complete those without a text; the ids of the new.
+
+    A dry run only looks.
+    """
     problems = Problems(batch.file.name)
-    stored = {row.external_id: row for row in version.questions.all()}
+    stored = {row.external_id: row for row in questions_in(version)}
     fresh: list[tuple[str, MturkQuestion]] = []
     completed: list[Question] = []
     for name, asked in batch.asked.items():
@@ -193,6 +258,8 @@ def _store_questions(batch: StagedBatch, version: QuestionSetVersion) -> int:
             "its own.",
             line=fresh[0][1].line,
         )
+    if dry_run:
+        return [name for name, _ in fresh]
     Question.objects.bulk_update(completed, ["text"], batch_size=BATCH)
     start = next_position(row.position for row in stored.values())
     Question.objects.bulk_create(
@@ -202,7 +269,7 @@ def _store_questions(batch: StagedBatch, version: QuestionSetVersion) -> int:
         ),
         batch_size=BATCH,
     )
-    return len(fresh)
+    return [name for name, _ in fresh]
 
 
 def _fields(asked: MturkQuestion) -> dict[str, Any]:

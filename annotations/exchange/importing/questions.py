@@ -147,6 +147,8 @@ def passage_fields(record: PassageRecord) -> dict[str, Any]:
         "text": record.text,
         "language": record.language,
         "metadata": record.metadata,
+        "format": record.format,
+        "image_alt": record.image_alt,
     }
 
 
@@ -162,6 +164,9 @@ def question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[st
         "category": record.category,
         "language": record.language,
         "metadata": record.metadata,
+        "role": record.role,
+        "feedback": record.feedback,
+        "max_characters": record.max_characters,
     }
 
 

@@ -24,11 +24,12 @@ from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 GATHERED = 2000
 
-_INSERT = "INSERT OR IGNORE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"
+_INSERT = "INSERT OR IGNORE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"
 _TABLE = """
 CREATE TABLE answer (
     row INTEGER PRIMARY KEY, line INTEGER, worker INTEGER, question INTEGER, text TEXT,
     rejected INTEGER, started TEXT, submitted TEXT, seconds REAL, extra TEXT,
+    first_draft TEXT, signals TEXT,
     is_new INTEGER NOT NULL DEFAULT 1
 );
 CREATE UNIQUE INDEX pair ON answer (worker, question);
@@ -88,7 +89,8 @@ class StagedWorker:
 class StagedAnswer(NamedTuple):
     """An answer; `worker` and `question` are numbers in `workers` and `questions`.
 
-    `rejected` is None in a file that says nothing about it.
+    `rejected` is None in a file that says nothing about it. `signals` is a list as JSON: whether
+    it was counted, and the counts; None where the file does not say.
     """
 
     row: int
@@ -101,6 +103,8 @@ class StagedAnswer(NamedTuple):
     submitted: str | None
     seconds: float | None
     extra: str
+    first_draft: str | None
+    signals: str | None
 
 
 @dataclass(slots=True)
@@ -216,10 +220,14 @@ class Stage:
                 self.workers[worker].learn(facts)
             extra = _extra(record, aside)
             values: tuple[Any, ...] = (None, None, None, None)
+            at_end: tuple[Any, ...] = (None, None)
             if facts is not None:
+                signals = facts.signals and json.dumps([facts.signals.said, *facts.signals.counts])
+                at_end = (_written(facts.first_draft_at), signals)
                 times = (_written(facts.started_at), _written(facts.submitted_at))
                 values = (facts.rejected, *times, facts.work_seconds)
-            row = (record.row, record.line, worker, question, record.text, *values, extra)
+            ids = (record.row, record.line, worker, question)
+            row = (*ids, record.text, *values, extra, *at_end)
             added = self._db.execute(_INSERT, row)
             if not added.rowcount:
                 self._again(source, record, row)

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TypeVar
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotations.exchange.problems import InputError, Problems
 from annotations.models import Question, QuestionSet, QuestionSetVersion
@@ -24,10 +25,53 @@ IDS = 500
 @contextmanager
 def all_or_nothing(dry_run: bool) -> Iterator[None]:
     """A transaction that is rolled back at its end if this is a dry run."""
+    with transaction.atomic(), undone(dry_run):
+        yield
+
+
+@contextmanager
+def undone(dry_run: bool) -> Iterator[None]:
+    """Roll the surrounding transaction back in the end if this is a dry run."""
+    yield
+    if dry_run:
+        transaction.set_rollback(True)
+
+
+@contextmanager
+def storing(dry_run: bool) -> Iterator[None]:
+    """A transaction, or for a dry run none: what is called inside writes nothing then.
+
+    So nobody waits for a dry run, which on SQLite would hold the only place for a writer.
+    """
+    if dry_run:
+        yield
+        return
     with transaction.atomic():
         yield
-        if dry_run:
-            transaction.set_rollback(True)
+
+
+def target_of(
+    question_set: QuestionSet, number: int | None, file: str, *, dry_run: bool
+) -> QuestionSetVersion:
+    """The version to store answers in, its set locked; for a dry run one as it is, or would be.
+
+    What is not stored yet has no key, and `rows_of` has no rows of it. Raises `InputError` as
+    `version_of`.
+    """
+    if not dry_run:
+        return version_of(locked(question_set), number, file)
+    _refuse_archived(question_set, file)
+    if number is not None and not question_set._state.adding:
+        return version_of(question_set, number, file)
+    latest = None if question_set._state.adding else question_set.latest_version()
+    if latest is None and number is not None:
+        raise InputError.single(file, f"{question_set} has no version {number}")
+    return latest or QuestionSetVersion(question_set=question_set, number=1)
+
+
+def questions_in(version: QuestionSetVersion) -> QuerySet[Question]:
+    """The version's questions; none of one that is not stored."""
+    return Question.objects.none() if version._state.adding else version.questions.all()
 
 
 def locked(question_set: QuestionSet) -> QuestionSet:
@@ -43,8 +87,9 @@ def locked(question_set: QuestionSet) -> QuestionSet:
 def version_of(question_set: QuestionSet, number: int | None, file: str) -> QuestionSetVersion:
     """The version of that number; without one the latest, made if there is none.
 
-    Raises `InputError` for a number that does not exist.
+    Raises `InputError` for a number that does not exist, and for a set that is archived.
     """
+    _refuse_archived(question_set, file)
     if number is None:
         return question_set.latest_version() or question_set.draft()
     version = question_set.versions.filter(number=number).first()
@@ -53,15 +98,29 @@ def version_of(question_set: QuestionSet, number: int | None, file: str) -> Ques
     return version
 
 
+def _refuse_archived(question_set: QuestionSet, file: str) -> None:
+    if question_set.archived_at is not None:
+        raise InputError.single(
+            file,
+            f"{question_set} is archived and takes nothing in",
+            "Restore it on its page, then import the file again.",
+        )
+
+
 def questions_of(
-    version: QuestionSetVersion, first_lines: dict[str, int], problems: Problems
+    version: QuestionSetVersion,
+    first_lines: dict[str, int],
+    problems: Problems,
+    unmade: Iterable[str] = (),
 ) -> dict[str, int]:
     """The keys of the version's questions by their ids.
 
     `first_lines` says for the file's questions where each first stands; those that the version
-    does not have are noted in `problems`.
+    does not have are noted in `problems`. Those that a dry run would make, `unmade`, have keys of
+    nothing.
     """
-    known = dict(version.questions.values_list("external_id", "pk"))
+    known = {name: -place for place, name in enumerate(unmade, 1)}
+    known |= dict(questions_in(version).values_list("external_id", "pk"))
     for question, line in first_lines.items():
         if question not in known:
             problems.add(
@@ -73,12 +132,14 @@ def questions_of(
     return known
 
 
-def add_questions(version: QuestionSetVersion, ids: Sequence[str], file: str) -> int:
-    """Make questions of which only the ids are known; says how many.
+def add_questions(
+    version: QuestionSetVersion, ids: Sequence[str], file: str, *, dry_run: bool = False
+) -> list[str]:
+    """Make questions of which only the ids are known; returns theirs. A dry run makes none.
 
     Raises `InputError` if the version is published, because it takes no new ones.
     """
-    known = set(version.questions.values_list("external_id", flat=True))
+    known = set(questions_in(version).values_list("external_id", flat=True))
     missing = [external_id for external_id in ids if external_id not in known]
     if missing and version.is_published:
         raise InputError.single(
@@ -86,6 +147,8 @@ def add_questions(version: QuestionSetVersion, ids: Sequence[str], file: str) ->
             f"{version} is published and takes no new questions, such as {missing[0]}",
             "Import the questions first: that opens the next version.",
         )
+    if dry_run:
+        return missing
     start = next_position(version.questions.values_list("position", flat=True))
     Question.objects.bulk_create(
         (
@@ -94,7 +157,7 @@ def add_questions(version: QuestionSetVersion, ids: Sequence[str], file: str) ->
         ),
         batch_size=BATCH,
     )
-    return len(missing)
+    return missing
 
 
 def next_position(positions: Iterable[int]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import TextFile, empty_file
 
 ONE_OBJECT = 'Write one object a line, such as {"worker": "w1", "question": "q1", "answer": "..."}.'
+MOST_KEYS = 1_000
+"""Keys that nobody asked for, in all lines together."""
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -25,6 +28,10 @@ class _Shape:
     width: int
 
 
+class TooManyKeysError(InputError):
+    """No line after it is worth reading."""
+
+
 class _UnusableError(ValueError):
     """What json would accept and we do not."""
 
@@ -32,8 +39,7 @@ class _UnusableError(ValueError):
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
         raise _UnusableError(f"the key {twice} stands there twice")
     return value
 
@@ -66,10 +72,11 @@ def read_jsonlines(
     r"""The data rows of a JSON Lines file, with their lines.
 
     Lines end at \n only; blank ones are skipped. Keys may come in any order and differ from line
-    to line. null is an empty cell, a number stays as typed. Lines that are no object, lack a
-    required key, or hold true, false, a list or an object in a wanted column, or anything that is
-    no text (NUL, half a surrogate pair), are noted in `problems` and left out. Raises `InputError`
-    for a file without an object and for a first one that lacks a required key.
+    to line, but those that nobody asked for are 1,000 at most. null is an empty cell, a number
+    stays as typed. Lines that are no object, lack a required key, or hold true, false, a list or an
+    object in a wanted column, or anything that is no text (NUL, half a surrogate pair), are noted
+    in `problems` and left out. Raises `InputError` for a file without an object, for a first one
+    that lacks a required key, and for too many keys.
     """
     shapes: dict[tuple[str, ...], _Shape] = {}
     number = 0
@@ -84,6 +91,8 @@ def read_jsonlines(
         if shape is None:
             try:
                 shape = shapes[keys] = _shape(keys, columns, source.name, number, kept_aside, marks)
+            except TooManyKeysError:
+                raise
             except InputError as error:
                 problems.extend(error.problems)
                 if not shapes:
@@ -133,6 +142,14 @@ def _shape(
     others = []
     for position, name in layout.others:
         if name not in kept_aside:
+            if len(kept_aside) == MOST_KEYS:
+                # Each would be a column of every answer after it.
+                raise TooManyKeysError.single(
+                    file,
+                    f"its lines have more than {MOST_KEYS:,} different keys",
+                    "Put what differs from line to line into one key, as an object.",
+                    line=line,
+                )
             kept_aside.append(name)
         others.append((kept_aside.index(name), keys[position]))
     width = max((i for i, _ in others), default=-1) + 1

@@ -12,6 +12,7 @@ import string
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import chain, islice
 
 from annotations.exchange.facts import seconds_of
 from annotations.exchange.header import Column
@@ -160,6 +161,13 @@ class MturkRows:
                 text = "" if text.isspace() else text
                 yield AnswerRecord(row, line, worker, question, text, facts=facts), row
         self.n_fields = len(fields)
+
+    def whole(self) -> tuple[list[str], Iterator[list[str]]]:
+        """Return the header as it stands, and the rows cell by cell, read anew from the file."""
+        table = open_table(self._path, (), Problems(self.table.name), MAY_LACK)
+        rows = (list(cells) for _, _, cells in table.rows)
+        first = list(islice(rows, 1))  # the header is known with the first row
+        return list(table.kept_aside), chain(first, rows)
 
     def _fields(self) -> list[str]:
         names = self.table.kept_aside

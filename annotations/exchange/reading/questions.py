@@ -24,7 +24,11 @@ LONGEST = {"question": 255, "passage": 255, "title": 500, "category": 200, "lang
 
 NO_TEXT = "the text is missing"
 
-KINDS = ("free", "extractive", "choice")
+ROLES = ("graded", "practice", "attention", "gold")
+FORMATS = ("plain", "simple")
+LONGEST_BESIDE = 20_000
+"""Characters that feedback, and an image in words, may have."""
+KINDS = ("free", "short", "extractive", "choice")
 YES = ("true", "yes", "1")
 NO = ("false", "no", "0")
 
@@ -87,11 +91,17 @@ class QuestionRecord:
     category: str
     language: str
     metadata: dict[str, str]
+    role: str = "graded"
+    feedback: str = ""
+    max_characters: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PassageRecord:
-    """One passage; `metadata` has the further cells that are not empty, by their columns."""
+    """One passage; `metadata` has the further cells that are not empty, by their columns.
+
+    A file holds no image, but what it shows in words (`image_alt`).
+    """
 
     line: int = field(compare=False)
     passage: str
@@ -99,6 +109,8 @@ class PassageRecord:
     text: str
     language: str
     metadata: dict[str, str]
+    format: str = "plain"
+    image_alt: str = ""
 
 
 Record = TypeVar("Record", QuestionRecord, PassageRecord)
@@ -125,7 +137,8 @@ def read_questions(
     """The questions in a CSV, TSV, JSON Lines or XLSX file.
 
     Beside the wanted columns these are known: kind, choices, accepted_answers (both as a JSON
-    list, or parted by |), answerable (yes or no), category, language. Raises `InputError` with
+    list, or parted by |), answerable (yes or no), category, language, role, feedback and
+    max_characters. Raises `InputError` with
     every bad row: no id or no text, the same id with something else, a cell that is too long or
     not what its column holds.
     """
@@ -135,7 +148,9 @@ def read_questions(
 def read_passages(
     path: Readable, columns: QuestionColumns = DEFAULT_COLUMNS
 ) -> ItemFile[PassageRecord]:
-    """The passages in a CSV, TSV, JSON Lines or XLSX file; title and language are known as well.
+    """The passages in a CSV, TSV, JSON Lines or XLSX file.
+
+    Title, language, format and image_alt are known as well.
 
     Raises `InputError` as `read_questions` does.
     """
@@ -213,6 +228,9 @@ def _question(
         found.append(("kind", f"the kind {kind[:40]} is unknown: write {', '.join(KINDS)}"))
     elif (kind == "choice") != bool(choices):
         found.append(("choices", "choices belong to the kind choice, and only to it"))
+    role = _word("role", aside, ROLES, found)
+    feedback = _beside("feedback", aside, found)
+    max_characters = _limit(aside, found)
     record = QuestionRecord(
         line,
         name,
@@ -225,6 +243,9 @@ def _question(
         _short("category", aside),
         _short("language", aside),
         _metadata(aside),
+        role,
+        feedback,
+        max_characters,
     )
     found.extend(_too_long(record, "question", "passage", "category", "language"))
     return record
@@ -236,7 +257,9 @@ def _passage(
     name, text = cleaned(cells[0]), cells[1].strip()
     found.extend(_texts("passage", name, text, LONGEST_PASSAGE))
     title, language = _short("title", aside), _short("language", aside)
-    record = PassageRecord(line, name, title, text, language, _metadata(aside))
+    written = _word("format", aside, FORMATS, found)
+    alt = _beside("image_alt", aside, found)
+    record = PassageRecord(line, name, title, text, language, _metadata(aside), written, alt)
     found.extend(_too_long(record, "passage", "title", "language"))
     return record
 
@@ -258,6 +281,34 @@ def _too_long(record: object, *names: str) -> Iterator[tuple[str, str]]:
 
 def _short(name: str, aside: dict[str, str]) -> str:
     return cleaned(aside.pop(name, ""))
+
+
+def _word(
+    name: str, aside: dict[str, str], known: tuple[str, ...], found: list[tuple[str, str]]
+) -> str:
+    word = _short(name, aside).casefold() or known[0]
+    if word not in known:
+        found.append((name, f"the {name} {word[:40]} is unknown: write {', '.join(known)}"))
+    return word
+
+
+def _beside(name: str, aside: dict[str, str], found: list[tuple[str, str]]) -> str:
+    text = aside.pop(name, "").strip()
+    if len(text) > LONGEST_BESIDE:
+        found.append((name, f"it has {len(text):,} characters, more than {LONGEST_BESIDE:,}"))
+    return text
+
+
+def _limit(aside: dict[str, str], found: list[tuple[str, str]]) -> int | None:
+    cell = _short("max_characters", aside)
+    # A spreadsheet writes whole numbers with a point, too.
+    number = cell.removesuffix(".0")
+    if not cell:
+        return None
+    if number.isascii() and number.isdecimal() and 1 <= int(number[:9]) <= LONGEST_QUESTION:
+        return int(number)
+    found.append(("max_characters", f"write a whole number from 1 to {LONGEST_QUESTION:,}"))
+    return None
 
 
 def _answerable(aside: dict[str, str], found: list[tuple[str, str]]) -> bool | None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import datetime
-import re
-import warnings
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
-from itertools import islice
-from typing import Any, BinaryIO
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO
 
 from annotations.exchange.defusing import restored
-from annotations.exchange.header import Column, Row, lay_out
+from annotations.exchange.header import Column, Layout, Row, lay_out
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import OLE, ZIP, empty_file
 from annotations.exchange.reading.source import Source
+from annotations.exchange.reading.unpacking import Sheet, SheetRow, TooMuchError, unpacked
 
 LARGEST = 1 << 30
 """Bytes a workbook may have when unpacked."""
@@ -23,15 +28,17 @@ LARGEST = 1 << 30
 PACKED_AT_MOST = 200
 """How many times smaller than its content a workbook of more than 64 MiB may be."""
 
-LAST_ROW = 1_048_576
-BATCH = 1000
+UNPACKED_HERE = 1 << 17
+"""Up to so many bytes a workbook is unpacked in this process: the worst one takes a second."""
 
-_FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
-# Control characters stand in a workbook as _x000D_, and an underscore that only looks like the
-# beginning of such an escape as _x005F_. (openpyxl leaves them so.)
-_ESCAPE = re.compile("_x(00[01][0-9A-Fa-f]|005[Ff](?=_x[0-9A-Fa-f]{4}_)|[Ff]{3}[EeFf])_")
+AT_ONCE = 4
+"""Workbooks that are unpacked at the same time, so that they never take all threads of a server."""
 
-Cells = tuple[Any, ...]
+SECONDS_TO_WAIT = 10.0
+"""How long a workbook waits for its turn."""
+
+_turns = threading.BoundedSemaphore(AT_ONCE)
+_ROOT = Path(__file__).resolve().parents[3]
 
 
 def read_workbook(
@@ -48,47 +55,35 @@ def read_workbook(
     are left out. Values are those that the spreadsheet stored: whole numbers without ".0", dates
     in ISO 8601, TRUE and FALSE. A formula without a stored value and an error value in a wanted
     column are noted in `problems`. `remarks` receives a sentence if there are further sheets.
-    Raises `InputError` for a file that is no workbook, one with a password, the old .xls, one
-    that would unpack to an absurd size, an empty sheet, and a header that will not do.
+    All but small ones are unpacked in a process of its own, whose processor time goes by the size
+    of the file. Raises `InputError` for a file that is no workbook, one with a password, the old
+    .xls, one that would unpack to an absurd size or holds more than is read, an empty sheet, and a
+    header that will not do.
     """
-    damaged = InputError.single(
-        source.name,
-        "this is no XLSX workbook, or a damaged one",
-        "Open it in a spreadsheet and save it anew as .xlsx, or export it as CSV.",
-    )
-    with ExitStack() as stack:
-        handle = stack.enter_context(source.open())
+    with source.open() as handle:
         try:
-            sheet = _sheet_rows(handle, source.name, stack, remarks)
-            yield from _rows(sheet, source.name, columns, problems, kept_aside, marks)
+            small = _inspected(handle, source.name) <= UNPACKED_HERE
+            rows = unpacked(handle) if small else _unpacked_elsewhere(handle, source.name)
+            yield from _rows(rows, source.name, columns, problems, kept_aside, marks, remarks)
         except InputError:
             raise
+        except TooMuchError as error:
+            raise InputError.single(
+                source.name,
+                f"the workbook is larger than is read: {error}",
+                "Save only what is needed as a new workbook, or export it as CSV.",
+            ) from error
         # The parts of a broken workbook break openpyxl in more ways than can be listed here.
         except Exception as error:
-            raise damaged from error
+            raise InputError.single(
+                source.name,
+                "this is no XLSX workbook, or a damaged one",
+                "Open it in a spreadsheet and save it anew as .xlsx, or export it as CSV.",
+            ) from error
 
 
-def _sheet_rows(
-    handle: BinaryIO, name: str, stack: ExitStack, remarks: list[str]
-) -> Iterator[tuple[Cells, Cells]]:
-    """Each row's cells as calculated and as entered (the same ones if there is no formula)."""
-    has_formulas = _inspected(handle, name)
-    sheets = _worksheets(handle, stack, calculated=True)
-    if not sheets:
-        raise InputError.single(name, "the workbook has no worksheet", "Put the answers in one.")
-    if len(sheets) > 1:
-        remarks.append(
-            f"{name} has {len(sheets)} sheets; only the first, {sheets[0].title}, was read."
-        )
-    calculated = _quietly(sheets[0].iter_rows())
-    if not has_formulas:
-        return ((cells, cells) for cells in calculated)
-    entered = _quietly(_worksheets(handle, stack, calculated=False)[0].iter_rows())
-    return zip(calculated, entered, strict=True)
-
-
-def _inspected(handle: BinaryIO, name: str) -> bool:
-    """Whether there are formulas. Raises `InputError` for what is no workbook or too large."""
+def _inspected(handle: BinaryIO, name: str) -> int:
+    """The bytes it has unpacked. Raises `InputError` for what is no workbook or too large."""
     head = handle.read(8)
     if head == OLE:
         raise InputError.single(
@@ -105,95 +100,118 @@ def _inspected(handle: BinaryIO, name: str) -> bool:
     size = handle.seek(0, 2)
     with zipfile.ZipFile(handle) as archive:
         parts = archive.infolist()
-        # zipfile never unpacks more than a part declares, so the declared sizes can be trusted.
-        unpacked = sum(part.file_size for part in parts)
-        if unpacked > LARGEST or (unpacked > 1 << 26 and unpacked > PACKED_AT_MOST * size):
-            raise InputError.single(
-                name,
-                f"the workbook would unpack to {unpacked:,} bytes",
-                "Export it as CSV.",
-            )
-        if any(part.flag_bits & 1 for part in parts):
-            raise InputError.single(name, "the file has a password", "Save it without one.")
-        return any(
-            _has_formula(archive, part)
-            for part in parts
-            if part.filename.startswith("xl/worksheets/") and part.filename.endswith(".xml")
+    # zipfile never unpacks more than a part declares, so the declared sizes can be trusted.
+    found = sum(part.file_size for part in parts)
+    if found > LARGEST or (found > 1 << 26 and found > PACKED_AT_MOST * size):
+        raise InputError.single(
+            name, f"the workbook would unpack to {found:,} bytes", "Export it as CSV."
         )
+    if any(part.flag_bits & 1 for part in parts):
+        raise InputError.single(name, "the file has a password", "Save it without one.")
+    return found
 
 
-def _has_formula(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bool:
-    tail = b""
-    with archive.open(part) as xml:
-        while block := xml.read(1 << 20):
-            if _FORMULA.search(tail + block):
-                return True
-            tail = block[-64:]
-    return False
-
-
-def _worksheets(handle: BinaryIO, stack: ExitStack, *, calculated: bool) -> list[Any]:
-    import openpyxl  # costs a third of a second, which readers of CSV need not wait for
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        book = openpyxl.load_workbook(
-            handle, read_only=True, data_only=calculated, keep_links=False
+def _unpacked_elsewhere(handle: BinaryIO, name: str) -> Iterator[Sheet | SheetRow]:
+    """What `unpacked` yields, by a process with bounds on its time and its memory."""
+    seconds, memory = limits(handle.seek(0, 2))
+    with _turn(name), _on_disk(handle) as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", unpacked.__module__, str(seconds), str(memory)],
+            stdin=file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            # Libraries for arrays, which openpyxl loads, reserve memory for each of their threads.
+            env={"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", **_places()},
         )
-    stack.callback(book.close)
-    sheets = list(book.worksheets)
-    for sheet in sheets:
-        # Some programs write a wrong extent, and rows beyond it would be lost.
-        sheet.reset_dimensions()
-    return sheets
+        assert process.stdout is not None
+        try:
+            ended: Any = None
+            for line in process.stdout:
+                found = json.loads(line)
+                if isinstance(found, dict):
+                    ended = found
+                elif len(found) == 2:
+                    yield Sheet(*found)
+                else:
+                    yield SheetRow(*found)
+        finally:
+            process.kill()
+            process.stdout.close()
+            process.wait()
+        if ended is None:
+            # -9 and -24 are the kernel's answer to too much time; else the workbook broke it.
+            if process.returncode in (-9, -24):
+                raise TooMuchError(f"it takes more than {seconds} s")
+            raise ValueError("the workbook is damaged")
+        if ended:
+            raise TooMuchError(ended["too_much"])
 
 
-def _quietly(rows: Iterator[Cells]) -> Iterator[Cells]:
-    # openpyxl warns of what it does not support (validation, formatting), to nobody's use. The
-    # filter is the whole process's: it must not stay set while a consumer works on a row.
-    while True:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            batch = list(islice(rows, BATCH))
-        if not batch:
-            return
-        yield from batch
+def limits(size: int) -> tuple[int, int]:
+    """Seconds of processor time and bytes of memory for a workbook of so many bytes.
+
+    Several times what real ones take on a slow machine: a person pays for time by the length of
+    the upload.
+    """
+    return 20 + size // 50_000, (1536 << 20) + 10 * size
+
+
+@contextmanager
+def _turn(name: str) -> Iterator[None]:
+    if not _turns.acquire(timeout=SECONDS_TO_WAIT):
+        raise InputError.single(
+            name, "the server is busy with other workbooks", "Send it again in a minute."
+        )
+    try:
+        yield
+    finally:
+        _turns.release()
+
+
+@contextmanager
+def _on_disk(handle: BinaryIO) -> Iterator[IO[bytes]]:
+    """The bytes as a file that another process can open, at its beginning."""
+    with tempfile.TemporaryFile() as file:
+        handle.seek(0)
+        shutil.copyfileobj(handle, file)
+        file.seek(0)
+        yield file
+
+
+def _places() -> dict[str, str]:
+    return {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
 
 
 def _rows(
-    sheet: Iterator[tuple[Cells, Cells]],
+    unpacked_rows: Iterator[Sheet | SheetRow],
     name: str,
     columns: Sequence[Column],
     problems: Problems,
     kept_aside: list[str],
     marks: set[str],
+    remarks: list[str],
 ) -> Iterator[Row]:
-    layout = None
-    for number, (cells, entered) in enumerate(sheet, 1):
-        if number > LAST_ROW:
-            raise InputError.single(
-                name, f"there are rows beyond {LAST_ROW:,}", "Export the sheet as CSV."
-            )
-        texts = [_text(cell.value) for cell in cells]
-        if not any(text.strip() for text in texts) and not any(map(_is_uncomputed, cells, entered)):
+    layout: Layout | None = None
+    for row in unpacked_rows:
+        if isinstance(row, Sheet):
+            _note_sheets(row, name, remarks)
             continue
         if layout is None:
-            layout = lay_out(texts, columns, name, number)
+            layout = lay_out(row.texts, columns, name, row.number)
             kept_aside.extend(other for _, other in layout.others)
             marks.update(layout.marks)
             continue
-        if layout.is_defused:
-            texts = [restored(text) for text in texts]
+        texts = [restored(text) for text in row.texts] if layout.is_defused else row.texts
         sound = True
         for position, column in zip(layout.wanted, columns, strict=True):
-            if position is not None and position < len(cells):
-                reason = _fault(cells[position], entered[position], texts[position])
+            if position is not None and position < len(texts):
+                reason = _fault(row, position)
                 if reason:
                     sound = False
-                    problems.add(number, column.key, *reason)
+                    problems.add(row.number, column.key, *reason)
         if sound:
             yield (
-                number,
+                row.number,
                 _picked(texts, layout.wanted),
                 _picked(texts, [i for i, _ in layout.others]),
             )
@@ -201,18 +219,23 @@ def _rows(
         raise empty_file(name)
 
 
-def _is_uncomputed(cell: Any, entered: Any) -> bool:
-    # A formula whose value is the empty string is stored with the type "str" and no value.
-    return entered.data_type == "f" and cell.value is None and cell.data_type != "str"
+def _note_sheets(sheet: Sheet, name: str, remarks: list[str]) -> None:
+    if sheet.title is None:
+        raise InputError.single(name, "the workbook has no worksheet", "Put the answers in one.")
+    if sheet.sheets > 1:
+        remarks.append(
+            f"{name} has {sheet.sheets} sheets; only the first, {sheet.title}, was read."
+        )
 
 
-def _fault(cell: Any, entered: Any, text: str) -> tuple[str, str] | None:
-    if _is_uncomputed(cell, entered):
+def _fault(row: SheetRow, position: int) -> tuple[str, str] | None:
+    text = row.texts[position]
+    if position in row.uncomputed:
         return (
             "the cell holds a formula without a stored value",
             "Open and save the workbook in a spreadsheet, or paste the values.",
         )
-    if cell.data_type == "e":
+    if position in row.errors:
         return f"the cell holds the error {text}", "Mend the formula, or type the value."
     if "\0" in text:
         return "there is a NUL character, which no text holds", "Remove it."
@@ -222,19 +245,3 @@ def _fault(cell: Any, entered: Any, text: str) -> tuple[str, str] | None:
 def _picked(texts: list[str], positions: Sequence[int | None]) -> tuple[str, ...]:
     width = len(texts)
     return tuple("" if i is None or i >= width else texts[i] for i in positions)
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return _ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), value)
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else repr(value)
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        return value.date().isoformat()  # a sheet has no type for a day without a time
-    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
-        return value.isoformat()
-    return str(value)

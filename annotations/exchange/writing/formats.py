@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from annotations.exchange.defusing import MARK, defused_cell
+from annotations.exchange.defusing import MARK, defused, defused_cell
 from annotations.exchange.problems import InputError
 from annotations.exchange.writing.folder import OutputFolder
 from annotations.exchange.writing.sheet import xlsx_chunks
@@ -35,6 +35,26 @@ def csv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
 def tsv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
     """The same with tabs."""
     return _delimited(header, rows, "\t")
+
+
+def panel_csv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
+    """CSV as panels take it back: defused, without our column and without a byte order mark."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow([defused_cell(cell) for cell in row])
+        if buffer.tell() >= PIECE:
+            yield buffer.getvalue().encode()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue().encode()
+
+
+def lines_chunks(lines: Iterable[str]) -> Iterator[bytes]:
+    """A text a line, defused; nothing for no lines."""
+    for line in lines:
+        yield f"{defused(line)}\n".encode()
 
 
 def jsonl_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
@@ -100,6 +120,7 @@ CONTENT_TYPES = {
     "jsonl": "application/x-ndjson",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "zip": "application/zip",
+    "txt": "text/plain; charset=utf-8",
 }
 
 

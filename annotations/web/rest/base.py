@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.conf import settings
@@ -21,14 +22,24 @@ from annotations.web.rest.problems import ApiProblem
 
 
 class SafeJSONParser(JSONParser):
-    """Refuses JSON that is nested too deeply to be read."""
+    """Refuses JSON that is nested too deeply, or holds what no text is.
+
+    Python reads half a surrogate pair, but nothing can store it or send it back, be it as the key
+    that an error names.
+    """
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        """Return the value of the body."""
+        """Return the value of the body; raises ParseError."""
         try:
-            return super().parse(stream, media_type, parser_context)
+            value = super().parse(stream, media_type, parser_context)
+            # In one go and in C: a walk through the value would be felt on large uploads.
+            json.dumps(value, ensure_ascii=False).encode()
         except RecursionError:
             raise ParseError("The body is nested too deeply.") from None
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(error.object[error.start]):04x}"
+            raise ParseError(f"Half a surrogate pair ({half}) stands in the body.") from None
+        return value
 
 
 class StrictSerializer(serializers.Serializer[Any]):

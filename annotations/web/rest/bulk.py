@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from django.conf import settings
 from rest_framework import serializers
@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from annotations.exchange.importing import ImportReport
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.jsonlines import strictly_parsed
-from annotations.exchange.reading.source import Readable, Source, rows_source
+from annotations.exchange.reading.source import Readable, Source, rows_source, stored_source
 from annotations.exchange.writing.formats import CONTENT_TYPES
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.problems import ApiProblem, Fault, bad_field, bad_rows
@@ -32,15 +32,21 @@ Load = Callable[..., ImportReport]
 
 @dataclass
 class Lines:
-    """A body of JSON Lines, in a file that is gone once it is closed."""
+    """A body of JSON Lines, in a file without a name: it is gone when its process is."""
 
     file: IO[bytes]
     sha256: str
+    size: int
 
     @property
-    def path(self) -> Path:
-        """Where it is."""
-        return Path(self.file.name)
+    def source(self) -> Source:
+        """What reads it, each time from its beginning."""
+        return stored_source("rows.jsonl", self._opened, self.size)
+
+    def _opened(self) -> BinaryIO:
+        opened = Path(f"/dev/fd/{self.file.fileno()}").open("rb")  # noqa: SIM115
+        opened.seek(0)
+        return opened
 
 
 class RowsParser(BaseParser):
@@ -68,13 +74,13 @@ class LinesParser(BaseParser):
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
         """Return the file."""
         # Closed by the viewset when the response is made.
-        file = tempfile.NamedTemporaryFile(prefix="rows-", suffix=".jsonl")  # noqa: SIM115
+        file = tempfile.TemporaryFile()  # noqa: SIM115
         digest = hashlib.sha256()
         while chunk := stream.read(CHUNK):
             digest.update(chunk)
             file.write(chunk)
         file.flush()
-        return Lines(file, digest.hexdigest())
+        return Lines(file, digest.hexdigest(), file.tell())
 
 
 class ImportOptionsSerializer(serializers.Serializer[Any]):
@@ -162,7 +168,7 @@ class BulkViewSet(ApiViewSet):
         data = self.request.data
         try:
             if isinstance(data, Lines):
-                report = load(into, data.path, **options)
+                report = load(into, data.source, **options)
             else:
                 report = load(into, self._as_lines(rows_of(data)), **options)
         except InputError as error:

@@ -6,11 +6,17 @@ import functools
 import hashlib
 import json
 from collections.abc import Callable
+from copy import copy
 from datetime import timedelta
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from django.db import IntegrityError, transaction
+from django.http import Http404, QueryDict
+from django.urls import Resolver404, resolve
 from django.utils import timezone
+from rest_framework import status
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -28,7 +34,9 @@ def repeatable(action: Action) -> Action:
     """Let an action take an Idempotency-Key: the same request with it is answered, not done, again.
 
     Key and work are stored in one transaction: what failed leaves no key, and two at the same time
-    follow each other. The key with another request is the problem key-reused.
+    follow each other. The key with another request is the problem key-reused. An answer is given
+    again only to somebody who still sees what it is about: else the request is refused as if it
+    came for the first time.
     """
 
     @functools.wraps(action)
@@ -51,6 +59,8 @@ def repeatable(action: Action) -> Action:
                 return response
         if kept.request != wanted:
             raise ApiProblem("key-reused", "Use a new key for another request.")
+        for address in (request.path, kept.location):
+            _see(request, address)
         headers = {"Idempotency-Replayed": "true"}
         if kept.location:
             headers["Location"] = kept.location
@@ -65,6 +75,25 @@ def fingerprint(request: Request) -> str:
     body = data.sha256 if hasattr(data, "sha256") else json.dumps(data, sort_keys=True)
     asked = json.dumps([request.method, request.get_full_path(), body])
     return hashlib.sha256(asked.encode()).hexdigest()
+
+
+def _see(request: Request, address: str) -> None:
+    """Refuse where reading at an address is refused to this user by now."""
+    if not address:
+        return
+    path = urlsplit(address).path
+    try:
+        found = resolve(path)
+    except Resolver404:
+        return
+    reading = copy(request._request)
+    reading.method, reading.path = "GET", path
+    reading.GET = QueryDict("limit=1")
+    answer = found.func(reading, *found.args, **found.kwargs)
+    if answer.status_code == status.HTTP_404_NOT_FOUND:
+        raise Http404
+    if answer.status_code == status.HTTP_403_FORBIDDEN:
+        raise PermissionDenied
 
 
 def _claimed(user: int, key: str, wanted: str) -> tuple[IdempotentRequest, bool]:

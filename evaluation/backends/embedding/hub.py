@@ -31,6 +31,8 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
         raise
     except Exception as error:
         # Whatever a broken or foreign folder makes the libraries raise, it is the model's fault.
+        if brings_code(error):
+            raise BackendError(_code_of_its_own(name, what, remedy)) from error
         if folder:
             raise BackendError(
                 f"{what}: the folder {name} holds no model that can be loaded ({brief(error)}): "
@@ -41,9 +43,23 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
         with quiet():
             return load(False)
     except Exception as error:
+        if brings_code(error):
+            raise BackendError(_code_of_its_own(name, what, remedy)) from error
         raise BackendError(
             f"{what}: the model {name!r} cannot be loaded ({brief(error)}): {remedy}"
         ) from error
+
+
+def brings_code(error: BaseException) -> bool:
+    """Whether a library refused a model because its files bring code that it would have to run."""
+    return "trust_remote_code" in str(error)
+
+
+def _code_of_its_own(name: str, what: str, remedy: str) -> str:
+    return (
+        f"{what}: the model {name!r} brings program code of its own, which is never run here: "
+        f"{remedy} that needs none"
+    )
 
 
 def is_folder(name: str) -> bool:

@@ -50,6 +50,25 @@ def parse_spec(spec: str) -> EmbedderSpec:
     return EmbedderSpec(text, kind, *parts)
 
 
+def for_operators(spec: str) -> str:
+    """The kind of a SPEC that only operators may name on the site; "" for others and for none."""
+    kind = kind_of(spec)
+    return kind if kind in FOR_OPERATORS else ""
+
+
+def named_model(spec: str) -> str:
+    """The hub's name or the folder of the model that a SPEC loads; "" where it names none."""
+    return parse_spec(spec).target if kind_of(spec) == "sentence-transformers" else ""
+
+
+def kind_of(spec: str) -> str:
+    """The kind of a SPEC; "" for what is none."""
+    try:
+        return parse_spec(spec).kind
+    except EmbedderError:
+        return ""
+
+
 def get_embedder(
     spec: str = "minilm",
     precision: Precision = "float32",

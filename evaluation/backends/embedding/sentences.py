@@ -80,7 +80,9 @@ class SentenceEmbedder(Embedder):
         source = str(Path(source).expanduser()) if hub.is_folder(str(source)) else str(source)
 
         def load(local_only: bool) -> Any:
-            return library.SentenceTransformer(source, local_files_only=local_only)
+            return library.SentenceTransformer(
+                source, local_files_only=local_only, trust_remote_code=False
+            )
 
         self._model = hub.load_model(source, what, REMEDY, load).eval()
         if not hasattr(self._model, "preprocess"):

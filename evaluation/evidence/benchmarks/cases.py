@@ -21,6 +21,7 @@ from evaluation.evidence.benchmarks import (
     pages,
     robustness,
     studies,
+    workers,
 )
 from evaluation.evidence.benchmarks.report import Report
 from evaluation.evidence.benchmarks.results import CaseResult, FailedError, Findings, SkippedError
@@ -53,6 +54,7 @@ CASES: dict[str, Case] = {
     "exchange": lambda _: exchange.moved(),
     "install": lambda options: installation.installed(options.root, fresh=options.install),
     "pages": lambda options: pages.every_page(options.root),
+    "workers": lambda options: workers.who_answer(options.root),
     "asking": lambda _: asking.against_bare_loop(),
     "alarms": lambda options: alarms.cost_of_alarms(options.data),
     "robustness": lambda _: robustness.whole_volume(),

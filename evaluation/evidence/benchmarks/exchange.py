@@ -169,7 +169,7 @@ def _measure_ours(found: Measured, folder: Path, runs: int) -> None:
     from evaluation import exports
 
     held: list[float] = []
-    transaction = importing.all_or_nothing  # type: ignore[attr-defined]
+    transaction = importing.storing  # type: ignore[attr-defined]
 
     @contextmanager
     def measured(dry_run: bool) -> Iterator[None]:
@@ -178,7 +178,7 @@ def _measure_ours(found: Measured, folder: Path, runs: int) -> None:
             yield
         held.append(perf_counter() - begin)
 
-    importing.all_or_nothing = measured  # type: ignore[attr-defined]
+    importing.storing = measured  # type: ignore[attr-defined]
     exported = folder / "exported.csv"
 
     def bring(path: Path, name: str) -> Any:
@@ -189,7 +189,7 @@ def _measure_ours(found: Measured, folder: Path, runs: int) -> None:
     memory.forget_peak()
     for run in range(runs):
         _note(found, IMPORT, lambda run=run: bring(folder / "answers.csv", f"run {run}"))  # type: ignore[misc]
-    importing.all_or_nothing = transaction  # type: ignore[attr-defined]
+    importing.storing = transaction  # type: ignore[attr-defined]
     found.import_peak = memory.peak()
     found.seconds[LOCK] = held[:]
     version = _version_of("run 0")

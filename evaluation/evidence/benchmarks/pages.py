@@ -127,6 +127,7 @@ def values_of(run: Any) -> dict[str, Any]:
         "question": question,
         "question_id": question,
         "worker": grade.worker.public_id,
+        "worker_id": grade.worker.public_id,
         "model": model.public_id,
         "model_id": model.public_id,
         "prompt_id": prompt.public_id,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from statistics import median
 from typing import Any, Literal
 
 from evaluation.evidence.benchmarks.timing import Timing
@@ -106,6 +107,15 @@ def figure(setting: str, what: str, value: float, unit: str, claim: Claim | None
     """Return the row of a number that is no time."""
     value = float(value)
     return Figure(setting, what, unit, (value,), value, value, value, None, *_judged(claim, value))
+
+
+def middle_of(
+    setting: str, what: str, values: Sequence[float], unit: str, claim: Claim | None = None
+) -> Figure:
+    """Return the row of a number that was measured several times; the claim is of the median."""
+    mid = float(median(values))
+    told = tuple(map(float, values))
+    return Figure(setting, what, unit, told, mid, min(told), max(told), None, *_judged(claim, mid))
 
 
 def not_applicable(setting: str, what: str, claim: Claim, reason: str) -> Figure:

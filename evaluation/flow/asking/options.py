@@ -32,6 +32,7 @@ MODEL_SENTENCES: Mapping[str, str] = {
     "no_models": "choose the models to ask",
     "unknown_models": "{missing} of the models are not there, or not yours to ask",
     "no_spec": "{name} has no address: only its imported answers are known",
+    "model_archived": "{name} is archived: restore it on its page first",
     "model_refused": "{name}: {reason}",
     "no_prices": "{budget} needs the prices of every model: without them nobody knows what "
     "is spent ({names})",

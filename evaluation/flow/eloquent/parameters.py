@@ -5,17 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evaluation.backends import FOR_OPERATORS, BackendError, parse_spec
+from evaluation.backends import BackendError, for_operators, named_model, parse_spec
 from evaluation.flow.parameters import MOST_DRAWS, AqerParameters
 from evaluation.options import Parameters, Problem, Text, Whole, option, problem
 from evaluation.options.declaration import BASIC
-
-
-def _kind(spec: str) -> str:
-    try:
-        return parse_spec(spec).kind
-    except BackendError:
-        return ""
 
 
 def _unusable(spec: str) -> Problem | None:
@@ -24,11 +17,6 @@ def _unusable(spec: str) -> Problem | None:
     except BackendError as error:
         return problem("unreadable", "embedder", reason=str(error))
     return problem("no_file_of_vectors", "embedder") if kind == "precomputed" else None
-
-
-def _reserved(spec: str) -> str:
-    kind = _kind(spec)
-    return kind if kind in FOR_OPERATORS else ""
 
 
 @dataclass(frozen=True)
@@ -57,7 +45,8 @@ class EloquentParameters(Parameters):
             other_help="Such as sentence-transformers:paraphrase-multilingual-MiniLM-L12-v2, which "
             "knows many languages. The worker must have it. Operators may name a server as well.",
             test=_unusable,
-            reserved=_reserved,
+            reserved=for_operators,
+            loads=named_model,
             metavar="SPEC",
         ),
     )

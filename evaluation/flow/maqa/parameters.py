@@ -9,7 +9,7 @@ from evaluation.flow.maqa.spelling import FIXED, PAPER
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.maqa.consistency import EXACT, JACCARD, OVERLAP
 from evaluation.options import Choice, Parameters, Real, Text, Whole, option
-from evaluation.options.declaration import NOT_SIGNED
+from evaluation.options.declaration import NOT_SIGNED, named
 
 MOST_DRAWS = 100_000
 _OF_AQER = AqerParameters.options()
@@ -93,6 +93,7 @@ class MaqaParameters(Parameters):
             help="The name or folder of a cross-encoder that is there: two answers are then alike "
             "if either entails the other, in place of their vectors.",
             optional=True,
+            loads=named,
             metavar="NAME",
             signed_as=NOT_SIGNED,
         ),

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 
 from evaluation.flow.parameters import AqerParameters
 from evaluation.options import Parameters, Real, Text, option
-from evaluation.options.declaration import NOT_SIGNED
+from evaluation.options.declaration import NOT_SIGNED, named
 
 _OF_AQER = AqerParameters.options()
 _SHARE: dict[str, Any] = {"lowest": 0.0, "highest": 1.0}
@@ -65,6 +65,7 @@ class MultiqaParameters(Parameters):
             "say the same the one that answers the question best stands for them, in place of the "
             "one nearest their centre.",
             optional=True,
+            loads=named,
             signed_as=NOT_SIGNED,
             metavar="NAME",
         ),

@@ -22,7 +22,7 @@ from evaluation.options import (
     option,
     problem,
 )
-from evaluation.options.declaration import BASIC, DATABASE, NOT_SIGNED
+from evaluation.options.declaration import BASIC, DATABASE, NOT_SIGNED, named
 
 _OF_ASKING = AskOptions.options()
 BY_KIND = "by-kind"
@@ -111,6 +111,7 @@ class MultiqaRunOptions(MultiqaParameters):
             help="The name or folder of a cross-encoder that the worker has: question and "
             "rewording have to entail each other.",
             optional=True,
+            loads=named,
             **_here(),
         ),
     )

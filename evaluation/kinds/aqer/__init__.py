@@ -12,9 +12,10 @@ from evaluation.kinds.kind import Kind, Page
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.reports import run_report, tables
+from evaluation.reports.audit import audit_table
 from evaluation.reports.comparing.tables import groups_table, leaderboard_table
 from evaluation.steps.grading import grade_run
-from evaluation.steps.outside import problems_of_exclusion
+from evaluation.steps.outside import problems_of_workers
 
 PEOPLE, MODELS, TRUST, MORE = "People", "Models", "Trust", "More"
 
@@ -35,6 +36,7 @@ def has_company(run: Run) -> bool:
 PAGES = (
     Page("", "Decide", address="results-decision"),
     Page("people", "People and questions", address="results-people", group=PEOPLE),
+    Page("triage", "Decide about people", address="results-triage", group=PEOPLE),
     Page("alarms", "Alarms", address="results-alarms", group=PEOPLE),
     Page("heat-map", "Heat map", address="results-heat-map", group=PEOPLE),
     Page("models", "Language models", address="results-models", group=MODELS, offered=has_models),
@@ -46,6 +48,7 @@ PAGES = (
         offered=has_models,
     ),
     Page("trust", "Can I trust this?", address="results-trust", group=TRUST),
+    Page("audit", "Expert check", address="results-audit", group=TRUST),
     Page("planner", "How many more answers?", address="results-planner", group=TRUST),
     Page(
         "against",
@@ -74,6 +77,7 @@ AQER = Kind(
         "planner": tables.planner_table,
         "comparison": tables.comparisons_table,
         "alarms": tables.alarms_table,
+        "audit": audit_table,
         "leaderboard": leaderboard_table,
         "groups": groups_table,
     },
@@ -82,6 +86,6 @@ AQER = Kind(
     pages=PAGES,
     evaluate=EVALUATE,
     action="Grade",
-    check=problems_of_exclusion,
+    check=problems_of_workers,
     views=VIEWS,
 )

@@ -55,6 +55,7 @@ def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Pr
         parameters=parameters,
         output=arguments["output"],
         exclude_workers=arguments["exclude_workers"],
+        collapse_workers=arguments["collapse_workers"],
         anchors=arguments["anchors"],
     )
     return report_of_files(grade_file(request, progress), request.output)

@@ -18,9 +18,11 @@ from evaluation.flow.results import ModelRow, WorkerRow
 from evaluation.methods.aqer.scale import Ceiling
 from evaluation.models import Run
 from evaluation.options import TERMINAL
+from evaluation.reports.remedies import NAMES
 from evaluation.reports.stored_rows import (
     stored_alarms,
     stored_changes,
+    stored_gone,
     stored_models,
     stored_workers,
 )
@@ -42,7 +44,7 @@ class Told:
     Attributes
     ----------
     n_answers, n_workers, n_questions, n_iterations : how much was graded, in how many steps.
-    changes : None without remedies.
+    remedies : names of the options, in their order. changes : None without remedies.
     rest : says where the rows of a table are that the terminal leaves out.
     """
 
@@ -52,9 +54,11 @@ class Told:
     n_iterations: int
     workers: Iterable[WorkerRow]
     models: Iterable[ModelRow]
+    remedies: Sequence[str]
     changes: GradeChanges | None
     ceiling: Ceiling
     alarms: Iterable[Alarm]
+    gone: Iterable[Alarm]
     warnings: Iterable[str]
     rest: Callable[[str], str]
 
@@ -71,9 +75,11 @@ def report_of_files(graded: FileGrading, output: Path) -> str:
             n_iterations=aqer.n_iter_,
             workers=results.workers(),
             models=results.model_scores(),
+            remedies=grading.given.parameters.remedies,
             changes=grading.changes(),
             ceiling=aqer.ceiling_,
             alarms=grading.alarms.found,
+            gone=grading.alarms.gone,
             warnings=graded.warnings,
             rest=lambda table: f"in {table}.csv",
         )
@@ -90,7 +96,7 @@ def text_of(told: Told) -> str:
         _models(told.models),
         _changes(told),
         _ceiling(told.ceiling),
-        alarms_text(told.alarms, told.rest("alarms")),
+        alarms_text([*told.alarms, *told.gone], told.rest("alarms")),
         "\n".join(f"Warning: {warning}" for warning in told.warnings),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -134,13 +140,15 @@ def _models(models: Iterable[ModelRow]) -> str:
 
 
 def _changes(told: Told) -> str:
-    """Return how far the ranking is that of the plain run, and who moved most."""
+    """Return which remedies there were, how far the ranking is the plain one, who moved most."""
     changes = told.changes
     if changes is None:
         return ""
+    names = ", ".join(NAMES.get(name, name) for name in told.remedies)
+    text = f"Remedies: {names}.\nCompared with the run without them: "
     if changes.spearman is None:
-        return "Compared with the plain run: no correlation (fewer than 2 workers, or no spread)"
-    text = f"Compared with the plain run: Spearman {changes.spearman:.3f} over {changes.n} workers"
+        return f"{text}no correlation (fewer than 2 workers, or no spread)"
+    text += f"rank correlation (Spearman) {changes.spearman:.3f} over {changes.n} workers"
     movers = changes.movers()
     if not movers:
         return f"{text}; nobody's rank changed"
@@ -162,10 +170,16 @@ def _ceiling(ceiling: Ceiling) -> str:
 
 
 def alarms_text(alarms: Iterable[Alarm], where: str) -> str:
-    """Return every alarm, in the order given; `where` has the ids that are left out here."""
+    """Return every alarm, in the order given; `where` has the ids that are left out here.
+
+    Of one that a remedy answers only what became of it is told.
+    """
     lines = []
     for alarm in alarms:
-        lines.append(f"{alarm.severity.upper()} {alarm.kind}: {TERMINAL.said(alarm.message)}")
+        word = "ANSWERED" if alarm.is_answered else alarm.severity.upper()
+        became = "" if alarm.outcome is None else f"{TERMINAL.said(alarm.outcome)} "
+        said = "" if alarm.is_answered else TERMINAL.said(alarm.message)
+        lines.append(f"{word} {alarm.kind}: {became}{said}".rstrip())
         for what, ids in (("Workers", alarm.workers), ("Questions", alarm.questions)):
             if ids:
                 lines.append(f"  {what}: {_named(ids, where)}")
@@ -193,9 +207,11 @@ def report_of_run(run: Run) -> str:
             n_iterations=summary.iterations,
             workers=stored_workers(run),
             models=stored_models(run),
+            remedies=() if summary.remedies is None else summary.remedies.asked_for,
             changes=stored_changes(run),
             ceiling=summary.ceiling,
             alarms=stored_alarms(run),
+            gone=stored_gone(run),
             warnings=TERMINAL.all_said(run.warnings),
             rest=lambda _: "on the page of the run",
         )

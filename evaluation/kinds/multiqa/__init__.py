@@ -41,6 +41,7 @@ MULTIQA = Kind(
     pages=PAGES,
     named=named,
     needs_answers=False,
+    reads_answers=True,
     standing=STANDING,
     check=problems_at_start,
     evaluate=EVALUATE,

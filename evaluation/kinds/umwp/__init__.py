@@ -37,6 +37,7 @@ UMWP = Kind(
     pages=PAGES,
     judging=(LABELS,),
     needs_answers=False,
+    reads_answers=True,
     check=problems_at_start,
     evaluate=EVALUATE,
     study=STUDY,

@@ -29,8 +29,16 @@ class Command(ExportCommand):
             help="replace workers' ids, the same way in every export of this set",
         )
 
+        parser.add_argument(
+            "--checks",
+            action="store_true",
+            help="write the answers to practice and attention questions instead, which no run and "
+            "no other export has",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Choose, write, tell."""
         version = self.version_of(options)
         run = self.run_of(options, version)
-        self.write(answers(version, run, pseudonyms=options["pseudonyms"]), options)
+        how = {"pseudonyms": options["pseudonyms"], "checks": options["checks"]}
+        self.write(answers(version, run, **how), options)

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from evaluation.exports import ChoiceError, chosen_run
-from evaluation.exports.choosing import LATEST
+from evaluation.exports.choosing import RECORD
 from evaluation.exports.consensus import write
 from evaluation.management.exporting import ExportCommand
 from evaluation.reports import consensus_report
@@ -31,7 +31,10 @@ class Command(ExportCommand):
             "--output", type=Path, required=True, metavar="DIR", help="a folder, or a file.zip"
         )
         parser.add_argument(
-            "--run", default=LATEST, metavar="ID|latest", help="whose consensus (%(default)s)"
+            "--run",
+            default=RECORD,
+            metavar="ID|record|latest",
+            help="whose consensus (%(default)s: the run that counts for the set, or the latest)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

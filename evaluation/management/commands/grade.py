@@ -27,7 +27,7 @@ class Command(RunCommand):
         """SET, the options of a grading, and whether to wait."""
         super().add_arguments(parser)
         add_option_arguments(parser, AqerParameters, files=False, groups={REMEDIES: COMPARED})
-        parser.add_argument("--no-wait", action="store_true", help="queue the run and end")
+        self.add_run_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue, watch, print."""

@@ -27,9 +27,8 @@ class Command(RunCommand):
             of_kind = kinds.add_parser(kind.name, help=kind.words, description=kind.words)
             super().add_arguments(of_kind)
             add_option_arguments(of_kind, kind.options, files=False)
-            add = of_kind.add_argument
-            add("--no-wait", action="store_true", help="queue the run and end")
-            add(
+            self.add_run_arguments(of_kind)
+            of_kind.add_argument(
                 "--output",
                 type=Path,
                 metavar="PLACE",

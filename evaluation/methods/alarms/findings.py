@@ -176,9 +176,31 @@ def _of_questions(survey: Survey) -> list[Finding]:
             found.threshold,
             questions=found.listed,
             exhibits=of_questions(survey.pairs, found),
-            figures={"n_tested": found.n_tested},
+            figures={"n_tested": found.n_tested, **_of_crowd(survey)},
         )
     ]
+
+
+def _of_crowd(survey: Survey) -> dict[str, float | None]:
+    """Return how far the camps on questions are those of the crowd, where these ring as well."""
+    if not survey.camps.rings:
+        return {}
+    return {"same_as_crowd": same_camps(survey.questions.camps, survey.camps.members)}
+
+
+def same_camps(
+    of_questions: Sequence[tuple[Integers, Integers]], camps: Sequence[Integers]
+) -> float | None:
+    """Return how many answers to questions with camps fall as the camps of the crowd do, 0 to 1.
+
+    None where the crowd has no two camps, or nobody in one of them answered.
+    """
+    alike = n = 0
+    for larger, smaller in of_questions if len(camps) == 2 else ():
+        both = [[len(np.intersect1d(part, camp)) for camp in camps] for part in (larger, smaller)]
+        alike += max(both[0][0] + both[1][1], both[0][1] + both[1][0])
+        n += sum(map(sum, both))
+    return alike / n if n else None
 
 
 def _of_ranking(survey: Survey) -> list[Finding]:

@@ -57,7 +57,8 @@ class RankingStatistic:
 def leverage(aqer: AQER) -> RankingStatistic:
     """Return the least Spearman correlation of the others' raw scores when one worker is left out.
 
-    Over supported workers, with the run's own rules from equal weights. In a crowd of more than 60
+    Over supported workers, with the run's own rules from equal weights, or from those that an
+    electorate starts with. In a crowd of more than 60
     workers those are tried who have three times the mean voting weight, the heaviest 20 of them.
     """
     ranked = aqer.supported_ & ~np.isnan(aqer.raw_)
@@ -74,12 +75,14 @@ def leverage(aqer: AQER) -> RankingStatistic:
         if not len(tried):
             return RankingStatistic(None, LEVERAGE, "nobody_outweighs_others")
     least, worker = np.inf, None
+    given = aqer.fitted_.crowd.rules.electorate.start
     step = max(1, AT_ONCE // len(aqer.mean_vote_.cells))
     for begin in range(0, len(tried), step):
         left_out = tried[begin : begin + step]
         copies = np.ones((m, len(left_out)))
         copies[left_out, np.arange(len(left_out))] = 0.0
-        raw = aqer.restarted(copies / (m - 1), copies)
+        start = copies if given is None else copies * given[:, None]
+        raw = aqer.restarted(start / start.sum(axis=0), copies)
         for code, column in zip(left_out.tolist(), raw.T, strict=True):
             others = ranked.copy()
             others[code] = False

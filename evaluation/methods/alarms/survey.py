@@ -69,6 +69,7 @@ def survey(
     models: Iterable[ModelSpeech] = (),
     vectors: Vectors | None = None,
     other_reason: str = NO_OTHER_GRADER,
+    ranked: AQER | None = None,
 ) -> Survey:
     """Look at a fitted run.
 
@@ -76,6 +77,8 @@ def survey(
     ----------
     other_raw : (M,) raw scores of the same workers by another grader; `other_reason` says why
         there are none.
+    ranked : the grading whose ranking people use, if it is another one than `aqer`; its draws say
+        how steady the ranking is.
     models : answers of language models, in the space of `vectors` (N, d), those of the workers.
     """
     vote = aqer.mean_vote_
@@ -98,7 +101,7 @@ def survey(
         questions=question_camps(vote, aqer.seed),
         starts=ranking.start_agreement(aqer, found.members) if found.rings else None,
         leverage=ranking.leverage(aqer),
-        stability=ranking.stability(aqer.draw_agreement_),
+        stability=ranking.stability((ranked or aqer).draw_agreement_),
         concentration=ranking.concentration(aqer.weights_),
         disagreement=disagreement,
         models=tuple(likeness),

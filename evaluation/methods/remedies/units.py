@@ -1,7 +1,8 @@
 """Who stands behind a vote: a worker for itself, a group of copies as one unit, or nobody.
 
-A unit answers a question with the medoid of its members' answers: the one that is nearest to the
-others. What does not vote is graded all the same, see `bystanders`.
+A unit answers a question as the member who is known to have been first (`sources`), else with the
+medoid of its members' answers: the one that is nearest to the others. What does not vote is graded
+all the same, see `bystanders`.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ def units_of(
     n_workers: int,
     excluded: Sequence[int] | Integers = (),
     groups: Sequence[Integers] = (),
+    sources: Sequence[int | None] = (),
     *,
     euclidean: bool = False,
 ) -> Units:
@@ -85,6 +87,8 @@ def units_of(
     vectors : (N, d). worker, question : (N,) codes.
     excluded : codes of workers who do not vote. groups : codes of the workers of each group, which
         share nobody with each other nor with the excluded.
+    sources : of each group the code of the member who was first, whose answers vote; None where
+        nobody knows, () where nobody knows of any.
     euclidean : medoids by distance, not by cosine.
 
     Raises
@@ -97,10 +101,15 @@ def units_of(
     for group in groups:
         owner[group] = group[0]
     votes = owner[worker] != NOBODY
-    for group in groups:
+    for group, source in zip(groups, sources or [None] * len(groups), strict=True):
         mine = np.flatnonzero(np.isin(worker, group))
         votes[mine] = False
-        votes[medoids(vectors, worker, question, mine, euclidean=euclidean)] = True
+        if source is not None:
+            own = mine[worker[mine] == source]
+            votes[own] = True
+            mine = mine[~np.isin(question[mine], question[own])]
+        if len(mine):
+            votes[medoids(vectors, worker, question, mine, euclidean=euclidean)] = True
     rows = np.flatnonzero(votes)
     unit, owners = codes_of(owner[worker[rows]])
     heads = [int(group[0]) for group in groups]

@@ -3,10 +3,12 @@
 - `report`: alarms worst first, of a run, of one worker or of one question in it.
 - `evidence`: one alarm with texts side by side.
 - `marks`: alarms as marks beside the names of people.
+- `outcomes`: what became of alarms after a remedy, and since the run before.
 """
 
 from evaluation.reports.alarms.evidence import AlarmEvidence, Exhibit, Review, Shown, alarm_evidence
 from evaluation.reports.alarms.marks import Mark, Marks, all_marks, marks_of
+from evaluation.reports.alarms.outcomes import Became, OutcomesReport, outcomes_report
 from evaluation.reports.alarms.report import (
     AlarmEntry,
     AlarmsReport,
@@ -20,10 +22,12 @@ __all__ = [
     "AlarmEntry",
     "AlarmEvidence",
     "AlarmsReport",
+    "Became",
     "Check",
     "Exhibit",
     "Mark",
     "Marks",
+    "OutcomesReport",
     "Review",
     "Shown",
     "alarm_counts",
@@ -32,4 +36,5 @@ __all__ = [
     "all_alarms",
     "all_marks",
     "marks_of",
+    "outcomes_report",
 ]

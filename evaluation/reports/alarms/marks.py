@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from evaluation.models import Alarm, Run
+from evaluation.models.alarms import SETTLED
 from evaluation.words.alarms import IN_PART, SEVERITIES, brief, case_of
 
 # Cases that say something about a person, not about the crowd; the others are no mark.
@@ -60,7 +61,7 @@ def all_marks(run: Run) -> Marks:
 
 def _named(run: Run) -> QuerySet[Alarm]:
     named = Alarm.objects.filter(run=run, severity__in=TOLD, workers__isnull=False)
-    return named.exclude(state=Alarm.State.DISMISSED)
+    return named.exclude(SETTLED)
 
 
 def _marks(rows: QuerySet[Alarm]) -> Marks:

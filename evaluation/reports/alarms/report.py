@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, F, IntegerField, OuterRef, QuerySet, Subquery, Window
 from django.db.models.functions import Coalesce, RowNumber
 
-from evaluation.flow.aqer_summary import summary_of
+from evaluation.flow.aqer_summary import Looked, summary_of
+from evaluation.methods.alarms.ranking import STABLE
 from evaluation.models import Alarm, Run
 from evaluation.reports.about import RunAbout, about
 from evaluation.words.alarms import SEVERITIES, case_of, measured, title_of
 from evaluation.words.message import Message
 from evaluation.words.reasons import why_not_checked
 
-DISMISSED = "dismissed"
+DISMISSED, ANSWERED = "dismissed", "answered"
 # Alarms that one page lists, and names that an alarm in a list spells out.
 MOST = 50
 NAMED = 6
@@ -43,6 +44,8 @@ class AlarmEntry:
     n_workers, n_questions : whom and what it is about, 0 for the whole crowd; `workers` and
         `questions` are the first of them.
     state : what people made of it: open, examined, remedied or dismissed.
+    outcome : what became of it after a remedy; None in a run without remedies.
+    answered : whether a remedy of this run takes care of it and nobody opened it again.
     """
 
     place: int
@@ -57,6 +60,8 @@ class AlarmEntry:
     workers: tuple[Named, ...] = ()
     questions: tuple[Named, ...] = ()
     state: str = Alarm.State.OPEN.value
+    outcome: Message | None = None
+    answered: bool = False
 
     @property
     def title(self) -> str:
@@ -91,13 +96,17 @@ class AlarmEntry:
 
 @dataclass(frozen=True)
 class Check:
-    """A statistic that was looked at; None with a reason where it is undefined."""
+    """A statistic that was looked at; None with a reason where it is undefined.
+
+    `is_answered` says that it rings, and that remedies of the run answer all that rings by it.
+    """
 
     name: str
     statistic: float | None
     threshold: float | None
     rings: bool
     reason: str | None
+    is_answered: bool = False
 
     @property
     def title(self) -> str:
@@ -145,14 +154,20 @@ class AlarmsReport:
 def alarm_counts(run: Run) -> dict[str, int] | None:
     """Return how many alarms of each severity a run has, by one query; None if it never looked.
 
-    Those that somebody dismissed with a reason are counted as `dismissed`, and nowhere else.
+    Those that somebody dismissed with a reason are counted as `dismissed`, those that a remedy of
+    the run answers as `answered`, and nowhere else.
     """
     if summary_of(run).alarm_checks is None:
         return None
-    rows = Alarm.objects.filter(run=run).order_by().values("severity", "state")
+    columns = ("severity", "state", "answered")
+    rows = Alarm.objects.filter(run=run).order_by().values(*columns)
     counts: dict[str, int] = {}
-    for severity, state, n in rows.annotate(n=Count("pk")).values_list("severity", "state", "n"):
-        name = DISMISSED if state == Alarm.State.DISMISSED else severity
+    for severity, state, answered, n in rows.annotate(n=Count("pk")).values_list(*columns, "n"):
+        name = severity
+        if state == Alarm.State.DISMISSED:
+            name = DISMISSED
+        elif answered and state != Alarm.State.OPEN:
+            name = ANSWERED
         counts[name] = counts.get(name, 0) + n
     return counts
 
@@ -174,7 +189,10 @@ def alarms_report(
         rows = rows.filter(workers__public_id=worker)
     if question is not None:
         rows = rows.filter(questions__public_id=question)
-    found = list(_entries(rows))
+    # What a remedy answers comes last.
+    found = sorted(_entries(rows), key=lambda entry: entry.answered)
+    open_names = {name for entry in found if not entry.answered for name in _checks_of(entry)}
+    any_answered = any(entry.answered for entry in found)
     counts: dict[str, int] = {}
     for entry in found:
         counts[entry.severity] = counts.get(entry.severity, 0) + 1
@@ -189,16 +207,32 @@ def alarms_report(
         alarms=listed,
         counts=counts,
         checks=[
-            Check(
-                name=check.check,
-                statistic=check.statistic,
-                threshold=check.threshold,
-                rings=check.rings,
-                reason=check.reason,
+            replace(
+                check,
+                is_answered=check.rings and any_answered and check.name not in open_names,
             )
-            for check in looked or ()
+            for check in (_check(one, summary_of(run).draw_agreement) for one in looked or ())
         ],
     )
+
+
+def _checks_of(entry: AlarmEntry) -> tuple[str, ...]:
+    """Return the names of the checks that an alarm rings by."""
+    if entry.case == "two_camps":
+        return ("two_camps", "agreement_of_starts")
+    return ("copies",) if entry.kind in ("copies", "clique") else (entry.case,)
+
+
+def _check(looked: Looked, agreement: float | None) -> Check:
+    """Return a check as it was made.
+
+    Runs with remedies once looked for draws of the plain crowd, which has none, and said that how
+    steady the ranking is could not be checked; what their own draws say (`agreement`) is known.
+    """
+    statistic, rings, reason = looked.statistic, looked.rings, looked.reason
+    if looked.check == "unstable_ranking" and statistic is None and agreement is not None:
+        statistic, rings, reason = agreement, agreement < (looked.threshold or STABLE), None
+    return Check(looked.check, statistic, looked.threshold, rings, reason)
 
 
 def all_alarms(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]]:
@@ -234,6 +268,8 @@ def entry_of(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
         n_workers=n_workers,
         n_questions=n_questions,
         state=alarm.state,
+        outcome=None if alarm.outcome is None else Message.of(alarm.outcome),
+        answered=alarm.answered and alarm.state != Alarm.State.OPEN,
     )
 
 

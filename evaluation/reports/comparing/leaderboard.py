@@ -7,6 +7,7 @@ same.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -14,10 +15,12 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 
 from annotations.models import QuestionSet
+from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.inference.corrections import Correction
-from evaluation.models import LanguageModel, LLMResponse, LLMScore, Run
+from evaluation.models import LanguageModel, LLMResponse, LLMScore, Run, RunOfRecord
 from evaluation.models.runs import GRADING
 from evaluation.reports.about import RunAbout, about
+from evaluation.reports.called import all_called
 from evaluation.reports.comparing.costs import NOTHING, Costs, costs_of
 from evaluation.reports.comparing.related import Relation, related
 from evaluation.reports.comparing.verdicts import leader_verdict
@@ -69,11 +72,13 @@ class OtherScores:
 
     Attributes
     ----------
+    called : its name, else what differs from the defaults, else its date.
     same_exemplars : whether its scores may be put beside those of the leaderboard.
     scores : one for each row of the leaderboard, None where the run had no such model.
     """
 
     run: UUID
+    called: str
     version: int
     created_at: datetime
     same_exemplars: bool
@@ -113,10 +118,22 @@ class LeaderboardReport:
 def runs_of(question_set: QuestionSet) -> list[Run]:
     """Return the runs of a set whose models can be compared, newest first, at most 50."""
     return list(
-        Run.objects.filter(version__question_set=question_set, kind=GRADING, state=Run.State.DONE)
+        Run.objects.filter(
+            version__question_set=question_set,
+            kind=GRADING,
+            state=Run.State.DONE,
+            archived_at=None,
+        )
         .select_related("version__question_set")
         .order_by("-pk")[:50]
     )
+
+
+def run_compared(runs: Sequence[Run]) -> Run | None:
+    """Return the run of record among those of a set, else the newest; None without any."""
+    of_record = RunOfRecord.objects.filter(run__in=runs).values_list("run_id", flat=True)
+    ids = set(of_record)
+    return next((run for run in runs if run.pk in ids), runs[0] if runs else None)
 
 
 def leaderboard_report(run: Run, correction: Correction = HOLM) -> LeaderboardReport:
@@ -205,17 +222,19 @@ def _other_runs(run: Run, rows: list[ModelRow]) -> list[OtherScores]:
         "run_id", "model__public_id", "score"
     )
     scores = {(of_run, model): score for of_run, model, score in scored}
+    names = all_called([(other, AqerParameters) for other in kept])
     own = Exemplars.of(run)
     return [
         OtherScores(
             run=other.public_id,
+            called=name.title,
             version=other.version.number,
             created_at=other.created_at,
             same_exemplars=other.pk == run.pk or own.same_as(Exemplars.of(other)),
             is_shown=other.pk == run.pk,
             scores=[scores.get((other.pk, row.model)) for row in rows],
         )
-        for other in kept
+        for other, name in zip(kept, names, strict=True)
     ]
 
 

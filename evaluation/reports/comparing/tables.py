@@ -17,7 +17,7 @@ LEADERBOARD = (
     *("score_answered", "n", "n_answered", "percentile", "human_ceiling"),
     *("n_better", "n_worse", "n_alike", "seconds", "cost", "total_cost", "tokens", "reason"),
 )
-GROUPS = ("by", "group", "model", "score", "low", "high", "n", "small")
+GROUPS = ("by", "group", "model", "score", "score_low", "score_high", "n", "small")
 PAIR_GROUPS = (
     *("by", "group", "n", "small", "model_a", "score_a", "model_b", "score_b"),
     *("difference", "low", "high", "adjusted_p_value", "smallest_detectable", "reason"),

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from evaluation.methods.alarms.ranking import STABLE
 from evaluation.methods.aqer.estimator import FEWEST_WORKERS
 from evaluation.methods.aqer.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
+from evaluation.methods.inference.resampled import Estimated
 from evaluation.words.message import Message
 from evaluation.words.trust import LEVELS, TITLES
 
@@ -27,9 +28,13 @@ USUAL_ANSWERS = 6
 # Parts of all workers or questions beyond which something concerns the crowd and not a few.
 SOME, MOST = 0.1, 0.5
 STEADY = 0.9
-# Fewer graded answers say nothing about agreement with experts; the levels are a rule of thumb.
+# Fewer graded answers say nothing about agreement with experts: with 20 a correlation of .7 is
+# known to about a quarter. The levels are a rule of thumb; that of good also asks of the interval
+# to be above the level of bad.
 FEWEST_JUDGED = 20
 AGREES, DISAGREES = 0.5, 0.2
+# Below it two experts hardly agree with each other (Landis and Koch 1977: fair at best).
+APART = 0.4
 
 
 @dataclass(frozen=True)
@@ -146,7 +151,8 @@ def of_stability(agreement: float | None) -> Fact:
 def of_alarms(counts: Mapping[str, int] | None) -> Fact:
     """Judge the alarms by severity; None for a run that did not look for any.
 
-    `counts` has those that were dismissed with a reason as `dismissed`.
+    `counts` has those that were dismissed with a reason as `dismissed`, and those that a remedy of
+    the run answers as `answered`.
     """
     if counts is None:
         return Fact("alarms", "unknown", "not_looked")
@@ -155,6 +161,9 @@ def of_alarms(counts: Mapping[str, int] | None) -> Fact:
         return Fact("alarms", "bad", "ring", {"count": alarms})
     if notices := counts.get("notice", 0):
         return Fact("alarms", "care", "notices", {"count": notices})
+    if answered := counts.get("answered", 0):
+        values = {"count": answered, "dismissed": dismissed}
+        return Fact("alarms", "good", "answered", values)
     if dismissed:
         return Fact("alarms", "good", "dismissed", {"count": dismissed})
     return Fact("alarms", "good", "silent")
@@ -198,27 +207,45 @@ def of_shortness(warning: Message | None) -> Fact:
 
 
 def of_experts(
-    pairs: Sequence[tuple[float, float]], correlation: float | None, chose: bool
+    agreement: Estimated,
+    chose: bool = False,
+    experts: int = 1,
+    kappa: float | None = None,
+    sampled: bool = False,
 ) -> Fact:
     """Judge the agreement with experts.
 
     Parameters
     ----------
-    pairs : score and mean expert's grade of each judged answer. correlation : Pearson's, of them.
+    agreement : Pearson's correlation of scores with the mean grade of each judged answer.
     chose : whether these grades also chose this ranking, so that they cannot confirm it.
+    experts : who graded. kappa : of two of them with each other, None for one alone.
+    sampled : whether the answers were drawn at random.
     """
-    values = {"count": len(pairs), "correlation": correlation, "fewest": FEWEST_JUDGED}
+    correlation = agreement.value
+    values = {
+        "count": agreement.n,
+        "correlation": correlation,
+        "low": agreement.low,
+        "high": agreement.high,
+        "fewest": FEWEST_JUDGED,
+        "experts": experts,
+        "kappa": kappa,
+        "apart": kappa is not None and kappa < APART,
+        "sampled": sampled,
+    }
     level: Level = "unknown"
-    if not pairs:
+    if not agreement.n:
         case = "nobody"
     elif chose:
         case = "chose"
     elif correlation is None:
         case = "no_spread"
-    elif len(pairs) < FEWEST_JUDGED:
+    elif agreement.n < FEWEST_JUDGED:
         case = "too_few"
     elif correlation >= AGREES:
-        level, case = "good", "agree"
+        sure = agreement.low is not None and agreement.low >= DISAGREES
+        level, case = ("good", "agree") if sure else ("care", "unsure")
     else:
         level, case = "bad" if correlation < DISAGREES else "care", "differ"
     return Fact("experts", level, case, values)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.db.models import Avg, Count, Max
+from django.db.models import Count
 
 from evaluation.flow.aqer_summary import summary_of
-from evaluation.methods.statistics.correlation import pearson
-from evaluation.models import ExemplaryAnswer, HumanJudgement, Run
+from evaluation.models import ExemplaryAnswer, Run
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.alarms import alarm_counts
+from evaluation.reports.judged_answers import ExpertsCheck, experts_check
 from evaluation.reports.run import RunReport, run_report
 from evaluation.reports.trust import facts
 from evaluation.reports.trust.facts import WORST_FIRST, Fact, Verdict
@@ -47,9 +47,7 @@ def _facts(run: Run, report: RunReport) -> Iterator[Fact]:
     yield facts.of_stability(summary_of(run).draw_agreement)
     yield _language(run, report)
     yield facts.of_shortness(_warning(report, "short_answers"))
-    pairs = _judged(run)
-    agreement = pearson([score for score, _ in pairs], [grade for _, grade in pairs])
-    yield facts.of_experts(pairs, agreement, bool(run.parameters.get("anchors")))
+    yield fact_of_experts(experts_check(run))
     for fact in (
         facts.of_truncation(_warning(report, "truncated")),
         facts.of_changes(report.changed.has_changed),
@@ -80,14 +78,8 @@ def _warning(report: RunReport, code: str) -> Message | None:
     return next((warning for warning in report.warnings if warning.code == code), None)
 
 
-def _judged(run: Run) -> list[tuple[float, float]]:
-    """Return the score of each answer that experts graded, and the mean of their grades."""
-    rows = (
-        HumanJudgement.objects.filter(
-            response__scores__run=run, response__scores__score_leave_one_out__isnull=False
-        )
-        .order_by()
-        .values("response_id")
-        .annotate(mean=Avg("grade"), score=Max("response__scores__score_leave_one_out"))
-    )
-    return list(rows.values_list("score", "mean"))
+def fact_of_experts(check: ExpertsCheck) -> Fact:
+    """Return what experts' grades say of a run as one of the facts."""
+    pair = check.agreement
+    kappa = pair.found.kappa.value if pair else None
+    return facts.of_experts(check.answers, check.chose, check.n_experts, kappa, check.sampled)

@@ -6,14 +6,17 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest
 
+from annotations.models import rights
 from annotations.web.query import public_id
 from annotations.web.scope import visible_or_404
 from evaluation.charts import Chart
 from evaluation.charts.against import against_chart
 from evaluation.models import Run
+from evaluation.models.runs import GRADING
 from evaluation.reports.against import AgainstReport, against_report, other_runs
 from evaluation.reports.alarms import alarm_counts
 from evaluation.site.results.page import Context, results_page, status_link, worker_link
+from evaluation.site.results.remedies import decided
 
 
 @results_page("evaluation/against.html")
@@ -28,7 +31,10 @@ def against(request: HttpRequest, run: Run) -> Context:
         done = next((entry.run for entry in runs if entry.is_done), None)
         other = None if done is None else _found(request, run, done)
     report = against_report(run, other) if other and _is_done(other) else None
+    movers = report.movers if report else []
+    may = rights(request.user, run.version.question_set).edit
     return {
+        **decided(run, [mover.worker for mover in movers], may),
         "title": f"Runs of {run.version.question_set.name} compared",
         "runs": runs,
         "other": other,
@@ -66,7 +72,7 @@ def picture(report: AgainstReport, run: Run) -> Chart | None:
 def _found(request: HttpRequest, run: Run, wanted: UUID) -> Run:
     """A run of the same set that the user may see, and not this one."""
     runs = Run.objects.select_related("version__question_set").exclude(pk=run.pk)
-    of_set = runs.filter(version__question_set=run.version.question_set_id)
+    of_set = runs.filter(version__question_set=run.version.question_set_id, kind=GRADING)
     return visible_or_404(request, of_set, wanted)
 
 

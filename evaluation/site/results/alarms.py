@@ -17,11 +17,13 @@ from annotations.web.query import number
 from annotations.web.scope import RefusedError
 from evaluation.flow.aqer_summary import AqerSummary
 from evaluation.models import Alarm, Run
-from evaluation.reports.alarms import alarm_evidence, alarms_report
+from evaluation.reports.alarms import alarm_evidence, alarms_report, outcomes_report
+from evaluation.reports.signals import signals_of
 from evaluation.reviewing import LONGEST_NOTE, ReviewError, State, remedying, review
 from evaluation.site.results.page import Context, kind_or_404, results_page, way_here
-from evaluation.site.results.remedies import remedies_for, without_each
+from evaluation.site.results.remedies import decided, remedies_for, without_each
 from evaluation.site.runs import run_or_404
+from evaluation.words.message import Message
 
 # Later runs that may have remedied it.
 RUNS_OFFERED = 50
@@ -69,7 +71,11 @@ class ReviewForm(forms.Form):
 def alarms(request: HttpRequest, run: Run) -> Context:
     """Show what rang and what was looked at."""
     report = alarms_report(run)
-    return {"title": f"Alarms of {report.about.name}", "alarms": report}
+    return {
+        "title": f"Alarms of {report.about.name}",
+        "alarms": report,
+        "outcomes": outcomes_report(run),
+    }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -119,11 +125,14 @@ def _page(request: HttpRequest, run: Run, place: int, form: ReviewForm | None = 
     may = rights(request.user, run.version.question_set).edit
     above = reverse("admin:results-alarms", kwargs={"run": run.public_id})
     return {
+        **decided(run, [row.worker for row in evidence.workers.rows], may),
         "title": evidence.alarm.title,
         "breadcrumbs": [*way_here(run), ("Alarms", above)],
         "evidence": evidence,
         "alarm": evidence.alarm,
         "remedies": remedies_for(run, evidence.alarm, may),
+        "signals": signals_of(run, [row.worker for row in evidence.workers.rows]),
+        "limits": Message("signals.limits"),
         "without": without_each(run, evidence.workers.rows, may),
         "form": (form or ReviewForm(run)) if may else None,
     }

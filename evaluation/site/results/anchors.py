@@ -71,7 +71,7 @@ def _suggest(request: HttpRequest, run: Run) -> HttpResponse:
         parameters_of(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
     )
     try:
-        started = lifecycle.queue(run.version, user_id(request), parameters)
+        started = lifecycle.queue(run.version, user_id(request), parameters, made_from=run)
     except OptionError as error:
         return _refused(request, run, error)
     messages.success(
@@ -85,9 +85,7 @@ def _ask(request: HttpRequest, run: Run) -> HttpResponse:
     asked = request.POST.get("expert", "")
     me = user_id(request)
     expert = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 12 else 0
-    is_expert = Share.objects.filter(
-        question_set=run.version.question_set, user=expert, role=Share.Role.EXPERT
-    ).exists()
+    is_expert = Share.objects.of_experts(run.version.question_set).filter(user=expert).exists()
     if expert != me and not is_expert:
         messages.error(request, "Choose an expert with whom the set is shared.")
         return redirect(_address(run))
@@ -104,7 +102,7 @@ def _grade(request: HttpRequest, run: Run) -> HttpResponse:
         parameters_of(run.parameters), anchors=True, suggest_anchors=0, camps=False
     )
     try:
-        started = lifecycle.queue(run.version, user_id(request), parameters)
+        started = lifecycle.queue(run.version, user_id(request), parameters, made_from=run)
     except OptionError as error:
         return _refused(request, run, error)
     return redirect("admin:run", started.public_id)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.urls import reverse
 
 from annotations.models import rights
 from evaluation.kinds import kind_named
-from evaluation.models import Run
+from evaluation.models import Run, WorkerVerdict
+from evaluation.reports.alarms import outcomes_report
 from evaluation.reports.decision import Step, decision
 from evaluation.reports.remedies import remedies_report
+from evaluation.reports.triage.verdicts import made_by
 from evaluation.site.results.page import Context, results_page, way_here
-from evaluation.site.results.remedies import without_each
+from evaluation.site.results.remedies import (
+    asked_what_if,
+    decided,
+    without_each,
+    without_one,
+)
 from evaluation.site.starting import start_link
 
 ASK = "ask"
@@ -30,17 +38,37 @@ class NextStep:
 
 @results_page("evaluation/decision.html")
 def decide(request: HttpRequest, run: Run) -> Context:
-    """Show whether to believe the run, whom to keep, whom to look at, and which model is best."""
+    """Show whether to believe the run, whom to keep, whom to look at, and which model is best.
+
+    `without` in the address names whom to leave out on trial.
+    """
     found = decision(run)
+    tried = asked_what_if(request, run)
     may = rights(request.user, run.version.question_set).edit
+    made = made_by(run)
+    shown = [person.row.worker for person in (*found.best, *found.look_at)]
     return {
+        **decided(run, shown, may),
+        **made,
+        "decided_in": _decided_in(run, made["made_of"]),
         "title": f"Results of {found.about.name}",
         "breadcrumbs": way_here(run)[:1],
         "report": found,
         "remedies": remedies_report(run),
+        "outcomes": outcomes_report(run),
         "next": _next_step(run, found.step, may),
+        "may": may,
         "without": without_each(run, [person.row for person in found.look_at], may),
+        "what_if": tried,
+        "what_if_link": without_one(run, tried.worker, tried.name) if tried and may else "",
     }
+
+
+def _decided_in(run: Run, made_of: Run | None) -> UUID | None:
+    """Return the run whose decisions lists for panels are made of; None where nobody decided."""
+    if WorkerVerdict.counting(run).exists():
+        return run.public_id
+    return made_of.public_id if made_of else None
 
 
 def _next_step(run: Run, step: Step, may: bool) -> NextStep:

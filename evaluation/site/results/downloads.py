@@ -26,6 +26,7 @@ from evaluation.kinds import RunSummary
 from evaluation.kinds.data_sheets import data_workbook, data_zip
 from evaluation.models import Run
 from evaluation.reports import answer_map, models_report, run_report
+from evaluation.reports.called import file_of
 from evaluation.reports.comparing.groups import GROUPED_BY
 from evaluation.reports.comparing.tables import pair_groups_table
 from evaluation.reports.planner import planner_report
@@ -133,7 +134,7 @@ def table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
         raise Http404("there is no such table")
     form = choice(request.GET, "format", FORMATS, "csv")
     found = make(run)
-    return download(FORMATS[form](found.header, found.rows), _name(run, name), form)
+    return download(FORMATS[form](found.header, found.rows), file_of(run, name), form)
 
 
 @partial(results_file, summary=RunSummary)
@@ -143,7 +144,7 @@ def data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     made = {"zip": data_zip, "xlsx": data_workbook}.get(form)
     if made is None:
         raise Http404("there is no such form")
-    return download(made(kind, run), _name(run, "results"), form)
+    return download(made(kind, run), file_of(run, "results"), form)
 
 
 @results_file
@@ -175,13 +176,9 @@ def _picture(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:
     return HttpResponse(
         chart.standalone(captions),
         content_type="image/svg+xml",
-        headers=attached(f"{_name(run, chart.name)}.svg"),
+        headers=attached(f"{file_of(run, chart.name)}.svg"),
     )
 
 
 def _table(run: Run, name: str, table: Table) -> StreamingHttpResponse:
-    return download(csv_chunks(table.header, table.rows), _name(run, name), "csv")
-
-
-def _name(run: Run, name: str) -> str:
-    return f"crowdgrade-{name}-{run.public_id.hex[-8:]}"
+    return download(csv_chunks(table.header, table.rows), file_of(run, name), "csv")

@@ -111,11 +111,9 @@ def _judging(run: Run, name: str) -> Judging:
 
 def _form(request: HttpRequest, run: Run, judging: Judging) -> AskForm:
     me = user_id(request)
-    shares = Share.objects.filter(
-        question_set=run.version.question_set, role=Share.Role.EXPERT, user__is_active=True
-    )
+    shares = Share.objects.of_experts(run.version.question_set)
     people = [
-        *shares.order_by("user__username").exclude(user=me).values_list("user", "user__username"),
+        *shares.exclude(user=me).values_list("user", "user__username"),
         (me, f"{request.user.get_username()} (you)"),
     ]
     seeds = run.exhibits.filter(judging=judging.name).values_list("seed", flat=True)

@@ -15,10 +15,19 @@ from django.views.decorators.http import require_safe
 
 from annotations.web.pages import Breadcrumbs
 from evaluation.flow.aqer_summary import AqerSummary
-from evaluation.kinds import Kind, Page, RunSummary, UnknownKindError, kind_of
+from evaluation.kinds import (
+    Kind,
+    Page,
+    RunSummary,
+    UnknownKindError,
+    kind_of,
+    options_of,
+)
 from evaluation.models import Run
+from evaluation.models.runs import GRADING
 from evaluation.options import SITE
 from evaluation.reports import about
+from evaluation.reports.called import called
 from evaluation.site.runs import run_or_404
 
 Context = dict[str, Any]
@@ -126,6 +135,7 @@ def results_page(
                 "kind": kind,
                 "tabs": tabs_of(kind, found, request.path),
                 "about": about(found, kind.options),
+                "is_of_record": found.kind == GRADING and hasattr(found, "of_record"),
                 "status_link": status_link(found),
             }
             own = shown(request, found, **ids)
@@ -158,7 +168,7 @@ def way_here(run: Run) -> Breadcrumbs:
     """Return the pages above the ones of a worker, a question or the models."""
     return [
         (run.version.question_set.name, question_set_link(run)),
-        ("Results", results_link(run)),
+        (called(run, options_of(run)).title, results_link(run)),
     ]
 
 

@@ -19,6 +19,7 @@ from evaluation.reports.alarms import alarms_report, marks_of
 from evaluation.reports.answer_map import Axes
 from evaluation.reports.question import answer_rows
 from evaluation.site.results.page import Context, results_page, worker_link
+from evaluation.site.results.remedies import decided
 
 
 @results_page("evaluation/question.html")
@@ -35,6 +36,7 @@ def question(request: HttpRequest, run: Run, question: UUID) -> Context:
         "title": f"Question {report.name}",
         "report": report,
         "alarms": alarms_report(run, question=report.question),
+        **decided(run, [answer.worker for answer in report.answers.rows], False),
         "marks": marks_of(run, [answer.worker for answer in report.answers.rows]),
         "chart": answers(run, question, report),
         "map": MapCard.of(run, places) if places else None,

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.http import Http404, HttpRequest
 from django.urls import reverse
 
+from annotations.web.query import public_id
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import Alarm, Run
 from evaluation.reports.alarms import AlarmEntry
 from evaluation.reports.alarms.marks import OF_PEOPLE
+from evaluation.reports.triage.verdicts import verdicts_of
+from evaluation.reports.what_if import WhatIf, what_if
 from evaluation.reports.workers import WorkerRow
 from evaluation.words.alarms import OF_QUESTIONS
 
@@ -42,8 +47,16 @@ def remedies_for(run: Run, alarm: AlarmEntry, may_start: bool) -> list[Remedy]:
         found.append(Remedy("Settle which camp is right", link))
     if not may_start:
         return found
+    # One more than fit is enough to see that they do not.
+    named = _named(run, alarm) if alarm.case in LEFT_OUT else []
     if alarm.case == "copies":
-        found.append(_form(run, "Grade again with the group as one voter", collapse_copies="on"))
+        found.append(_form(run, "Grade again with the group as one voter", **_as_one(run, named)))
+        if _n_open_copies(run) > 1:
+            # One run in place of one for each group.
+            every = {"collapse_copies": "on"}
+            if run.parameters.get("collapse_workers"):
+                every["collapse_workers"] = ""  # the form would begin with those of this run
+            found.append(_form(run, "Grade again with every group as one voter", **every))
     if alarm.case == OF_QUESTIONS:
         found.append(_form(run, "Grade again with several right answers", camps="on"))
     if alarm.case in ("leverage", "concentrated_weight"):
@@ -54,10 +67,9 @@ def remedies_for(run: Run, alarm: AlarmEntry, may_start: bool) -> list[Remedy]:
         found.append(_form(run, "Grade again by words", embedder="tfidf-word"))
     if alarm.case == "no_convergence":
         found.append(_form(run, "Grade again with more iterations", max_iterations="10000"))
-    if alarm.case in LEFT_OUT and alarm.n_workers <= MOST_EXCLUDED:
-        named = Alarm.workers.through.objects.filter(alarm__run=run, alarm__place=alarm.place)
-        workers = named.order_by("pk").values_list("worker__public_id", "worker__external_id")
-        found.append(_form(run, "See how it is without their votes", **_excluding(run, workers)))
+    if alarm.case in LEFT_OUT and len(named) <= MOST_EXCLUDED:
+        out = _excluding(run, named)
+        found.append(_form(run, "See how it is without their votes", **out))
     return found
 
 
@@ -65,21 +77,66 @@ def without_each(run: Run, workers: Iterable[WorkerRow], may_start: bool) -> dic
     """Return for each worker the way to a grading without this one; empty for who only reads."""
     if not may_start:
         return {}
+    return {row.worker: without_one(run, row.worker, row.name) for row in workers}
+
+
+def without_one(run: Run, worker: UUID, name: str) -> str:
+    """Return the way to a grading without a worker."""
+    return _form(run, "", **_excluding(run, [(worker, name)])).link
+
+
+def asked_what_if(request: HttpRequest, run: Run) -> WhatIf | None:
+    """Return how the run would be without the worker whom `without` names; None without a name."""
+    if not request.GET.get("without"):
+        return None
+    wanted = public_id(request.GET, "without")
+    found = what_if(run, wanted) if wanted else None
+    if found is None:
+        raise Http404("the run has no such worker")
+    return found
+
+
+def decided(run: Run, workers: Iterable[UUID], may_decide: bool) -> dict[str, Any]:
+    """Return what `cards/verdict.html` needs for these workers: verdicts, and who may decide."""
+    return {"verdicts": verdicts_of(run, list(workers)), "may_decide": may_decide}
+
+
+def _n_open_copies(run: Run) -> int:
+    """Return how many groups ring for copies that nothing has answered."""
+    ringing = run.alarms.filter(kind="copies", severity=Alarm.Severity.ALARM, answered=False)
+    return ringing.count()
+
+
+def _named(run: Run, alarm: AlarmEntry) -> list[tuple[UUID, str]]:
+    named = Alarm.workers.through.objects.filter(alarm__run=run, alarm__place=alarm.place)
+    rows = named.order_by("pk").values_list("worker__public_id", "worker__external_id")
+    return list(rows[: MOST_EXCLUDED + 1])
+
+
+def _as_one(run: Run, workers: list[tuple[UUID, str]]) -> dict[str, str]:
+    """Return the fields that let this group, and those before it, vote as one, and no other."""
+    # One name stands for a group that is too large for an address.
+    own = _own_ids(workers if len(workers) <= MOST_EXCLUDED else workers[:1])
+    before = run.parameters.get("collapse_workers", ())
     return {
-        row.worker: _form(run, "", **_excluding(run, [(row.worker, row.name)])).link
-        for row in workers
+        "collapse_copies": "on",
+        "collapse_workers": "\n".join(dict.fromkeys([*before, *own])),
     }
 
 
-def _excluding(run: Run, workers: Iterable[tuple[UUID, str]]) -> dict[str, str]:
-    """Return the field that leaves out these workers and whom the run has left out already.
+def _own_ids(workers: Iterable[tuple[UUID, str]]) -> list[str]:
+    """Return how a field of ids calls these workers.
 
     People know workers by their own ids; one that the field would take for several is called by
     the id that the platform gave it.
     """
+    return [name if ONE_ID.fullmatch(name) else str(worker) for worker, name in workers]
+
+
+def _excluding(run: Run, workers: Iterable[tuple[UUID, str]]) -> dict[str, str]:
+    """Return the field that leaves out these workers and whom the run has left out already."""
     before = run.parameters.get("exclude_workers", ())
-    own = [name if ONE_ID.fullmatch(name) else str(worker) for worker, name in workers]
-    return {"exclude_workers": "\n".join(dict.fromkeys([*before, *own]))}
+    return {"exclude_workers": "\n".join(dict.fromkeys([*before, *_own_ids(workers)]))}
 
 
 def _form(run: Run, label: str, **preset: str) -> Remedy:

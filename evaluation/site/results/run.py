@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.http import HttpRequest
 
+from annotations.models import rights
 from annotations.web.query import choice
 from evaluation.charts import Chart, convergence_chart, grades_chart, questions_chart, ranks_chart
 from evaluation.charts.grades import MOST as MOST_WORKERS
@@ -19,6 +20,7 @@ from evaluation.reports.alarms import alarms_report, marks_of
 from evaluation.reports.questions import ORDERS
 from evaluation.reports.remedies import remedies_report
 from evaluation.site.results.page import Context, question_link, results_page, worker_link
+from evaluation.site.results.remedies import decided
 from evaluation.steps.checkpoints import RunInputError
 
 LONGEST_SEARCH = 255
@@ -40,7 +42,9 @@ def results(request: HttpRequest, run: Run) -> Context:
     best = worker_rows(run, size=WORKERS_DRAWN).rows if report.n_graded else []
     link = _of_worker(run)
     workers = worker_rows(run, asked.get("workers", ""), search)
+    may = rights(request.user, run.version.question_set).edit
     return {
+        **decided(run, [row.worker for row in workers.rows], may),
         "title": f"People and questions of {report.about.name}",
         "report": report,
         "alarms": alarms_report(run),

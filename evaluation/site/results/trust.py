@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http import HttpRequest
 from django.urls import reverse
 
-from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import Run
 from evaluation.reports.trust import NOT_SEEN, PROVEN, trust_report
 from evaluation.site.results.page import Context, results_page
@@ -15,15 +14,12 @@ from evaluation.site.results.page import Context, results_page
 def trust(request: HttpRequest, run: Run) -> Context:
     """Show what speaks for and against this run, and what was measured elsewhere."""
     report = trust_report(run)
-    remedies = summary_of(run).remedies
     return {
         "title": "Can I trust this?",
         "subtitle": f"The grades of {report.about.name}, version {report.about.version}",
         "report": report,
         "proven": PROVEN,
         "not_seen": NOT_SEEN,
-        "experts_link": reverse("admin:results-anchors", kwargs={"run": run.public_id})
-        if remedies and remedies.suggested_anchors
-        else "",
+        "experts_link": reverse("admin:results-audit", kwargs={"run": run.public_id}),
         "alarms_link": reverse("admin:results-alarms", kwargs={"run": run.public_id}),
     }

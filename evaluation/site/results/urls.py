@@ -6,6 +6,7 @@ from evaluation.site.results import downloads, kind
 from evaluation.site.results.against import against
 from evaluation.site.results.alarms import alarm, alarms
 from evaluation.site.results.anchors import anchors
+from evaluation.site.results.audit import audit
 from evaluation.site.results.comparisons import comparisons
 from evaluation.site.results.decision import decide
 from evaluation.site.results.heat_map import heat_map
@@ -13,11 +14,13 @@ from evaluation.site.results.judging import judged
 from evaluation.site.results.models import models
 from evaluation.site.results.noticing import replies
 from evaluation.site.results.pair import pair, two
-from evaluation.site.results.planner import planner
+from evaluation.site.results.planner import plan_file, planner
 from evaluation.site.results.question import question
 from evaluation.site.results.replies import compared, texts
 from evaluation.site.results.run import results
 from evaluation.site.results.summary import summary
+from evaluation.site.results.triage import triage, triage_worker
+from evaluation.site.results.triage_apply import triage_apply, triage_file
 from evaluation.site.results.trust import trust
 from evaluation.site.results.views import answers, model, views
 from evaluation.site.results.worker import worker
@@ -45,12 +48,18 @@ urlpatterns = [
     path(f"{RUN}noticing/", replies, name="results-noticing-replies"),
     path(f"{RUN}alarms/", alarms, name="results-alarms"),
     path(f"{RUN}alarms/no-<int:place>/", alarm, name="results-alarm"),
+    path(f"{RUN}triage/", triage, name="results-triage"),
+    path(f"{RUN}triage/apply/", triage_apply, name="results-triage-apply"),
+    path(f"{RUN}triage/files/<slug:name>/", triage_file, name="results-triage-file"),
+    path(f"{RUN}triage/<uuid:worker>/", triage_worker, name="results-triage-worker"),
     path(f"{RUN}anchors/", anchors, name="results-anchors"),
+    path(f"{RUN}audit/", audit, name="results-audit"),
     path(f"{RUN}trust/", trust, name="results-trust"),
     path(f"{RUN}heat-map/", heat_map, name="results-heat-map"),
     path(f"{RUN}against/", against, name="results-against"),
     path(f"{RUN}summary/", summary, name="results-summary"),
     path(f"{RUN}planner/", planner, name="results-planner"),
+    path(f"{RUN}planner/<slug:name>.<slug:form>", plan_file, name="results-plan-file"),
     path(f"{RUN}views/", views, name="results-views"),
     path(f"{RUN}views/answers/", answers, name="results-views-answers"),
     path(f"{RUN}views/models/<int:place>/", model, name="results-views-model"),

@@ -11,24 +11,28 @@ from evaluation.charts import Chart, worker_chart
 from evaluation.models import Run
 from evaluation.reports import WorkerReport, worker_report
 from evaluation.reports.alarms import alarms_report
+from evaluation.reports.signals import signals_of
 from evaluation.site.results.page import Context, question_link, results_page
-from evaluation.site.results.remedies import without_each
+from evaluation.site.results.remedies import asked_what_if, decided, without_each
 
 
 @results_page("evaluation/worker.html")
 def worker(request: HttpRequest, run: Run, worker: UUID) -> Context:
     """Show a worker's grade, and every answer beside the nearest one.
 
-    `after` comes from the address.
+    `after` comes from the address; `without`, whom to leave out on trial.
     """
     report = found(run, worker, request.GET.get("after", ""))
     may = rights(request.user, run.version.question_set).edit
     return {
+        **decided(run, [worker], may),
         "title": f"Worker {report.worker.name}",
         "report": report,
         "alarms": alarms_report(run, worker=report.worker.worker),
         "chart": scores(run, report),
+        "signals": signals_of(run, [worker], in_full=True).get(worker),
         "without": without_each(run, [report.worker], may),
+        "what_if": asked_what_if(request, run),
     }
 
 

@@ -173,6 +173,9 @@ def refused_models(user: Anybody, options: AskOptions) -> list[Problem]:
     """Return which models cannot be asked as they are registered, and why."""
     found = []
     for model in chosen_models(user, options):
+        if model.archived_at is not None:
+            found.append(problem("model_archived", "models", name=model.name))
+            continue
         if not model.spec:
             found.append(problem("no_spec", "models", name=model.name))
             continue

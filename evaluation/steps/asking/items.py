@@ -10,8 +10,8 @@ from evaluation.flow.asking.prompts import Prompt, item_fields
 
 
 def questions_of(version: QuestionSetVersion) -> list[Question]:
-    """Return the questions in their order, with their passages."""
-    return list(version.questions.select_related("passage").order_by("position", "pk"))
+    """Return the graded questions in their order, with their passages."""
+    return list(version.questions.graded().select_related("passage").order_by("position", "pk"))
 
 
 def items_of(questions: Sequence[Question], prompt: Prompt, samples: int) -> list[Item]:

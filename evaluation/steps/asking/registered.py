@@ -74,6 +74,8 @@ def ids_of(value: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _refused(model: LanguageModel, name: str) -> list[Problem]:
+    if model.archived_at is not None:
+        return [problem("model_archived", name, name=model.name)]
     if not model.spec:
         return [problem("no_spec", name, name=model.name)]
     return [

@@ -23,7 +23,7 @@ def items_of(version: QuestionSetVersion) -> tuple[PromptItem, ...]:
     rows = Variant.objects.filter(question__version=version).order_by("position", "pk")
     for row in rows:
         variants[row.question_id].append(row)
-    questions = Question.objects.filter(version=version).exclude(text="")
+    questions = version.questions.graded().exclude(text="")
     return tuple(
         _item(question, variants[question.pk])
         for question in questions.order_by("position", "pk")

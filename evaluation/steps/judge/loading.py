@@ -79,6 +79,9 @@ def problems_at_start(
     model = _registered(parameters.judge, user)
     if model is None:
         return [problem("unknown_judge", "judge")]
+    if model.archived_at is not None:
+        reason = "it is archived: restore it on its page first"
+        return [problem("judge_refused", "judge", reason=reason)]
     if parameters.budget is not None and not model.has_prices:
         return [problem("no_prices", "budget", name=str(model))]
     try:

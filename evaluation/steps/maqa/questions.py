@@ -16,8 +16,8 @@ from annotations.models import Question, QuestionSetVersion
 
 
 def questions_of(version: QuestionSetVersion) -> list[SeveralAnswersQuestion]:
-    """Return the questions that have a text, in their order."""
-    rows = Question.objects.filter(version=version).exclude(text="").select_related("passage")
+    """Return the graded questions that have a text, in their order."""
+    rows = version.questions.graded().exclude(text="").select_related("passage")
     return [_question(row) for row in rows.order_by("position", "pk")]
 
 

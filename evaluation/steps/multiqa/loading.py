@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from annotations.models import Question, QuestionSetVersion, Response, Variant
+from annotations.models import GRADED, Question, QuestionSetVersion, Response, Variant
 from annotations.models.access import Anybody
 from evaluation.flow.inputs import Answers
 from evaluation.flow.metrics import Exclusions
-from evaluation.flow.multiqa.items import CHOICE, COSINE, DEFAULT_MATCHERS, MultiqaItem
+from evaluation.flow.multiqa.items import CHOICE, COSINE, DEFAULT_MATCHERS, FREE, MultiqaItem
 from evaluation.flow.multiqa.judging import fault_of
 from evaluation.flow.multiqa.rewording import Rewording
 from evaluation.flow.multiqa.run_options import BY_KIND, MultiqaRunOptions
@@ -103,9 +103,7 @@ def load(version: QuestionSetVersion, options: MultiqaRunOptions) -> Loaded:
     """Read a version. Items whose accepted answers cannot be judged are let through."""
     left_out = Exclusions()
     questions = list(
-        Question.objects.filter(version=version)
-        .select_related("passage")
-        .order_by("position", "pk")
+        version.questions.graded().select_related("passage").order_by("position", "pk")
     )
     with_text = [one for one in questions if one.text.strip()]
     _note(NO_TEXT, (one.external_id for one in questions if not one.text.strip()), left_out)
@@ -154,15 +152,16 @@ def _item(question: Question, matcher: str, unanswerable: bool) -> MultiqaItem:
     dataset = question.metadata.get("dataset") if isinstance(question.metadata, dict) else None
     answers = () if unanswerable else tuple(dict.fromkeys(_texts(question.accepted_answers)))
     is_choice = question.kind == CHOICE
+    kind = FREE if question.kind == Question.Kind.SHORT else question.kind
     return MultiqaItem(
         question.external_id,
-        question.kind,
+        kind,
         dataset if isinstance(dataset, str) else question.category,
         question.passage.text.strip() if question.passage is not None else "",
         question.text.strip(),
         tuple(_texts(question.choices)) if is_choice else (),
         answers,
-        DEFAULT_MATCHERS[question.kind] if is_choice or matcher == BY_KIND else matcher,
+        DEFAULT_MATCHERS[kind] if is_choice or matcher == BY_KIND else matcher,
     )
 
 
@@ -179,7 +178,7 @@ def _texts(values: object) -> list[str]:
 
 def _crowd(version: QuestionSetVersion) -> Answers | None:
     rows = Response.objects.filter(
-        question__version=version, state=Response.State.SUBMITTED
+        question__version=version, question__role__in=GRADED, state=Response.State.SUBMITTED
     ).exclude(question__text="")
     columns = ("pk", "submission__worker_id", "question__external_id", "text", "rejected")
     found = Answers.of(rows.order_by("pk").values_list(*columns))

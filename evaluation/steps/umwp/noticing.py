@@ -83,7 +83,7 @@ def problems_at_start(
     found = problems_with_models(user, options, needed=("models",))
     if found:
         return found
-    if not version.questions.exclude(text="").exists():
+    if not version.questions.graded().exclude(text="").exists():
         return [problem("no_questions")]
     return []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from annotations.exchange.records import AnswerFacts, AnswerRecord
-from annotations.models import QuestionSetVersion, Response
+from annotations.models import GRADED, QuestionSetVersion, Response
 
 
 def peoples_answers(version: QuestionSetVersion) -> Iterator[AnswerRecord]:
@@ -16,6 +16,7 @@ def peoples_answers(version: QuestionSetVersion) -> Iterator[AnswerRecord]:
     rows = (
         Response.objects.filter(
             submission__version=version,
+            question__role__in=GRADED,
             state=Response.State.SUBMITTED,
         )
         .order_by("pk")

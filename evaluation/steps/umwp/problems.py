@@ -32,14 +32,14 @@ _CATEGORIES = {name: number for number, name in CATEGORY_NAMES.items()}
 def problems_of(
     version: QuestionSetVersion, exclusions: Exclusions | None = None
 ) -> list[WordProblem]:
-    """Return the questions that have a text, in their order.
+    """Return the graded questions that have a text, in their order.
 
     Whether there is an answer is the question's `answerable`; None where nobody said. Its accepted
     answers that are numbers are the right ones. Why there is none is its category: 1 to 5, or the
     name that UMWP has for it. `source` and `relevant_ids`, the questions that it was made of,
     stand in its metadata.
     """
-    rows = Question.objects.filter(version=version).order_by("position", "pk")
+    rows = version.questions.graded().order_by("position", "pk")
     found = []
     for place, row in enumerate(rows, 1):
         if row.text:
@@ -56,7 +56,7 @@ def has_labels(problems: Sequence[WordProblem]) -> bool:
 
 def labels_of(version: QuestionSetVersion) -> Mapping[bool | None, int]:
     """Return how many questions with a text have an answer, have none, or do not say."""
-    rows = Question.objects.filter(version=version).exclude(text="").order_by()
+    rows = version.questions.graded().exclude(text="").order_by()
     return Counter(
         {row["answerable"]: row["n"] for row in rows.values("answerable").annotate(n=Count("pk"))}
     )

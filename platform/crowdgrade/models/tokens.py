@@ -9,6 +9,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import models
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 from knox.crypto import hash_token
 from knox.models import AbstractAuthToken
 from knox.settings import CONSTANTS
@@ -33,6 +34,13 @@ class ApiToken(AbstractAuthToken):
     public_id = models.UUIDField(unique=True, default=new_public_id, editable=False)
     name = models.CharField(max_length=100, help_text="What it is for, such as: lab notebook.")
     last_used_at = models.DateTimeField(null=True, blank=True)
+    password_mark = models.CharField(
+        max_length=128,
+        blank=True,
+        default="",
+        help_text="What the user's sessions were signed with when it was made; blank in tokens of "
+        "before, which take that of their next use.",
+    )
 
     class Meta:
         constraints = [
@@ -53,11 +61,23 @@ class ApiToken(AbstractAuthToken):
         """Whether it is refused by now."""
         return self.expiry is not None and self.expiry <= timezone.now()
 
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the user's password was changed since: then it is refused, as sessions are."""
+        if not self.password_mark:
+            return False
+        user = self.user
+        marks = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
+        return not any(constant_time_compare(self.password_mark, mark) for mark in marks)
+
     def note_use(self) -> None:
         """Keep when it was used last, to ten minutes."""
         now = timezone.now()
+        row = ApiToken.objects.filter(pk=self.pk)
+        if not self.password_mark:
+            row.update(password_mark=self.user.get_session_auth_hash())
         if self.last_used_at is None or now - self.last_used_at > NOTED_EVERY:
-            ApiToken.objects.filter(pk=self.pk).update(last_used_at=now)
+            row.update(last_used_at=now)
 
 
 def make_token(user: AbstractBaseUser, name: str, days: int | None) -> tuple[ApiToken, str]:
@@ -69,13 +89,15 @@ def make_token(user: AbstractBaseUser, name: str, days: int | None) -> tuple[Api
     """
     expiry = None if days is None else timedelta(days=days)
     manager: Any = ApiToken.objects
-    row, token = manager.create(user, expiry=expiry, prefix=PREFIX, name=name)
+    mark = user.get_session_auth_hash()
+    row, token = manager.create(user, expiry=expiry, prefix=PREFIX, name=name, password_mark=mark)
     return row, token
 
 
 def tokens_of(user: AbstractBaseUser) -> QuerySet[ApiToken]:
     """Return the user's tokens, newest first."""
-    rows: QuerySet[ApiToken] = ApiToken.objects.filter(user=user.pk).order_by("-created")
+    mine = ApiToken.objects.filter(user=user.pk).select_related("user")
+    rows: QuerySet[ApiToken] = mine.order_by("-created")
     return rows
 
 

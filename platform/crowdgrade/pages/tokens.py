@@ -49,7 +49,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
             form.add_error("name", "You have a token of this name.")
     context = {
         "title": "API tokens",
-        "subtitle": "With a token another program asks in your name, and sees what you see.",
+        "subtitle": "With a token another program asks in your name, and sees what you see. "
+        "A new password ends them all.",
         "form": form,
         "token": token,
         "tokens": tokens_of(user)[:SHOWN],

@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from crowdgrade.pages import tokens
+from crowdgrade.pages import account, tokens
 
 urlpatterns = [
+    path("account/", account.account, name="account"),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<uuid:token_id>/revoke/", tokens.revoke, name="token-revoke"),
 ]

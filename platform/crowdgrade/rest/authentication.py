@@ -34,6 +34,10 @@ class TokenAuthentication(BaseAuthentication):
             raise AuthenticationFailed("There is no such token; it may have been revoked.")
         if token.has_expired:
             raise AuthenticationFailed("The token has expired: make a new one.")
+        if token.is_outdated:
+            raise AuthenticationFailed(
+                "The password of its user was changed since the token was made: make a new one."
+            )
         if not token.user.is_active:
             raise AuthenticationFailed("The user of this token is not active any more.")
         token.note_use()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 from django.http import HttpRequest, HttpResponseBase
 from django.views import defaults
 
+from crowdgrade.rest.busy import busy, is_busy
 from crowdgrade.rest.errors import is_api, plain_problem
 
 
@@ -30,7 +33,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    """500."""
+    """500, or 503 where a database was busy outside of a view: sessions, who is signed in."""
+    if is_busy(sys.exc_info()[1]):
+        return busy(request)
     if is_api(request):
         return plain_problem(request, "server-error")
     return defaults.server_error(request)

@@ -25,6 +25,7 @@ ROOTS = {
     "question_sets": "question-set-list",
     "language_models": "language-model-list",
     "runs": "run-list",
+    "workers": "worker-list",
     "schema": "schema",
     "documentation": "docs",
 }

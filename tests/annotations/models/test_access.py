@@ -51,7 +51,9 @@ ROOMS = ("annotations", "evaluation")
 MODELS = [model for model in apps.get_models() if model._meta.app_label in ROOMS]
 SCOPED = [model for model in MODELS if getattr(model, "access", None) is not UNLISTED]
 # What experts see, and besides them only their own shares.
-BLIND = {"QuestionSet", "QuestionSetVersion", "Passage", "Question", "Variant", "Share"}
+BLIND = {
+    *("QuestionSet", "QuestionSetVersion", "Passage", "Image", "Question", "Variant", "Share"),
+}
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
@@ -95,7 +97,8 @@ def test_no_way_to_a_row_doubles_it(model):
 def world_of(name, owner):
     """A set of the owner's with one row at least of every model."""
     version = crowd.version(owner, name)
-    Passage.objects.create(version=version, external_id="p1", text="The river.")
+    image = crowd.image(version.question_set)
+    Passage.objects.create(version=version, external_id="p1", text="The river.", image=image)
     Variant.objects.create(
         question=version.questions.get(external_id="r1"), external_id="v1", text="And where?"
     )

@@ -8,6 +8,7 @@ from django.utils import timezone
 from annotations.models import (
     BonusPayment,
     Decision,
+    Image,
     Membership,
     Passage,
     Question,
@@ -62,6 +63,8 @@ def test_versions_count_from_one_and_only_one_is_a_draft(draft):
         ("question_id_once", {"external_id": "r1"}),
         ("question_has_an_id", {"external_id": ""}),
         ("question_kind_is_known", {"external_id": "r9", "kind": "guess"}),
+        ("question_role_is_known", {"external_id": "r9", "role": "boss"}),
+        ("question_length_from_1", {"external_id": "r9", "max_characters": 0}),
         ("question_with_choice_has_choices", {"external_id": "r9", "kind": "choice"}),
     ],
 )
@@ -79,12 +82,23 @@ def test_passages_and_variants_have_ids_of_their_own(draft):
     Passage.objects.bulk_create([passage])
     refuse("passage_id_once", Passage(version=draft, external_id="p1"))
     refuse("passage_has_an_id", Passage(version=draft, external_id=""))
+    refuse("passage_format_is_known", Passage(version=draft, external_id="p2", format="html"))
     question = draft.questions.get(external_id="r1")
     Variant.objects.bulk_create([Variant(question=question, external_id="a", text="Which way?")])
     refuse("variant_id_once", Variant(question=question, external_id="a", text="Where to?"))
     refuse("variant_has_an_id_and_a_text", Variant(question=question, external_id="b", text=""))
     odd = Variant(question=question, external_id="b", text="Where?", kind="odd")
     refuse("variant_kind_is_known", odd)
+
+
+def test_an_image_is_kept_once_in_a_set(draft):
+    image = world.image(draft.question_set)
+    same = {"content": image.content, "width": 8, "height": 4, "sha256": image.sha256}
+    again = Image(question_set=draft.question_set, media_type="image/png", **same)
+    refuse("image_once_per_set", again)
+    same["sha256"] = "f" * 64
+    svg = Image(question_set=draft.question_set, media_type="image/svg", **same)
+    refuse("image_type_is_known", svg)
 
 
 def test_a_worker_is_one_per_owner_panel_and_id(rana):

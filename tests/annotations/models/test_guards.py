@@ -1,5 +1,7 @@
 """The triggers, asked through the database."""
 
+from hashlib import sha256
+
 import pytest
 from django.core.management import call_command
 from django.db import connection
@@ -75,6 +77,35 @@ def test_a_published_version_takes_no_other_words(draft):
     Question.objects.filter(pk=question.pk).update(accepted_answers=["north"], category="a")
 
 
+def test_a_published_version_keeps_what_workers_were_told(draft):
+    river = world.image(draft.question_set)
+    passage = Passage.objects.create(
+        version=draft, external_id="p1", text="Rivers run.", image=river, image_alt="A river."
+    )
+    draft.questions.filter(external_id="r2").update(
+        role="practice", accepted_answers=["north"], feedback="North it is."
+    )
+    draft.consent_text = "I agree."
+    draft.save()
+    draft.publish()
+    versions = QuestionSetVersion.objects.filter(pk=draft.pk)
+    for change in ({"guidelines": "Be brief."}, {"consent_text": "I do not."}, {"language": "de"}):
+        with world.refused(guards.FROZEN):
+            versions.update(**change)
+    graded = draft.questions.filter(external_id="r1")
+    for change in ({"role": "attention"}, {"feedback": "Well done."}, {"max_characters": 9}):
+        with world.refused(guards.FROZEN):
+            graded.update(**change)
+    with world.refused(guards.FROZEN):
+        draft.questions.filter(external_id="r2").update(accepted_answers=["south"])
+    other = world.image(draft.question_set, "red")
+    for change in ({"image": None}, {"image": other}, {"image_alt": "A"}, {"format": "simple"}):
+        with world.refused(guards.FROZEN):
+            Passage.objects.filter(pk=passage.pk).update(**change)
+    with world.refused("never changed"):
+        type(river).objects.filter(pk=river.pk).update(content=b"other")
+
+
 def test_a_published_version_stays_published(draft):
     draft.publish()
     with world.refused("stays so"):
@@ -124,6 +155,29 @@ def test_a_copy_is_a_draft_with_the_same_content_and_ids_of_its_own(draft):
     ]
     assert Question.objects.values("public_id").distinct().count() == 4
     assert copy.questions.get(external_id="r2").passage.version == copy
+
+
+def test_a_copy_takes_along_what_workers_are_told_and_shares_the_pictures(draft):
+    river = world.image(draft.question_set)
+    Passage.objects.create(
+        version=draft, external_id="p1", image=river, image_alt="A river.", format="simple"
+    )
+    draft.questions.filter(external_id="r2").update(
+        role="gold", kind="short", accepted_answers=["north"], feedback="Yes.", max_characters=50
+    )
+    told = {"guidelines": "Be brief.", "consent_text": "I agree.", "language": "en"}
+    QuestionSetVersion.objects.filter(pk=draft.pk).update(**told)
+    draft.publish()
+    copy = draft.question_set.draft()
+    assert {name: getattr(copy, name) for name in told} == told
+    assert copy.consent_hash == sha256(b"I agree.").hexdigest()
+    passage = copy.passages.get()
+    assert (passage.image, passage.image_alt, passage.format) == (river, "A river.", "simple")
+    second = copy.questions.get(external_id="r2")
+    assert (second.role, second.kind, second.feedback) == ("gold", "short", "Yes.")
+    assert (second.accepted_answers, second.max_characters) == (["north"], 50)
+    copy.question_set.delete()
+    assert not type(river).objects.exists()
 
 
 def test_a_set_goes_with_all_that_is_in_it_but_not_its_workers(draft):

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from annotations import writing
 from annotations.models import Question, QuestionSet, WritingMember
@@ -39,7 +40,8 @@ def world(db):
 def made_world():
     people = {"rana": User.objects.create_user("rana", is_staff=True)}
     for name in ("wanda", "will", "vic", "val", "vin", "vito"):
-        people[name] = User.objects.create_user(name)
+        # Who has signed in before takes part at once.
+        people[name] = User.objects.create_user(name, last_login=timezone.now())
     version = published_set(people["rana"])
     project = writing.start(version)
     for name in ("wanda", "will"):

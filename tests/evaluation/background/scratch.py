@@ -46,6 +46,14 @@ result = {
 """
 
 
+AGAIN = """
+from evaluation.models import Run
+old = Run.objects.get(pk=RUN)
+result = Run.objects.create(
+    owner=old.owner, version=old.version, kind=old.kind, parameters=old.parameters).pk
+"""
+
+
 class Scratch:
     """An installation; `close` ends its processes."""
 
@@ -94,6 +102,10 @@ class Scratch:
 
     def seed(self, embedder: str, workers: int, questions: int) -> int:
         return self.python(SEED, EMBEDDER=embedder, WORKERS=workers, QUESTIONS=questions)
+
+    def seed_again(self, run: int) -> int:
+        """A new run like another one."""
+        return self.python(AGAIN, RUN=run)
 
     def state(self, run: int) -> dict:
         return self.python(STATE, RUN=run)

@@ -107,7 +107,39 @@ def test_of_two_that_waited_equally_long_the_one_started_first_is_claimed(queue)
         assert claim_oldest("ann") == Claim(first.pk, attempt=1)
     assert claim_oldest("bob") == Claim(second.pk, attempt=1)
     # SQLite would find them in this order by itself; others need a second key to go by.
-    assert asked[0]["sql"].partition("ORDER BY")[2].count(" ASC") == 2
+    assert asked[0]["sql"].rpartition("ORDER BY")[2].count(" ASC") == 3
+
+
+def test_whose_runs_had_no_turn_for_the_longest_time_comes_first(queue):
+    many = [queue() for _ in range(3)]
+    other = QuestionSet.objects.create(owner=User.objects.create(username="otto"), name="rivers")
+    late = Run.objects.create(owner=other.owner, version=other.draft())
+
+    def turn():
+        claim = claim_oldest("ann")
+        claim.release()
+        # A turn lasts; in a test two may have the same time.
+        Run.objects.filter(pk=claim.run_id).update(heartbeat_at=next(times))
+        return claim.run_id
+
+    now = timezone.now()
+    times = (now + timedelta(minutes=minute) for minute in range(1, 9))
+    # Rita began three before Otto his one: hers have every second turn, one after the other.
+    assert [turn() for _ in range(8)] == [
+        *(many[0].pk, late.pk, many[1].pk, late.pk),
+        *(many[2].pk, late.pk, many[0].pk, late.pk),
+    ]
+
+
+def test_a_run_that_ended_was_a_turn_too(queue):
+    first, _second = queue(), queue()
+    other = QuestionSet.objects.create(owner=User.objects.create(username="otto"), name="rivers")
+    late = Run.objects.create(owner=other.owner, version=other.draft())
+    assert claim_oldest("ann").run_id == first.pk
+    Run.objects.filter(pk=first.pk).update(
+        state="done", lease_until=None, finished_at=timezone.now()
+    )
+    assert claim_oldest("ann").run_id == late.pk
 
 
 def test_a_run_that_changed_hands_since_it_was_found_is_looked_at_again(queue):

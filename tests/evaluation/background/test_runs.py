@@ -13,6 +13,7 @@ from evaluation.background.leases import claim_oldest
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.options import OptionError, problem
+from evaluation.options.words import SITE
 from tests.annotations import world as crowd
 
 pytestmark = pytest.mark.django_db
@@ -78,6 +79,25 @@ def test_a_queued_run_is_stored_with_all_its_options_and_rung_for(version, rana,
     assert rung == [True]
 
 
+def test_a_run_is_queued_with_the_name_and_notes_that_people_gave_it(version, rana):
+    run = runs.queue(
+        version, rana.pk, AqerParameters(), name="  without \n w07 ", notes=" why\r\nnot\n"
+    )
+    run.refresh_from_db()
+    assert (run.name, run.notes) == ("without w07", "why\nnot")
+    runs.rename(run, "n" * 120, "")
+    run.refresh_from_db()
+    assert (run.name, run.notes) == ("n" * 120, "")
+
+
+@pytest.mark.parametrize(("field", "most"), [("name", 120), ("notes", 10_000)])
+def test_a_name_or_notes_that_are_too_long_start_nothing_and_say_so(version, rana, field, most):
+    with pytest.raises(runs.LabelError, match=f"{most + 1:,} characters, and at most") as caught:
+        runs.queue(version, rana.pk, AqerParameters(), **{field: "x" * (most + 1)})
+    assert caught.value.field == field
+    assert not Run.objects.exists()
+
+
 def test_options_that_contradict_each_other_or_are_of_another_kind_start_nothing(
     version, rana, rung
 ):
@@ -133,3 +153,34 @@ def test_a_kind_looks_at_the_version_the_owner_and_the_options_before_a_run_star
     wrong.clear()
     assert runs.queue(version, rana.pk, options).pk
     assert rung == [True]
+
+
+def test_one_run_more_than_allowed_at_a_time_is_refused_until_one_has_ended(
+    version, rana, settings
+):
+    settings.RUNS_PER_USER = 2
+    waiting = runs.queue(version, rana.pk, AqerParameters())
+    paused = runs.queue(version, rana.pk, AqerParameters())
+    runs.pause(paused)
+    for start in (
+        lambda: runs.queue(version, rana.pk, AqerParameters()),
+        lambda: runs.again(waiting, rana.pk),
+    ):
+        with pytest.raises(OptionError) as refused:
+            start()
+        assert SITE.all_told(AqerParameters, refused.value.problems) == [
+            "You have 2 runs under way or paused, and more are not taken at a time: wait until one "
+            "has ended, or cancel one"
+        ]
+    assert Run.objects.count() == 2
+    runs.cancel(waiting)
+    runs.queue(version, rana.pk, AqerParameters())
+
+
+def test_operators_and_the_command_line_start_any_number_of_runs(version, rana, settings):
+    settings.RUNS_PER_USER = 1
+    for _ in range(2):
+        runs.queue(version, rana.pk, AqerParameters(), trusted=True)
+    type(rana).objects.filter(pk=rana.pk).update(is_superuser=True)
+    runs.queue(version, rana.pk, AqerParameters())
+    assert Run.objects.count() == 3

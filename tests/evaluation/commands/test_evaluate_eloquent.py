@@ -126,7 +126,10 @@ def test_judgements_alone_make_the_table(evaluated, tmp_path):
     assert metric(folder, "", "average", "item:001")["value"] == "4.5"
     rank = metric(folder, "a", "rank")
     assert (rank["value"], rank["reason"]) == ("", "different_counts")
-    assert "No ranks: the sums are over different numbers of scores." in ran.out
+    assert (
+        "No ranks: the sums are of different numbers of scores, so they cannot be compared."
+        in ran.out
+    )
     table = (folder / "items_by_system.csv").read_text().splitlines()
     assert table == ["item,a,b,average", "001,4.0,5.0,4.5", "002,2.5,,2.5"]
     notes = {(row["item"], row["system"]): row["notes"] for row in rows(folder / "judgements.csv")}

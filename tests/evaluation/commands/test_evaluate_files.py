@@ -25,7 +25,7 @@ HEADERS = {
     "exemplars.csv": "question n_answers nearest_worker nearest_answer dispersion",
     "models.csv": ("model score score_answered score_low score_high n n_answered percentile rank"),
     "model_answers.csv": "model question score reason",
-    "alarms.csv": "kind severity statistic threshold workers questions message",
+    "alarms.csv": "kind severity statistic threshold workers questions message state outcome",
 }
 SUMMARY = {
     "signature",

@@ -97,7 +97,8 @@ def test_a_very_long_id_does_not_cost_its_length_in_every_row(tmp_path, output):
     answers = write_csv(tmp_path / "long.csv", HEADER, rows)
     ran = evaluate(answers, "--embedder=tfidf-char", "--bootstrap=0", "--output", output)
     assert ran.code == 0
-    assert max(map(len, ran.out.splitlines())) < 200
+    # A warning is one line; the id has 100,000 characters.
+    assert max(map(len, ran.out.splitlines())) < 400
     assert len(table(output / "workers.csv")) == 5001
 
 

@@ -128,7 +128,8 @@ def test_every_remedy_is_compared_with_the_plain_run(crowd, output, tmp_path):
         for row in table(output / "remedies.csv"):
             assert row[f"{name}grade"] == graded[row["worker"]]["grade"]
             assert row[f"{name}rank"] == graded[row["worker"]]["rank"]
-    assert "Compared with the plain run: Spearman" in ran.out
+    assert "Remedies: votes capped, vectors of unit length.\n" in ran.out
+    assert "Compared with the run without them: rank correlation (Spearman)" in ran.out
     assert not (tmp_path / "plain" / "remedies.csv").exists()
     weights = [float(row["weight"]) for row in table(output / "workers.csv")]
     assert max(weights) == pytest.approx(0.25)

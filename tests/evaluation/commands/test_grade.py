@@ -24,6 +24,18 @@ def test_grade_queues_a_run_with_the_options_that_were_given(tides):
     assert str(run.public_id) in said.getvalue()
 
 
+def test_a_run_is_called_what_the_command_says(tides):
+    call_command("grade", "tides", "--name=Plain", "--notes=To begin with.", "--no-wait")
+    run = Run.objects.get()
+    assert (run.name, run.notes) == ("Plain", "To begin with.")
+    call_command("run", "crowd-size", "tides", "--name=Sizes", "--no-wait")
+    assert Run.objects.get(kind="crowd-size").name == "Sizes"
+    with pytest.raises(CommandError, match="--name: It has 121 characters") as refused:
+        call_command("grade", "tides", f"--name={'x' * 121}", "--no-wait")
+    assert refused.value.returncode == 2
+    assert Run.objects.count() == 2
+
+
 def test_watching_ends_with_the_run_and_its_tables_name_every_worker(tides):
     call_command("grade", "tides", "--embedder=tfidf-char", "--bootstrap=20", "--no-wait")
     run = Run.objects.get()

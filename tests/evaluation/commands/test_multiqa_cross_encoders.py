@@ -135,13 +135,13 @@ def test_without_a_question_the_nearest_to_the_centre_stands_and_it_is_said(tmp_
     again, ran = evaluated(tmp_path, "--reranker", scores, item=item)
     assert (again / "items.csv").read_text() == (plain / "items.csv").read_text()
     assert summary(again)["reranking"]["without_question"] == 1
-    assert "Items without a question" in ran.out + ran.err
+    assert "Questions of which only the id is known" in ran.out + ran.err
 
 
 def test_where_nothing_goes_by_meaning_the_reranker_is_idle_and_it_is_said(tmp_path):
     item = {**ITEM, "matcher": "exact"}
     again, ran = evaluated(tmp_path, "--reranker", "nobody/no-such-model", item=item)
-    assert "the re-ranker was not used" in ran.out + ran.err
+    assert "(the re-ranker) was not used" in ran.out + ran.err
     assert "reranking" not in summary(again)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from annotations.exchange import InputError, read_answers
 from annotations.exchange.importing import import_answers
-from annotations.models import QuestionSet, Response, Worker
+from annotations.models import COUNTERS, QuestionSet, Response, Worker
 from evaluation import exports
 from evaluation.exports import ChoiceError, chosen_run, chosen_version
 from tests.annotations import world
@@ -34,7 +34,8 @@ def test_only_submitted_answers_are_exported_in_the_order_in_which_they_came():
     assert (row["worker"], row["question"], row["answer"], row["status"]) == (
         *("ada", "r2", "south", "text"),
     )
-    assert list(row)[-2:] == ["crowdgrade:answers", "crowdgrade:defused"]
+    assert list(row)[-12:-10] == ["crowdgrade:answers", "first_draft_at"]
+    assert list(row)[-10:] == ["signals", *COUNTERS, "crowdgrade:defused"]
     assert "run_id" not in row
 
 

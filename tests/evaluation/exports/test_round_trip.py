@@ -12,6 +12,7 @@ from annotations.exchange.importing import import_answers, import_passages, impo
 from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.writing.formats import FORMATS
 from annotations.models import (
+    COUNTERS,
     Passage,
     Question,
     QuestionSet,
@@ -31,6 +32,13 @@ ids = texts.map(cleaned).map(lambda name: name[:255].strip()).filter(bool)
 answers = texts.map(lambda text: text if text.strip() else "")
 times = st.none() | st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))
 seconds = st.none() | st.floats(0, 1e6)
+written_how = st.one_of(
+    st.just({"signals": ""}),
+    st.just({"signals": "off"}),
+    st.fixed_dictionaries(
+        {"signals": st.just("counted")} | dict.fromkeys(COUNTERS, st.integers(0, 2**31 - 1))
+    ),
+)
 objects = st.dictionaries(texts, texts, max_size=3)
 
 numbers = itertools.count()
@@ -69,6 +77,8 @@ def answered(draw):
             "submitted_at": draw(times),
             "work_seconds": draw(seconds),
             "extra": draw(objects),
+            "first_draft_at": draw(times),
+            **draw(written_how),
         }
         for _ in range(3)
     ]
@@ -151,13 +161,22 @@ def test_questions_and_passages(kind, tmp_path):
     entries = st.lists(texts.filter(lambda text: text.strip()), max_size=3)
 
     @few()
-    @given(ids, ids, bodies.filter(bool), bodies, entries, objects, st.none() | st.booleans())
-    def check(passage, question, body, wording, listed, about, answerable):
+    @given(
+        *(ids, ids, bodies.filter(bool), bodies, entries, objects, st.none() | st.booleans()),
+        *(st.sampled_from(Question.Role.values), st.none() | st.integers(1, 100_000), bodies),
+    )
+    def check(passage, question, body, wording, listed, about, answerable, role, most, beside):
         with transaction.atomic():
             owner = world.user(f"rana{next(numbers)}")
             draft = empty_set(owner).draft()
             home = Passage.objects.create(
-                version=draft, external_id=passage, title="=t", text=body, metadata=about
+                version=draft,
+                external_id=passage,
+                title="=t",
+                text=body,
+                metadata=about,
+                format="simple" if most else "plain",
+                image_alt=beside,
             )
             Question.objects.create(
                 version=draft,
@@ -169,6 +188,9 @@ def test_questions_and_passages(kind, tmp_path):
                 accepted_answers=[listed, "x"] if listed else [],
                 answerable=answerable,
                 metadata=about,
+                role=role,
+                max_characters=most,
+                feedback=beside,
             )
             made = (exports.passages, exports.questions)
             files = [written(export(draft), tmp_path, kind) for export in made]

@@ -118,7 +118,7 @@ def test_an_answer_like_a_models_stands_beside_its_first_answer_to_the_question(
     assert alarm.message.values["model"] == "a"
     (named,) = looked(models=spoken(), names={"a": "SmolLM"}).found
     assert named.message.values["model"] == "SmolLM"
-    (_, _, models, vectors, _) = asked[0]
+    (_, _, models, vectors, *_) = asked[0]
     assert vectors is CROWD.vectors
     assert [(one.label, one.questions.tolist()) for one in models] == [("a", [1, 3]), ("b", [0])]
     np.testing.assert_array_equal(models[0].vectors, spoken().vectors[[0, 5]])

@@ -152,7 +152,7 @@ def test_models_have_their_names_in_alarms(monkeypatch):
     original = flow.alarms_of
     monkeypatch.setattr(flow, "alarms_of", lambda *of: asked.append(of) or original(*of))
     graded(replace(given(), model_names={"m1": "SmolLM"}))
-    parameters, _, answers, progress, names = asked[0]
+    parameters, _, answers, progress, names, _ = asked[0]
     assert names == {"m1": "SmolLM"}
     assert parameters.embedder == "precomputed:none"
     assert (answers.models.models, answers.models.questions) == (

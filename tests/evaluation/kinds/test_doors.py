@@ -140,7 +140,8 @@ def test_it_is_cancelled_and_done_again_from_its_page(site, rivers):
     site.post(reverse("admin:run-cancel", args=[run.public_id]))
     run.refresh_from_db()
     assert run.state == "cancelled"
-    site.post(reverse("admin:run-again", args=[run.public_id]))
+    form = site.get(reverse("admin:run-again", args=[run.public_id]), follow=True)
+    site.post(form.request["PATH_INFO"], form.context["form"].initial)
     assert list(Run.objects.order_by("pk").values_list("kind", "state")) == [
         ("words", "cancelled"),
         ("words", "queued"),

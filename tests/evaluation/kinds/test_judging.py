@@ -115,11 +115,11 @@ def test_things_of_two_sorts_are_judged_one_sort_after_the_other(site, run):
     ask(site, run, ed)
     ask(site, run, ed, name="sort")
     found = client.get(start(run)).context["queues"]
-    assert [(one["judging"].name, one["progress"].total) for one in found] == [
+    assert [(one.judging.name, one.progress.total) for one in found] == [
         ("plenty", 2),
         ("sort", 2),
     ]
-    first = reverse("admin:judge", args=[start_set(run), found[0]["progress"].next])
+    first = reverse("admin:judge", args=[start_set(run), found[0].progress.next])
     following = client.post(first, {"grade": "2"}).url
     assert "Worker 2 of 2" in client.get(following).content.decode()
     assert "Did they write plenty?" in client.get(following).content.decode()

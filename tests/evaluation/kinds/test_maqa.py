@@ -219,7 +219,10 @@ def test_commas_inside_a_right_answer_do_not_divide_it_and_are_warned_of(tmp_pat
     found = {row["system"]: row for row in rows(tmp_path, "items.csv") if row["item"] == "3"}
     assert [float(found[name]["f1"]) for name in ("commas", "lines", "json")] == [1, 1, 0.5]
     assert summary(tmp_path)["counts"]["divided_by_commas"] == 1
-    assert "1 replies divide their answers by commas" in summary(tmp_path)["warnings"][0]
+    assert (
+        "Replies that divide their answers by commas where right answers hold commas: 1."
+        in summary(tmp_path)["warnings"][0]
+    )
 
 
 def test_an_and_inside_a_right_answer_does_not_divide_it(tmp_path):

@@ -6,10 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.methods.planner import (
+    answers_for_error,
+    answers_for_width,
     deviation,
     error,
     plan,
     similarity_to_truth,
+    width_after,
     workers_needed,
 )
 
@@ -198,3 +201,35 @@ def test_independent_simulated_workers_give_their_similarity_back():
     rest = mean - x
     left_out = float((np.einsum("id,id->i", x, rest) / np.linalg.norm(rest, axis=1)).mean())
     assert similarity_to_truth(left_out, 39) == pytest.approx(0.6, abs=0.01)
+
+
+def test_answers_for_an_error_are_those_that_a_search_finds():
+    # M >= r^2 (1 - S^2) / (S^2 (1 - r^2)): S = .5, t = .05: .9025 x .75 / (.25 x .0975) = 27.77
+    assert answers_for_error(0.5, 0.05) == 28
+    likeness = np.linspace(0.05, 1.0, 40)
+    for target in (0.01, 0.05, 0.2):
+        searched = [workers_needed(S, target).average for S in likeness]
+        assert answers_for_error(likeness, target).tolist() == searched
+    assert np.isinf(answers_for_error([0.0, -0.3], 0.05)).all()
+    for bad in ((1.1, 0.05), (0.5, 0.0), (0.5, 1.0)):
+        with pytest.raises(ValueError, match="must lie"):
+            answers_for_error(*bad)
+
+
+def test_an_interval_narrows_with_the_root_of_the_number_of_answers():
+    # .2 x sqrt(16 / 64) = .1; for .1 it takes 16 x (.2 / .1)^2 = 64, for .3 no more than there are
+    assert width_after(0.2, 16, 64) == pytest.approx(0.1)
+    assert answers_for_width([0.2, 0.2], 16, 0.1).tolist() == [64, 64]
+    assert answers_for_width(0.2, 16, 0.3) == 16
+    with pytest.raises(ValueError, match="target"):
+        answers_for_width(0.2, 16, 0.0)
+    with pytest.raises(ValueError, match="negative"):
+        width_after(-0.1, 16, 64)
+
+
+@given(st.floats(0.001, 2.0), crowds, st.floats(0.01, 2.0))
+def test_so_many_answers_reach_the_width_and_one_fewer_does_not(width, answers, target):
+    needed = int(answers_for_width(width, answers, target))
+    assert width_after(width, answers, needed) <= target * (1 + 1e-6)
+    if needed > answers:
+        assert width_after(width, answers, needed - 1) > target * (1 - 1e-6)

@@ -214,7 +214,7 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_rows(
 ):
     run = world.finished(n_workers=n_workers, n_models=n_workers // 10)
     worker, question = worker_of(run), question_of(run)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         run_report(run)
     with django_assert_num_queries(1):
         worker_rows(run)

@@ -132,6 +132,65 @@ def test_workers_of_one_run_only_are_counted(runs):
     assert (report.only_before, report.only_after, len(report.workers)) == (0, 1, 3)
 
 
+def test_whom_a_run_left_out_is_none_of_its_workers_and_nobody_moves_because_of_it(site, runs):
+    first, second = runs
+    best = WorkerGrade.objects.get(run=first, rank=1)
+    Run.objects.filter(pk=second.pk).update(
+        parameters=second.parameters | {"exclude_workers": [best.worker.external_id]}
+    )
+    WorkerGrade.objects.filter(run=second, worker=best.worker).update(
+        **dict.fromkeys(("rank", "rank_low", "rank_high", "grade", "grade_low", "grade_high")),
+        weight=0,
+    )
+    for row in WorkerGrade.objects.filter(run=second, rank__gt=1).order_by("rank"):
+        WorkerGrade.objects.filter(pk=row.pk).update(rank=row.rank - 1, rank_low=None)
+    report = against_report(world.fetched(first), world.fetched(second))
+    assert (report.only_before, report.only_after, len(report.workers)) == (1, 0, 3)
+    # The others are one rank better than before, in the same order: places 1 and 2 both times.
+    assert [(w.rank_before, w.rank_after, w.moved) for w in report.workers] == [
+        (2, 1, 0),
+        (3, 2, 0),
+        (None, None, None),  # too few answers
+    ]
+    assert report.movers == []
+    [gone] = report.left
+    assert (gone.name, gone.rank, gone.excluded) == (best.worker.external_id, 1, True)
+    assert [(change.label, change.before, change.after) for change in report.settings] == [
+        ("Exclude workers", "none", best.worker.external_id)
+    ]
+    said = body(site.get(page("results-against", first)))
+    assert "Who left (1)" in said
+    assert "rank 1 in the earlier run: left out of the later one" in said
+    # The other way round, seen from the run without.
+    Run.objects.filter(pk=first.pk).update(
+        parameters={"exclude_workers": [str(best.worker.public_id)]}
+    )
+    Run.objects.filter(pk=second.pk).update(parameters={})
+    report = against_report(world.fetched(first), world.fetched(second))
+    assert [one.name for one in report.came] == [best.worker.external_id]
+    # A public id is told by the worker's own.
+    assert report.settings[0].before == best.worker.external_id
+
+
+def test_the_settings_that_differ_are_told_by_their_labels(site, runs):
+    first, second = runs
+    changed = {"embedder": "tfidf-word", "leave_one_out": True}
+    Run.objects.filter(pk=second.pk).update(parameters=second.parameters | changed, name="Words")
+    said = body(site.get(page("results-against", first)))
+    assert "Leave one out</th><td>no</td><td><strong>yes</strong>" in said
+    assert "Words, weighted by rarity (TF-IDF)</strong>" in said
+    assert "leave_one_out" not in said
+    assert ">Words, " in said  # the choice of runs names it
+
+
+def test_runs_of_other_kinds_are_not_offered(site, runs):
+    first, second = runs
+    Run.objects.filter(pk=second.pk).update(kind="ask")
+    assert other_runs(first) == []
+    refused = site.get(page("results-against", first) + f"?with={second.public_id}")
+    assert refused.status_code == 404
+
+
 def test_the_page_compares_with_the_newest_other_run(site, runs):
     first, second = runs
     text = body(site.get(page("results-against", first)))

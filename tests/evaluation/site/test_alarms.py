@@ -62,7 +62,7 @@ def test_an_alarm_stands_where_those_it_names_are_shown(site, run):
     titles = ["Copied or nearly copied answers", "Two camps on single questions", "I don&#x27;t"]
     places = [on_run.index(title) for title in titles]
     assert places == sorted(places)
-    assert "90% of the gap between answers of such quality; it rings above 50%" in on_run
+    assert "they are at 90%; an alarm rings above 50%" in on_run
     assert "25% of the questions; it rings from 15% on" in on_run
     assert titles[0] in get(site, "results-worker", run, **worker_of(run, "w002"))
     assert titles[0] not in get(site, "results-worker", run, **worker_of(run, "w003"))
@@ -199,7 +199,7 @@ def test_what_could_not_be_checked_says_why(site, run):
     looked(run)
     said = get(site, "results-alarms", run)
     assert "could not be checked: fewer than 5 questions have two answers" in said
-    assert "z is 5.5" in said
+    assert "differ by 5.5 times what chance does" in said
 
 
 def test_the_trust_page_counts_alarms(site, run):

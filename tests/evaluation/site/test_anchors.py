@@ -107,7 +107,7 @@ def test_the_screen_of_an_expert_shows_question_and_answer_and_nothing_else(site
 
 def test_every_grade_is_saved_at_once_and_leads_to_the_next(site, run):
     user, client = asked(site, run)
-    page = client.get(start(run)).context["queues"][0]["progress"].next
+    page = client.get(start(run)).context["queues"][0].progress.next
     for grade in (5, 0, 4, 1):
         task = reverse("admin:judge", args=[run.version.question_set.public_id, page])
         response = client.post(task, {"grade": str(grade)})

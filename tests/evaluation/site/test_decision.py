@@ -55,6 +55,16 @@ def test_somebody_at_rank_one_whom_an_alarm_names_is_to_be_looked_at_and_not_bes
     assert [mark.words for mark in found.look_at[0].marks] == ["answers copied or nearly copied"]
 
 
+def test_ranks_that_are_missing_before_the_best_are_told(run):
+    assert decision(run).above is None
+    alarm(run, workers=["w001", "w003"])
+    # w002 is the first that is left, so rank 1 is missing before the list; rank 3 is within it.
+    assert SITE.said(decision(run).above).startswith("Rank 1 is among the people to look at")
+    alarm(run, workers=["w002"])
+    # Ranks 1, 2 and 3 are named by an alarm: w004 is the first.
+    assert SITE.said(decision(run).above).startswith("Ranks 1 to 3 are among the people to look")
+
+
 def test_a_notice_marks_the_best_but_does_not_take_them_from_the_list(run):
     alarm(run, kind="dont_know", severity="notice", workers=["w002"])
     found = decision(run)
@@ -76,7 +86,7 @@ def test_who_stays_in_the_lowest_quarter_on_whatever_questions_is_to_be_looked_a
     found = decision(run)
     assert names(found.look_at) == ["w019", "w018", "w017", "w016"]
     assert SITE.said(found.look_at[0].why) == (
-        "in the lowest quarter on whatever questions (rank 18 to 20 of 19)"
+        "in the lowest quarter, and would be there with other questions, too (rank 18 to 20 of 19)"
     )
     assert found.n_look_at == 4
 
@@ -164,12 +174,13 @@ def test_the_page_names_what_speaks_against_the_grades(site, run):
     assert page.index("1 alarm rings.") < page.index("Best people") < page.index("Best model")
 
 
-@pytest.mark.parametrize("name", ["results-people", "results-summary"])
-def test_a_mark_stands_beside_the_name_wherever_people_are_listed(site, run, name):
+# On paper somebody to look at stands on the first page and in the table.
+@pytest.mark.parametrize(("name", "times"), [("results-people", 1), ("results-summary", 2)])
+def test_a_mark_stands_beside_the_name_wherever_people_are_listed(site, run, name, times):
     assert "answers copied or nearly copied" not in shown(site, run, name)
     alarm(run, workers=["w001"])
     page = shown(site, run, name)
-    assert page.count("answers copied or nearly copied") == 1
+    assert page.count("answers copied or nearly copied") == times
     assert page.index("<bdi>w001</bdi>") < page.index("answers copied or nearly copied")
 
 
@@ -210,7 +221,7 @@ def test_the_page_takes_a_constant_number_of_queries(
 ):
     run = looked(world.finished(owner=rana, n_workers=n_workers, n_questions=12, n_models=3))
     alarm(run, workers=[f"w{i:03}" for i in range(1, n_workers // 2)])
-    with django_assert_max_num_queries(26):
+    with django_assert_max_num_queries(30):
         shown(site, run)
 
 

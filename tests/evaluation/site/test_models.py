@@ -226,20 +226,6 @@ def test_where_the_packaged_model_is_not_installed_it_is_not_offered(site, monke
     assert not LanguageModel.objects.exists()
 
 
-def test_a_model_without_answers_can_be_deleted_and_one_with_answers_stays(site, registered):
-    address = reverse("admin:model-delete", args=[registered.public_id])
-    assert address in shown(site, registered)
-    version = crowd.version(registered.owner)
-    question = version.questions.first()
-    answer = registered.responses.create(question=question, text="north", status="text")
-    assert address not in shown(site, registered)
-    assert site.post(address).url == reverse("admin:model", args=[registered.public_id])
-    assert LanguageModel.objects.exists()
-    answer.delete()
-    assert site.post(address).url == reverse("admin:models")
-    assert not LanguageModel.objects.exists()
-
-
 def test_who_may_only_look_learns_no_address_and_asks_nothing(client, chat, registered):
     version = crowd.version(registered.owner)
     version.question_set.shares.create(user=crowd.user("vera"), role="viewer")
@@ -252,3 +238,20 @@ def test_who_may_only_look_learns_no_address_and_asks_nothing(client, chat, regi
         assert "127.0.0.1" not in said_of_it
     assert ask(client, registered).status_code == 403
     assert chat.bodies == []
+
+
+def test_who_sees_one_of_its_sets_is_told_of_no_answers_in_the_others(client, registered):
+    rivers, lakes, seas = (crowd.version(registered.owner, name) for name in ("r", "l", "s"))
+    for version, n in ((rivers, 1), (lakes, 2), (seas, 2)):
+        for question in version.questions.all()[:n]:
+            registered.responses.create(question=question, text="north", status="text")
+    vera = crowd.user("vera")
+    rivers.question_set.shares.create(user=vera, role="viewer")
+    seas.question_set.shares.create(user=vera, role="expert")  # who judges blindly
+    listed, page = reverse("admin:models"), reverse("admin:model", args=[registered.public_id])
+    for user, n_sets, n_answers in ((registered.owner, 3, 5), (vera, 1, 1)):
+        client.force_login(user)
+        (row,) = client.get(listed).context_data["page"]
+        assert (row.n_sets, row.n_answers) == (n_sets, n_answers)
+        sets = list(client.get(page).context_data["sets"])
+        assert (len(sets), sum(one.n_answers for one in sets)) == (n_sets, n_answers)

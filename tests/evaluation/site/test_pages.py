@@ -268,7 +268,8 @@ def test_tables_hold_every_row_in_full(site, rana):
     trace = rows_of(site.get(page("results-table", run, name="convergence")))
     assert [float(row["rmse"]) for row in trace] == world.SUMMARY["trace"]
     answers = rows_of(site.get(page("results-question-table", run, question=question_of(run))))
-    assert [row["by"] for row in answers] == ["worker"] * 60 + ["model"] * 2
+    assert [bool(row["worker"]) for row in answers] == [True] * 60 + [False] * 2
+    assert [bool(row["model"]) for row in answers] == [False] * 60 + [True] * 2
     worker = rows_of(site.get(page("results-worker-table", run, worker=worker_of(run))))
     assert [row["score"] for row in worker][:2] == ["0.9", "0.899"]
 
@@ -278,7 +279,8 @@ def test_a_formula_in_a_table_is_defused(site, rana, text):
     run = world.finished(n_workers=3, owner=rana)
     Response.objects.filter(submission__worker__external_id="w001").update(text=text)
     answers = rows_of(site.get(page("results-worker-table", run, worker=worker_of(run))))
-    assert answers[0]["answer"] == f"'{text}"
+    inside = text.replace("\t=", "\t'=")  # a tab may part cells, too
+    assert answers[0]["answer"] == f"'{inside}"
     assert float(answers[0]["score"]) == 0.9
 
 
@@ -293,7 +295,8 @@ def test_files_are_sent_as_attachments(site, rana):
     run = world.finished(owner=rana)
     for address in every_address(run)[5:]:
         response = site.get(address)
-        assert response["Content-Disposition"].startswith('attachment; filename="crowdgrade-')
+        name = f'attachment; filename="rivers-{run.created_at:%Y-%m-%d-%H%M}-'
+        assert response["Content-Disposition"].startswith(name)
         assert response["X-Content-Type-Options"] == "nosniff"
 
 
@@ -319,6 +322,6 @@ def test_pages_take_a_constant_number_of_queries(
 ):
     run = world.finished(n_workers=n_workers, n_models=n_workers // 10, owner=rana)
     addresses = every_address(run)[:4]
-    for address, most in zip(addresses, (19, 12, 14, 22), strict=True):
+    for address, most in zip(addresses, (20, 12, 16, 22), strict=True):
         with django_assert_max_num_queries(most):
             assert site.get(address).status_code == 200

@@ -3,13 +3,18 @@
 import re
 
 import pytest
+from django.utils.html import escape
 
 from annotations.models import QuestionSet, Response, Worker
 from evaluation.flow.parameters import REMEDIES, AqerParameters
-from evaluation.models import LLMScore, Run
+from evaluation.models import LLMScore, Run, WorkerGrade
+from evaluation.options import SITE
+from evaluation.reports.decision import decision
 from evaluation.reports.remedies import NAMES
-from evaluation.reports.summary import LIMITS, summary_report
+from evaluation.reports.summary import LIMITS, beyond_the_method, summary_report
+from evaluation.reports.trust import trust_report
 from tests.evaluation.reports import world
+from tests.evaluation.reports.alarm_world import alarm, looked
 from tests.evaluation.site.test_pages import HOSTILE, body, page
 
 pytestmark = pytest.mark.django_db
@@ -25,16 +30,45 @@ def test_the_summary_holds_method_signature_tables_warnings_and_limits(site, ran
     assert "AQER (Yahav" in text
     for name in ("w001", "w004", "r6", "model 1"):
         assert name in text
-    assert len(re.findall("<svg", text)) == 8
     assert text.count("<li>") >= len(LIMITS)
+
+
+def test_the_decision_stands_before_the_tables(site, rana):
+    text = body(site.get(page("results-summary", world.finished(owner=rana))))
+    parts = ["Can these grades be used?", "Best people", "People to look at", "Alarms"]
+    parts += ["Best model", "How the numbers were made", ">Workers<", ">Questions<", "cannot tell"]
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("rings", [False, True])
+def test_paper_first_page_and_trust_say_the_same(site, rana, rings):
+    run = looked(world.finished(owner=rana, n_workers=20, n_questions=12))
+    if rings:
+        alarm(run, workers=["w001", "w002"])
+    report = trust_report(run)
+    headline = escape(SITE.said(report.verdict.headline))
+    assert rings == (report.verdict.level == "bad")
+    experts = next(fact for fact in report.facts if fact.name == "experts")
+    for name in ("results-summary", "results-run", "results-trust"):
+        text = body(site.get(page(name, run)))
+        assert headline in text
+        for fact in report.facts:
+            if fact.level in ("bad", "care"):
+                assert escape(SITE.said(fact.said)) in text
+    text = body(site.get(page("results-summary", run)))
+    assert text.count(escape(SITE.said(experts.said))) == 1  # told once, in one sentence
+    assert [person.row.name for person in summary_report(run).decision.look_at] == [
+        person.row.name for person in decision(run).look_at
+    ]
 
 
 def test_the_method_is_told_with_the_parameters_of_the_run(rana):
     run = world.finished(owner=rana)
     words = " ".join(summary_report(run).method)
     assert "all-MiniLM-L6-v2 (float32)" in words
-    assert "after 3 iterations they settled" in words
-    assert "Nothing beyond the published method" in words
+    assert "after 3 rounds they settled" in words
+    assert "Nothing beyond the published method" in beyond_the_method(run)
     assert "400 bootstrap draws of questions (seed 0)" in words
     run.parameters = {
         "similarity": "euclidean",
@@ -45,15 +79,16 @@ def test_the_method_is_told_with_the_parameters_of_the_run(rana):
     }
     words = " ".join(summary_report(run).method)
     assert "negative Euclidean distance" in words
-    assert "answers compared with the others' exemplary answer" in words
+    assert "answers compared with the others' exemplary answer" in beyond_the_method(run)
     assert "Bootstrap intervals were switched off" in words
     assert "at random (seed 7)" in words
 
 
-def test_a_run_with_remedies_is_not_called_the_published_method(rana):
+def test_a_run_with_remedies_is_not_called_the_published_method(site, rana):
     run = world.finished(owner=rana)
     run.parameters = {"collapse_copies": True, "weight_cap": 0.1, "unit_length": True}
-    words = " ".join(summary_report(run).method)
+    run.save()
+    words = body(site.get(page("results-summary", run)))
     assert "Nothing beyond" not in words
     assert (
         "Beyond the published method: copies collapsed, votes capped, vectors of unit length."
@@ -64,13 +99,44 @@ def test_a_run_with_remedies_is_not_called_the_published_method(rana):
     assert gathered == set(NAMES)  # a new remedy has words here
 
 
-def test_what_paper_leaves_out_is_told(site, rana):
-    run = world.finished(n_workers=230, n_questions=1, n_models=0, owner=rana)
+def test_the_best_and_the_worst_are_on_paper_and_the_middle_is_counted(site, rana):
+    # 230 people, of whom the last has no rank: 229 ranked, of which 40 + 20 are shown.
+    run = world.finished(n_workers=230, n_questions=30, n_models=0, owner=rana)
     report = summary_report(run)
-    assert (len(report.workers), report.workers_left_out, report.questions_left_out) == (200, 30, 0)
+    assert [row.name for row in (*report.workers.first[:1], *report.workers.last[-2:])] == [
+        *("w001", "w228", "w229")
+    ]
+    assert [len(report.workers.first), report.workers.between, len(report.workers.last)] == [
+        *(40, 229 - 40 - 20, 20)
+    ]
+    assert ([row.name for row in report.unranked], report.unranked_left_out) == (["w230"], 0)
+    # 30 questions, the last with the most disagreement: 15 from there, 5 from the other end.
+    assert [row.name for row in report.questions.first[:2]] == ["r30", "r29"]
+    assert [row.name for row in report.questions.last] == ["r5", "r4", "r3", "r2", "r1"]
     text = body(site.get(page("results-summary", run)))
-    assert "30 more are in the CSV file" in text
+    assert "169 more workers between these and the worst" in text
+    assert "10 more questions between these" in text
+    assert "w041" not in text
+    assert text.index(">w040<") < text.index("169 more") < text.index(">w210<")
     assert "No language model was in this run" in text
+
+
+def test_the_worst_two_of_42_are_on_paper(site, rana):
+    run = world.finished(n_workers=42, owner=rana)
+    report = summary_report(run)
+    names = [row.name for row in (*report.workers.first, *report.unranked)]
+    assert names == [f"w{i:03}" for i in range(1, 43)]
+    assert report.workers.between == 0
+    assert "more workers between" not in body(site.get(page("results-summary", run)))
+
+
+def test_more_people_without_a_rank_than_paper_holds_are_counted(site, rana):
+    run = world.finished(n_workers=30, owner=rana)
+    nowhere = {"rank": None, "rank_low": None, "rank_high": None, "support": False}
+    WorkerGrade.objects.filter(run=run, rank__gt=10).update(**nowhere)
+    report = summary_report(run)
+    assert (len(report.workers), len(report.unranked), report.unranked_left_out) == (10, 10, 10)
+    assert "10 more without a rank" in body(site.get(page("results-summary", run)))
 
 
 def test_texts_stay_texts(site, rana):
@@ -95,5 +161,5 @@ def test_the_page_takes_a_constant_number_of_queries(
     site, rana, n_workers, django_assert_max_num_queries
 ):
     run = world.finished(n_workers=n_workers, owner=rana)
-    with django_assert_max_num_queries(28):
+    with django_assert_max_num_queries(48):
         assert site.get(page("results-summary", run)).status_code == 200

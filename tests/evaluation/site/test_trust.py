@@ -49,7 +49,7 @@ def test_the_facts_are_those_of_the_run(site, rana):
     ExemplaryAnswer.objects.filter(pk__in=list(ids)).update(n_answers=2)
     warnings = [
         "THE MODEL MiniLM KNOWS ENGLISH ONLY, but <b>half</b> is not: numbers mean little.",
-        "Most answers are short or numeric (80%), and vectors hardly see one wrong fact",
+        "Most answers are short or numeric (80%), and the comparison hardly sees one wrong fact",
         "3 answers are longer than the 256 tokens that MiniLM reads; the rest was ignored",
     ]
     summary = run.summary | {"draw_agreement": 0.85, "converged": False}

@@ -116,6 +116,7 @@ def stored(run):
             [
                 *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
                 *(joined(workers), joined(questions), TERMINAL.said(alarm.message)),
+                *(alarm.state, "" if alarm.outcome is None else TERMINAL.said(alarm.outcome)),
             ]
             for alarm, workers, questions in all_alarms(run)
         ],

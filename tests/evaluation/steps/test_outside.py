@@ -13,8 +13,8 @@ from evaluation.steps.checkpoints import RunInputError
 from evaluation.steps.grading import load, parameters_of
 from evaluation.steps.outside import (
     NAMED,
-    excluded_ids,
     judgements_of,
+    keys_of_workers,
     mean_judgements,
     suggested_anchors,
 )
@@ -46,18 +46,18 @@ def keys(version, *names):
 def test_workers_to_leave_out_are_found_by_either_id_in_the_order_asked_for(version):
     asked = [str(of(version, "cy").public_id), "ada"]
     everybody = keys(version, "ada", "ben", "cy")
-    assert excluded_ids(version, asked, everybody) == keys(version, "cy", "ada")
-    assert excluded_ids(version, [], everybody) == []
+    assert keys_of_workers(version, asked, everybody) == keys(version, "cy", "ada")
+    assert keys_of_workers(version, [], everybody) == []
     # Whose answers were rejected is left out already.
-    assert excluded_ids(version, asked, keys(version, "ada", "ben")) == keys(version, "ada")
+    assert keys_of_workers(version, asked, keys(version, "ada", "ben")) == keys(version, "ada")
 
 
 def test_ids_of_nobody_who_answered_are_named_all_of_them(version):
     stranger = str(uuid4())
     with pytest.raises(RunInputError) as caught:
-        excluded_ids(version, ["ada", stranger, "dan"], keys(version, "ada", "cy"))
+        keys_of_workers(version, ["ada", stranger, "dan"], keys(version, "ada", "cy"))
     assert str(caught.value) == (
-        f"Workers to exclude that are not one worker who answered here: {stranger}, dan."
+        f"Ids in the settings that are not those of one worker who answered here: {stranger}, dan."
     )
 
 
@@ -65,7 +65,7 @@ def test_ids_of_nobody_who_answered_are_named_all_of_them(version):
 def test_of_many_wrong_ids_the_first_twenty_are_named_and_the_others_counted(version, wrong, more):
     names = [f"w{number}" for number in range(wrong)]
     with pytest.raises(RunInputError) as caught:
-        excluded_ids(version, names, [])
+        keys_of_workers(version, names, [])
     named = re.search(r"here: (.*?)( and \d+ more)?\.", str(caught.value))
     assert named[1].split(", ") == names[:20]
     assert (named[2] or "") == more

@@ -1,6 +1,7 @@
 """Alarms of a run stand in the database, with its workers and the answers that show them."""
 
 import hashlib
+from datetime import UTC, datetime
 
 import pytest
 
@@ -10,6 +11,7 @@ from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Alarm, LanguageModel, LLMResponse, Run
 from evaluation.options import TERMINAL
+from evaluation.reports.remedies import remedies_report
 from tests.annotations import world
 
 WORDS = ("north", "south", "hill", "valley", "city", "bridge", "border", "coast", "lake", "farm")
@@ -121,5 +123,38 @@ def test_an_excluded_worker_is_no_part_of_the_crowd_that_alarms_look_at(version)
     assert not run.alarms.filter(kind="copies").exists()
     checks = {check["check"]: check for check in run.summary["alarm_checks"]}
     assert checks["copies"]["rings"] is False
+    remedies = run.summary["remedies"]
+    [gone] = [alarm for alarm in remedies["gone"] if alarm["kind"] == "copies"]
+    assert gone["outcome"]["code"] == "outcome.some_excluded"
+    assert str(copied.public_id) in gone["workers"]
     # Another remedy leaves the copy in the crowd, and the alarm as well.
     assert graded(version, weight_cap=0.5).alarms.filter(kind="copies").exists()
+
+
+def test_a_group_that_votes_as_one_is_answered_by_the_run_itself(version):
+    run = graded(version, collapse_copies=True, collapse_workers=("cy",))
+    alarm = run.alarms.get(kind="copies")
+    assert (alarm.state, alarm.answered) == ("remedied", True)
+    assert alarm.outcome["code"] == "outcome.collapsed"
+    [group] = run.summary["remedies"]["groups"]
+    named = {str(worker.public_id) for worker in alarm.workers.all()}
+    assert (set(group["workers"]), group["collapsed"], group["first"]) == (named, True, None)
+    # The plain run left it open.
+    before = graded(version).alarms.get(kind="copies")
+    assert (before.state, before.answered, before.outcome) == ("open", False, None)
+
+
+def test_who_was_first_by_the_times_of_the_answers_is_told(version):
+    for response in Response.objects.select_related("submission__worker"):
+        late = response.submission.worker.external_id == "cy"
+        response.submitted_at = datetime(2026, 11, 1, 9 + late, 0, tzinfo=UTC)
+        response.save()
+    run = graded(version, collapse_copies=True)
+    [group] = run.summary["remedies"]["groups"]
+    assert group["first"] == str(Worker.objects.get(external_id="dee").public_id)
+    assert (group["n_first"], group["n_timed"]) == (12, 12)
+    assert run.alarms.get(kind="copies").outcome["code"] == "outcome.collapsed_first"
+    report = remedies_report(run)
+    assert [(first.name, first.n_first, first.n_timed) for first in report.first] == [
+        ("dee", 12, 12)
+    ]

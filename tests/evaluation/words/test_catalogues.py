@@ -15,6 +15,7 @@ from evaluation.words.catalogue import COMMON
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import Message
 from evaluation.words.panels import PANELS
+from evaluation.words.plan import PLAN
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
 from evaluation.words.remedies import REMEDIES
 from evaluation.words.table import Blanks, document
@@ -25,14 +26,15 @@ ROOMS = Path(__file__).resolve().parents[3] / "evaluation"
 DOORS = {"terminal": TERMINAL, "site": SITE, "api": API}
 COUNTED = {
     "excluded_workers": "Excluded workers, who have no vote, no grade and no rank: 3",
-    "single_answers": "Questions with a single answer, which scores 1 by construction: 3",
+    "single_answers": "Questions with a single answer, which is compared with itself alone: 3",
     "repeated_rows": "Rows that repeat an earlier answer and were left out: 3",
     "rejected_answers": "Answers rejected where they were collected, which were left out: 3",
     "empty_answers": "Empty answers, which count as unanswered: 3",
     "unranked_workers": "Workers without a rank (fewer than 5 answers to questions that 3 workers "
     "share): 3",
     "model_answers_to_nobody": "Answers of models to questions that no worker answered: 3",
-    "models_with_errors": "Models with an answer of status error, not ranked until asked again: 3",
+    "models_with_errors": "Models with an answer that could not be fetched, not ranked until asked "
+    "again: 3",
 }
 
 
@@ -52,7 +54,9 @@ def test_every_warning_has_words_and_no_words_are_left_over():
         if isinstance(arguments[0], ast.Constant)
     }
     of_panels = {code for code in made if code.startswith("panels.")}
-    assert made - of_panels == WARNINGS.keys() | JUDGE.keys() | UMWP.keys()
+    of_plans = {code for code in made if code.startswith("plan.")}
+    assert of_plans == PLAN.keys()
+    assert made - of_panels - of_plans == WARNINGS.keys() | JUDGE.keys() | UMWP.keys()
     of_panels |= {  # whichever the numbers say
         *("panels.closer_than_halves", "panels.farther_than_halves"),
         *("panels.ranks_change", "panels.ranks_stay"),
@@ -122,8 +126,8 @@ def test_a_refusal_is_stored_as_text_and_said_at_each_door():
     stored = message.as_text()
     assert Message.of(stored) == message
     assert TERMINAL.said(stored) == (
-        "Only 2 workers are outside the groups of copies, and 3 are needed to grade by: grade "
-        "without --collapse-copies, or exclude the workers you do not trust."
+        "Only 2 of the workers would be left outside the groups of copies, and 3 are needed "
+        "to grade by: grade without --collapse-copies, or exclude the workers you do not trust."
     )
     assert "grade without “Collapse copies”, or" in SITE.said(stored)
     assert "grade without collapse_copies, or" in API.said(stored)
@@ -145,7 +149,7 @@ WAITING = {
 
 
 @pytest.mark.parametrize("code", COUNTED)
-def test_what_is_counted_is_said_as_it_always_was(code):
+def test_what_is_counted_is_said_with_its_number(code):
     assert TERMINAL.said(Message(code, {"count": 3})) == COUNTED[code]
 
 
@@ -155,8 +159,8 @@ def test_what_is_counted_is_said_as_it_always_was(code):
         (
             "truncated",
             {"answers": 3, "tokens": 256, "model": "MiniLM"},
-            "3 answers are longer than the 256 tokens that MiniLM reads; the rest of them was "
-            "ignored",
+            "Answers that are longer than what MiniLM reads (256 tokens, a token is about three "
+            "quarters of a word) and whose ends were ignored: 3",
         ),
         (
             "english_only",
@@ -175,14 +179,16 @@ def test_what_is_counted_is_said_as_it_always_was(code):
         (
             "short_answers",
             {"share": 0.751, "embedder": "bow", "auc": 0.003},
-            "Most answers are short or numeric (75%), and vectors hardly see one wrong fact: on "
-            "minimal pairs bow has an AUC of 0.00, a coin 0.50. Check such answers against a key",
+            "Most answers are short or numeric (75%), and the comparison hardly sees one wrong "
+            "fact: shown a right answer and the same one with a wrong fact, bow prefers the right "
+            "one in 0% of cases; a coin would in 50%. Check such answers against right ones that "
+            "you know",
         ),
         (
             "not_converged",
             {"iterations": 100},
-            "The weights did not settle in 100 iterations: allow more of them, and do not rely on "
-            "close ranks",
+            "Grades still changed after 100 rounds: allow more (--max-iterations), and do not rely "
+            "on close ranks",
         ),
         (
             "anchors_changed_nothing",
@@ -197,7 +203,7 @@ def test_what_is_counted_is_said_as_it_always_was(code):
         ),
     ],
 )
-def test_warnings_say_on_a_terminal_what_they_always_said(code, values, words):
+def test_warnings_say_on_a_terminal_what_to_do(code, values, words):
     assert TERMINAL.said(Message(code, values)) == words
 
 

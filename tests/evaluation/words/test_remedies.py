@@ -37,5 +37,7 @@ def test_groups_that_leave_too_few_workers_are_told_with_the_option_as_the_door_
         ("--collapse-copies", "“Collapse copies”", "collapse_copies"),
         strict=True,
     ):
-        assert said.startswith("only 2 workers are outside the groups of copies, and 3 are needed")
+        assert said.startswith(
+            "only 2 of the workers would be left outside the groups of copies, and 3 are"
+        )
         assert f"grade without {option}, or exclude" in said

@@ -1,8 +1,10 @@
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotations.exchange import ColumnNames, InputError
 from annotations.exchange.importing import import_answers
-from annotations.models import Question, Response, Submission, Worker
+from annotations.models import Question, QuestionSet, Response, Submission, Worker
 from tests.annotations import world
 from tests.annotations.exchange.files import HEADER, write, write_xlsx
 
@@ -99,6 +101,59 @@ def test_a_dry_run_says_the_same_and_stores_nothing(rivers, tmp_path):
         0,
     )
     assert not rivers.latest_version().is_published
+
+
+def writes_of(do):
+    """The statements of a call that are no questions to the database."""
+    with CaptureQueriesContext(connection) as asked:
+        result = do()
+    # (PostgreSQL reads what is read in parts by a cursor that it declares.)
+    reads = ("SELECT", "DECLARE")
+    return result, [one["sql"] for one in asked if not one["sql"].startswith(reads)]
+
+
+MORE = HEADER + "ada,r1,north\nada,r2,\ndan,r1,east\ndan,r2,x\ncy,new,y\nben,new,z\n"
+
+
+@pytest.mark.parametrize("before", [None, ROWS])
+@pytest.mark.parametrize("create", [True, False])
+def test_a_dry_run_writes_nothing_and_foretells_what_the_import_does(
+    rivers, tmp_path, before, create
+):
+    """Not even into a transaction that is undone: on SQLite that would keep all others out."""
+    if before:
+        import_answers(rivers, write(tmp_path, before))
+    text = MORE if create and not before else MORE.replace("new", "r1").replace("cy,r1,y\n", "")
+    text = text.replace("ben,r1,z\n", "ben,r2,z\n")
+    path = write(tmp_path, text)
+    foretold, written = writes_of(
+        lambda: import_answers(rivers, path, create_questions=create, dry_run=True)
+    )
+    assert written == []
+    done = import_answers(rivers, path, create_questions=create)
+    told, real = foretold.as_dict(), done.as_dict()
+    assert (told.pop("dry_run"), real.pop("dry_run")) == (True, False)
+    assert told == real
+    assert real["n_new"] > 0
+
+
+def test_a_dry_run_into_a_set_that_is_not_there_yet_makes_none(version, tmp_path):
+    unmade = QuestionSet(owner=version.question_set.owner, name="lakes")
+    path = write(tmp_path, ROWS)
+    foretold, written = writes_of(
+        lambda: import_answers(unmade, path, create_questions=True, dry_run=True)
+    )
+    assert written == []
+    assert counts(foretold) == (4, 3, 0, 1, 1)
+    assert (foretold.version, foretold.created) == (1, {"workers": 2, "questions": 2})
+    assert not QuestionSet.objects.filter(name="lakes").exists()
+
+
+def test_a_dry_run_refuses_what_the_import_refuses(rivers, tmp_path):
+    import_answers(rivers, write(tmp_path, ROWS))
+    path = write(tmp_path, HEADER + "ada,r1,up\nada,r9,x\n")
+    tried = refusal(rivers, path, dry_run=True)
+    assert str(tried) == str(refusal(rivers, path))
 
 
 def test_an_unknown_question_is_told_once_with_its_first_line(rivers, tmp_path):

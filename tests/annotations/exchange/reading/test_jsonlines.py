@@ -124,3 +124,20 @@ def test_any_text_written_as_json_comes_back(tmp_path_factory, answers, escaped)
             record = {"worker": f"w{i}", "question": "q", "answer": text}
             file.write(json.dumps(record, ensure_ascii=escaped) + "\n")
     assert [t for _, _, t in texts(path)] == [t if t.strip() else "" for t in answers]
+
+
+def test_a_new_key_in_every_line_is_refused_before_it_grows(tmp_path):
+    lines = [
+        json.dumps({"worker": "w", "question": f"q{n}", "answer": "a", f"k{n}": 1})
+        for n in range(1_001)
+    ]
+    path = write(tmp_path, "\n".join(lines[:-1]).encode(), "few.jsonl")
+    assert len(read_answers(path).kept_aside) == 1_000
+    path = write(tmp_path, "\n".join(lines).encode(), "many.jsonl")
+    assert "line 1001: its lines have more than 1,000 different keys" in only_fault(path)
+
+
+def test_the_key_that_stands_twice_is_named_among_very_many(tmp_path):
+    keys = ",".join(f'"k{n}":1' for n in range(200_000))
+    path = write(tmp_path, ("{" + keys + ',"k199999":2}').encode(), "a.jsonl")
+    assert "the key k199999 stands there twice" in only_fault(path)

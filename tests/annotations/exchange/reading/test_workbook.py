@@ -1,4 +1,5 @@
 import datetime
+import threading
 import zipfile
 
 import openpyxl
@@ -8,7 +9,8 @@ from hypothesis import strategies as st
 from openpyxl.chart import BarChart
 
 from annotations.exchange import read_answers
-from annotations.exchange.reading import workbook
+from annotations.exchange.reading import unpacking, workbook
+from annotations.exchange.reading.source import bytes_source
 from tests.annotations.exchange.files import fault, only_fault, texts, write, write_xlsx
 
 HEADER = ["worker", "question", "answer"]
@@ -232,3 +234,109 @@ def test_any_text_written_as_a_workbook_comes_back(tmp_path_factory, answers):
     folder = tmp_path_factory.mktemp("xlsx")
     path = write_xlsx(folder, HEADER, *([f"w{i}", "q", text] for i, text in enumerate(answers)))
     assert [t for _, _, t in texts(path)] == [t if t.strip() else "" for t in answers]
+
+
+def elsewhere(monkeypatch):
+    """Let a process of its own unpack even small workbooks."""
+    monkeypatch.setattr(workbook, "UNPACKED_HERE", -1)
+
+
+def rows_of_xml(path, rows):
+    return rewrite(path, SHEET, lambda xml: xml.replace(b"</sheetData>", rows + b"</sheetData>"))
+
+
+def test_cells_far_to_the_right_of_the_header_are_not_filled_up_to(tmp_path):
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    rows_of_xml(path, b'<row r="3"><c r="A3"><v>2</v></c><c r="ZZZ3"><v>9</v></c></row>')
+    with path.open("rb") as opened:
+        rows = [row for row in unpacking.unpacked(opened) if hasattr(row, "texts")]
+    assert [row.texts for row in rows] == [HEADER, ["w1", "q1", "a"], ["2", "", ""]]
+
+
+def test_a_header_wider_than_is_read_is_refused(tmp_path):
+    names = [*HEADER, *(f"c{n}" for n in range(4_094))]
+    path = write_xlsx(tmp_path, [], names, ["w1", "q1", "a"])
+    assert "more than 4,096 columns" in only_fault(path)
+
+
+def test_more_cells_than_are_read_are_refused_also_where_they_are_empty(tmp_path, monkeypatch):
+    monkeypatch.setattr(unpacking, "MOST_CELLS", 33)  # a header and ten rows of three
+    path = write_xlsx(tmp_path, HEADER, *[["w1", f"q{n}", "a"] for n in range(10)])
+    assert len(texts(path)) == 10
+    rows_of_xml(path, b'<row r="12"/>')
+    assert "more than 33 cells" in only_fault(path)
+
+
+@pytest.mark.parametrize("tag", [b"<si/>", b"<x:si/>", b"<si ><t/></si>"])
+def test_a_table_of_more_texts_than_are_read_is_refused(tmp_path, monkeypatch, tag):
+    monkeypatch.setattr(unpacking, "MOST_STRINGS", 40)
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    with_shared_strings(path, tag * 41 + b"</sst>")
+    assert "more than 40 texts" in only_fault(path)
+
+
+def test_texts_are_counted_once_where_blocks_of_a_part_meet(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("xl/strings.xml", b"<s>" + b"<si/>" * 500_000)
+        part = archive.infolist()[0]
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        # 2.5 MB: three blocks of 1 MiB, and tags that lie across their borders.
+        assert unpacking.count(archive, part, unpacking.STRING, 10**9) == 500_000
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "iso-8859-1"])
+def test_parts_in_another_encoding_hide_nothing(tmp_path, encoding):
+    def change(xml):
+        text = xml.decode().replace("<?xml version='1.0'?>", "")
+        return f"<?xml version='1.0' encoding='{encoding}'?>{text}".encode(encoding)
+
+    path = rewrite(write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"]), SHEET, change)
+    assert "not written in UTF-8" in only_fault(path)
+
+
+def test_a_process_of_its_own_reads_the_same(tmp_path, monkeypatch):
+    rows = [HEADER, [], ["w1", "q1", "one_x000D_\ntwo"], ["w2", "q1", "=A1"], ["w3", "#N/A", "c"]]
+    path = write_xlsx(tmp_path, *rows)
+    with path.open("rb") as opened:
+        here = list(unpacking.unpacked(opened))
+        assert here == list(workbook._unpacked_elsewhere(opened, "a.xlsx"))
+    assert [row.uncomputed for row in here[1:]] == [[], [], [2], []]
+    assert [row.errors for row in here[1:]] == [[], [], [], [1]]
+
+
+def test_a_process_of_its_own_takes_bytes_from_memory(tmp_path, monkeypatch):
+    elsewhere(monkeypatch)
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    given = bytes_source("a.xlsx", path.read_bytes())
+    assert [r.text for r in read_answers(given).records] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"), [((1, 1 << 32), "more than 1 s"), ((60, 200 << 20), "more than 200 MiB")]
+)
+def test_a_workbook_that_asks_for_too_much_ends_alone(tmp_path, monkeypatch, limits, reason):
+    elsewhere(monkeypatch)
+    monkeypatch.setattr(workbook, "limits", lambda size: limits)
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    with_shared_strings(path, b"<si><t>abcdefghijklmnopqrst</t></si>" * 900_000 + b"</sst>")
+    assert reason in only_fault(path)
+
+
+def test_more_workbooks_at_once_than_there_are_turns_are_told_to_wait(tmp_path, monkeypatch):
+    elsewhere(monkeypatch)
+    monkeypatch.setattr(workbook, "SECONDS_TO_WAIT", 0.01)
+    monkeypatch.setattr(workbook, "_turns", threading.BoundedSemaphore(1))
+    path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
+    with workbook._turn("b.xlsx"):
+        assert "busy with other workbooks" in only_fault(path)
+    assert len(texts(path)) == 1
+
+
+def test_a_reader_that_stops_early_leaves_no_process_and_no_turn(tmp_path, monkeypatch):
+    path = write_xlsx(tmp_path, HEADER, *[["w1", f"q{n}", "a" * 500] for n in range(2000)])
+    monkeypatch.setattr(workbook, "_turns", threading.BoundedSemaphore(1))
+    with path.open("rb") as opened:
+        rows = workbook._unpacked_elsewhere(opened, "a.xlsx")
+        next(rows)
+        rows.close()
+    assert workbook._turns.acquire(timeout=0)

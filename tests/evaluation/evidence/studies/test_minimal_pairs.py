@@ -135,13 +135,13 @@ class TestWarning:
         assert short_answers_warning([short, short, long, long], "minilm") is None
         found = TERMINAL.said(short_answers_warning([short, short, short, long], "minilm"))
         assert "short or numeric (75%)" in found
-        assert f"AUC of {MINIMAL_PAIRS_AUC['minilm']:.2f}" in found
+        assert f"prefers the right one in {MINIMAL_PAIRS_AUC['minilm']:.0%} of cases" in found
         assert short_answers_warning([], "minilm") is None
 
     def test_it_cites_the_runs_own_embedder_where_that_was_measured(self):
         texts = ["yes"] * 3
-        assert "tfidf-word has" in TERMINAL.said(short_answers_warning(texts, "tfidf-word"))
-        assert "minilm has" in TERMINAL.said(short_answers_warning(texts, "precomputed:x.npz"))
+        assert "tfidf-word prefers" in TERMINAL.said(short_answers_warning(texts, "tfidf-word"))
+        assert "minilm prefers" in TERMINAL.said(short_answers_warning(texts, "precomputed:x.npz"))
 
     def test_a_graded_file_of_years_gets_it(self, tmp_path):
         lines = ["worker,question,answer"]

@@ -163,8 +163,9 @@ def test_what_an_operator_started_a_requester_does_not_repeat(api, version, rana
     refused = api.post(f"/api/v1/runs/{run.public_id}/again/")
     assert refused.status_code == 409
     client.force_login(rana)
-    said_ = client.post(reverse("admin:run-again", args=[run.public_id]), follow=True)
-    assert "not yours to ask" in said_.content.decode()
+    form = client.get(reverse("admin:run-again", args=[run.public_id]), follow=True)
+    assert form.redirect_chain[-1][0].endswith(f"?like={run.public_id}&version=1")
+    assert "There is no model yet that can be asked" in form.content.decode()
     assert Run.objects.count() == 1
 
 

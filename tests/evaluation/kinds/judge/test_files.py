@@ -149,7 +149,7 @@ def test_a_reply_that_never_came_is_told_by_the_exit_code(files, tmp_path):
 def test_without_judgements_it_says_that_the_error_is_unknown(files, tmp_path):
     answers, _, scripted = files
     ran = judge((answers, None, scripted), tmp_path / "out")
-    assert "the error of the judge is unknown" in ran.out
+    assert "nobody knows how far the judge is wrong" in ran.out
     rows = table(tmp_path / "out" / "corrected.csv")
     assert {(row["tuned"], row["reason"]) for row in rows} == {("", "no_judgements")}
 

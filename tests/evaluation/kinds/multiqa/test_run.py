@@ -461,6 +461,14 @@ def test_a_paused_run_goes_on_without_asking_again(world, good):
     assert len(world.server.bodies) == 15
 
 
+@pytest.fixture
+def operator(rita):
+    """Rita may name a folder of the server."""
+    rita.is_superuser = True
+    rita.save()
+
+
+@pytest.mark.usefixtures("operator")
 def test_a_reranker_is_named_by_the_run_that_used_it(world, good, tmp_path):
     answers = [text for one in (RIGHT, WRONG) for text in one.values()]
     texts = [*(text for _, _, text, _ in QUESTIONS), *answers]
@@ -475,6 +483,7 @@ def test_a_reranker_is_named_by_the_run_that_used_it(world, good, tmp_path):
     assert "reranker" not in plain.signature
 
 
+@pytest.mark.usefixtures("operator")
 def test_a_reranker_that_is_not_there_fails_the_run_before_anybody_is_asked(world, good, tmp_path):
     asked = options([good], reranker=str(tmp_path / "nowhere"))
     run = done(rivers(world.owner), asked, state="failed")

@@ -21,12 +21,12 @@ def test_a_spread_over_too_few_questions_is_no_sentence_about_the_model():
         "spread_people": (0.3, 0.28, 0.31, 16),
     }
     assert _told(numbers) == [
-        "Whether other words move Small cannot be told: 4 of 16 questions that people answered "
-        "were put to it in more than one wording, and it takes 5."
+        "Whether Small changes its answers when asked in other words cannot be told: 4 of 16 "
+        "questions that people answered were put to it in more than one wording, and it takes 5."
     ]
     numbers["spread_ratio"] = (0.06, 0.0, 0.18, 5)
     assert _told(numbers) == [
-        "Other words move Small less than people differ from each other: on 5 questions in several "
-        "wordings, nearness to their consensus spreads by 0.020 over wordings and by 0.300 over "
-        "people."
+        "Asked in other words, Small changes its answers less than people differ from each other: "
+        "on 5 questions in several wordings, nearness to what people agree on varies by 0.020 from "
+        "wording to wording, and by 0.300 from person to person."
     ]

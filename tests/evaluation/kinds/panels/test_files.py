@@ -48,7 +48,7 @@ def test_it_writes_panels_their_distances_models_and_questions(files, tmp_path):
     assert summary["flagged_workers"] == [PASTES]
     assert summary["counts"]["model_answers"] == 36
     assert summary["said"][0] in ran.out
-    assert "The models' consensus is not that of the people" in summary["said"][0]
+    assert "Models agree on other answers than people do" in summary["said"][0]
     assert any(said.startswith("Models learn from the same texts") for said in summary["warnings"])
     assert summary["signature"].startswith("panels|embedder:Tfidf")
 
@@ -94,7 +94,7 @@ def test_one_model_makes_a_panel_that_scores_nobody(files, tmp_path):
     rows = {row["panel"]: row for row in table(tmp_path / "out" / "panel_models.csv")}
     assert (rows["models"]["score"], rows["models"]["reason"]) == ("", "no_exemplar")
     assert rows["people"]["rank"] == "1"
-    assert "Fewer than 3 models answered (1)" in ran.out
+    assert "Only 1 model answered, and it takes 3" in ran.out
 
 
 def test_an_answer_that_could_not_be_fetched_keeps_a_model_out_of_the_ranks(files, tmp_path):

@@ -58,10 +58,10 @@ def test_the_page_says_how_far_models_are_from_people_and_warns_of_copies(client
     assert run.state == "done", run.error
     client.force_login(rivers.owner)
     said = page(client, "results-run", run.public_id)
-    assert "The models&#x27; consensus is not that of the people" in said
+    assert "Models agree on other answers than people do" in said
     assert "Models learn from the same texts and from each other" in said
-    assert "Here the models&#x27; answers are more alike" in said
-    assert "Without the workers who are flagged as answering like a model (1)" in said
+    assert "Here two models&#x27; answers to a question are more alike" in said
+    assert "Without the 1 worker who, an alarm says, may answer with a model" in said
     assert 'data-chart="panels"' in said
     assert "people who do not answer like a model" in said
     people = {text for _, _, text in people_rows()}
@@ -92,7 +92,7 @@ def test_the_report_is_read_over_rest(rivers):
     asking = APIClient()
     asking.force_authenticate(rivers.owner)
     sent = asking.get(f"/api/v1/runs/{run.public_id}/results/").json()
-    assert sent["said"][0].startswith("The models' consensus is not that of the people")
+    assert sent["said"][0].startswith("Models agree on other answers than people do")
     assert (sent["workers"], sent["flagged"]) == (9, 1)
     assert [model["name"] for model in sent["models"]] != []
     assert sent["ranked"] == ["people", "models", "people_and_models", "unflagged_people"]
@@ -124,5 +124,5 @@ def test_the_page_of_compared_models_leads_to_it(client, rivers):
     assert client.get(start).status_code == 200
     run = done(rivers)
     said = page(client, "compare-models", rivers.public_id)
-    assert "The models&#x27; consensus is not that of the people" in said
+    assert "Models agree on other answers than people do" in said
     assert reverse("admin:results-run", args=[run.public_id]) in said

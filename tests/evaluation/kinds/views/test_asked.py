@@ -49,7 +49,7 @@ def test_every_kind_that_tells_views_stands_beside_the_others(client, rivers, as
     assert means["Ox", "reply_similarity"] < means["Elk", "reply_similarity"]
     place = summary.models.index("Elk")
     said = page(client, "results-views-model", run=run.public_id, place=place)
-    assert "It takes 100% of 12 questions" in said
+    assert "It notices rightly of 100% of 12 questions" in said
     for one in asked.values():
         assert reverse("admin:results-run", args=[one.public_id]) in said
     # Yak was asked by nobody, so its page offers to.

@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluation.methods.inference.resampled import Estimated
 from evaluation.options import SITE
 from evaluation.reports.trust import facts
 from evaluation.reports.trust.facts import Verdict
@@ -75,19 +76,46 @@ def test_a_silent_run_is_not_called_free_of_copies():
     assert "does not prove" in SITE.said(facts.of_alarms({}).said)
 
 
-def test_few_judgements_say_nothing_however_they_correlate():
-    few = [(0.1 * i, float(i)) for i in range(6)]
-    assert facts.of_experts([], None, False).level == "unknown"
-    assert facts.of_experts(few, 1.0, False).level == "unknown"
-    many = few * 4
-    assert facts.of_experts(many, 0.5, False).level == "good"
-    assert facts.of_experts(many, 0.49, False).level == "care"
-    assert facts.of_experts(many, 0.19, False).level == "bad"
-    assert facts.of_experts(many, None, False).level == "unknown"
+def agreement(n, value, low=None, high=None):
+    return Estimated(value, low, high, n, n)
+
+
+@pytest.mark.parametrize(
+    ("found", "level", "case"),
+    [
+        (agreement(0, None), "unknown", "nobody"),
+        (agreement(19, 1.0, 0.9, 1.0), "unknown", "too_few"),
+        (agreement(20, None), "unknown", "no_spread"),
+        (agreement(20, 0.5, 0.2, 0.8), "good", "agree"),
+        (agreement(20, 0.5, 0.19, 0.8), "care", "unsure"),
+        (agreement(20, 0.5), "care", "unsure"),  # of a single question
+        (agreement(20, 0.49, 0.3, 0.6), "care", "differ"),
+        (agreement(20, 0.2, -0.1, 0.5), "care", "differ"),
+        (agreement(20, 0.19, -0.1, 0.5), "bad", "differ"),
+    ],
+)
+def test_agreement_with_experts_is_judged_with_its_interval(found, level, case):
+    fact = facts.of_experts(found)
+    assert (fact.level, fact.case) == (level, case)
+
+
+def test_it_is_said_who_graded_what_and_how_far_the_experts_agree_themselves():
+    fact = facts.of_experts(agreement(1000, 0.62, 0.25, 0.8), False, 2, 0.39, True)
+    assert SITE.said(fact.said) == (
+        "1,000 answers drawn at random, graded by 2 experts: their grades correlate 0.62 with the "
+        "scores (95% interval 0.25 to 0.80; 1 is perfect, 0 no relation). With each other they "
+        "agree by 0.39 (kappa: 1 is fully, 0 by chance). Nothing can agree much with experts who "
+        "agree so little."
+    )
+    fact = facts.of_experts(agreement(30, 0.62, 0.1, 0.8), False, 2, 0.4)
+    assert "so little" not in SITE.said(fact.said)
+    assert "That may be chance" in SITE.said(fact.said)
+    alone = SITE.said(facts.of_experts(agreement(1, None)).said)
+    assert alone == "1 answer graded by an expert, but their grades or scores are all the same."
 
 
 def test_judgements_that_chose_the_ranking_do_not_confirm_it():
-    fact = facts.of_experts([(0.1, 1.0)] * 30, 0.99, True)
+    fact = facts.of_experts(agreement(30, 0.99, 0.9, 1.0), True)
     assert fact.level == "unknown"
     assert "0.99" not in SITE.said(fact.said)
 
@@ -97,7 +125,7 @@ def test_a_verdict_counts_the_facts_of_its_level_and_never_promises_truth():
     care, unknown = facts.of_alarms({"notice": 1}), facts.of_alarms(None)
     for found, level, words in (
         ([bad, bad, good], "bad", "2 of 3 checks say stop"),
-        ([care, unknown, good], "care", "1 of 3 checks ask you"),
+        ([care, unknown, good], "care", "1 of 3 checks asks you"),
         ([unknown, good], "unknown", "1 of 2 checks could not"),
         ([good], "good", "All 1 checks are good"),
     ):

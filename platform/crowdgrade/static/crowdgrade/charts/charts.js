@@ -19,8 +19,15 @@
     }
   }
 
+  for (const cell of document.querySelectorAll(".heat td[title]")) {
+    texts.set(cell, cell.title);
+    cell.removeAttribute("title");
+  }
+
   const markAt = (event) =>
-    event.target instanceof Element ? event.target.closest(".results-chart .chart-mark") : null;
+    event.target instanceof Element
+      ? event.target.closest(".results-chart .chart-mark, .heat td")
+      : null;
 
   const hide = () => {
     tip.hidden = true;
@@ -63,6 +70,14 @@
   document.addEventListener("click", (event) => {
     const href = markAt(event)?.dataset.href;
     if (href && event.pointerType === "mouse") window.location.assign(href);
+    const cell = event.target instanceof Element ? event.target.closest(".heat-all td") : null;
+    if (cell && event.pointerType === "mouse") {
+      // The table says once where the block of each row and column begins.
+      const { workers, questions } = cell.closest("table").dataset;
+      const worker = workers.split(" ")[cell.parentElement.rowIndex];
+      const question = questions.split(" ")[cell.cellIndex];
+      window.location.assign(`?workers=${worker}&questions=${question}#block`);
+    }
   });
 
   // The keyboard: a picture takes the focus, arrow keys go from mark to mark, Enter follows a link.

@@ -1,0 +1,278 @@
+"""What the requester does: publishes, changes the settings, pauses, closes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ValidationError
+from django.core.validators import URLValidator
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from annotations.answering.places import GRADED
+from annotations.answering.refused import SettingsError
+from annotations.editing.checks import blocking
+from annotations.models import (
+    Admission,
+    Collection,
+    QuestionSet,
+    QuestionSetVersion,
+    counts_signals,
+)
+from annotations.models.collections import MOST_PLACES
+
+PROLIFIC = "PROLIFIC_PID"
+PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc={code}"
+CODE = "{code}"
+BATCH = 1000
+
+FIXED_ONCE_BEGUN = ("protocol", "worker_parameter", "panel")
+"""Settings that stay when somebody has begun: with others their answers would not compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A collection, and whether it was made now."""
+
+    collection: Collection
+    is_new: bool
+    changed: tuple[str, ...] = ()
+
+
+def why_not_publishable(version: QuestionSetVersion | None) -> str:
+    """Return why nobody could answer a version, in words; "" if people can."""
+    if version is None or not version.questions.exists():
+        return "there is nothing to publish: it has no questions yet"
+    if not version.questions.filter(GRADED).exists():
+        return "it has only practice and checks: add a question that is graded"
+    missing = [] if version.is_published else blocking(version)
+    if missing:
+        first = missing[0]
+        where = f"{first.item}: " if first.item is not None else ""
+        more = f" There are {len(missing) - 1:,} more like it." if len(missing) > 1 else ""
+        return f"{where}{first.words}{more}"
+    without = version.questions.filter(text="").order_by("position", "pk")
+    names = list(without.values_list("external_id", flat=True)[:4])
+    if names:
+        more = ", ..." if len(names) > 3 else ""
+        return (
+            f"questions without a text cannot be asked: {', '.join(names[:3])}{more}. Import their "
+            "texts first"
+        )
+    return ""
+
+
+@transaction.atomic
+def publish(question_set: QuestionSet, **settings: Any) -> Published:
+    """Freeze the latest version and open it to workers; what was published before is changed.
+
+    `settings` are fields of `Collection`; None counts as not given. Raises `SettingsError`.
+    """
+    QuestionSet.objects.select_for_update(of=("self",)).get(pk=question_set.pk)
+    given = {name: value for name, value in settings.items() if value is not None}
+    version = question_set.latest_version()
+    reason = why_not_publishable(version)
+    if reason or version is None:
+        raise SettingsError(reason)
+    existing = Collection.objects.filter(version=version).select_related("version").first()
+    if existing is not None:
+        version.publish()
+        return Published(existing, False, change(existing, **given))
+    if "places" not in given:
+        raise SettingsError("say how many people may take part", "places")
+    usual = {"title": question_set.name, "signals": counts_signals(question_set)}
+    collection = Collection(version=version, **(usual | given))
+    if collection.worker_parameter == PROLIFIC:
+        collection.panel = given.get("panel", "Prolific")
+        collection.return_url = given.get("return_url", PROLIFIC_RETURN)
+    check(collection)
+    version.publish()
+    collection.save()
+    return Published(collection, True)
+
+
+def change(collection: Collection, **settings: Any) -> tuple[str, ...]:
+    """Change settings; return the names of those that differ from before.
+
+    Raises `SettingsError` for what will not do, and for what must stay once somebody has begun.
+    """
+    changed = tuple(name for name, value in settings.items() if getattr(collection, name) != value)
+    if not changed:
+        return ()
+    fixed = next((name for name in FIXED_ONCE_BEGUN if name in changed), None)
+    if fixed and has_begun(collection):
+        raise SettingsError(
+            "somebody has begun already, and their answers would not compare: publish a new "
+            "version to change it",
+            fixed,
+        )
+    if settings.get("signals") and "signals" in changed and has_begun(collection):
+        raise SettingsError(
+            "somebody has begun already, and was not told that anything is counted: publish a new "
+            "version to count",
+            "signals",
+        )
+    for name in changed:
+        setattr(collection, name, settings[name])
+    check(collection)
+    collection.save(update_fields=changed)
+    return changed
+
+
+def has_begun(collection: Collection) -> bool:
+    """Whether anybody was given questions."""
+    return collection.version.submissions.filter(source="collected").exists()
+
+
+@transaction.atomic
+def set_state(collection: Collection, state: str, was: str | None = None) -> bool:
+    """Open, pause or close it; what is there stays.
+
+    `was` is the state in which the one who asks saw it: if somebody else has changed it since then,
+    nothing is done and False comes back.
+    """
+    current = Collection.objects.select_for_update(of=("self",)).get(pk=collection.pk)
+    collection.state, collection.closed_at = current.state, current.closed_at
+    if was is not None and current.state not in (was, state):
+        return False
+    if current.state == state:
+        return True
+    collection.state = Collection.State(state)
+    collection.closed_at = timezone.now() if state == Collection.State.CLOSED else None
+    collection.save(update_fields=["state", "closed_at"])
+    return True
+
+
+@transaction.atomic
+def add_places(collection: Collection, more: int, was: int | None = None) -> bool:
+    """Let `more` people more take part; False if there are no longer `was` places.
+
+    Pressed twice, or in two windows, the second finds another number of places than it saw, and
+    adds nothing. Raises `SettingsError`.
+    """
+    current = Collection.objects.select_for_update(of=("self",)).get(pk=collection.pk)
+    collection.places = current.places
+    if was is not None and current.places != was:
+        return False
+    if more < 1:
+        raise SettingsError("add at least 1 place", "places")
+    change(collection, places=current.places + more)
+    return True
+
+
+def note_declined(collection: Collection) -> None:
+    """Count that somebody did not agree; nothing of who it was is kept."""
+    Collection.objects.filter(pk=collection.pk).update(declined=F("declined") + 1)
+
+
+def admit(collection: Collection, ids: list[str], why: str = "", *, by_score: bool = False) -> int:
+    """Add ids to the list of those who may take part; return how many were not on it.
+
+    An id that is written by hand stays when a rule would take it off (`admit_by_score`).
+    """
+    before = collection.admissions.count()
+    ids = list(dict.fromkeys(filter(None, (one.strip() for one in ids))))
+    Admission.objects.bulk_create(
+        [
+            Admission(collection=collection, external_id=one, why=why, by_score=by_score)
+            for one in ids
+        ],
+        ignore_conflicts=True,
+        batch_size=BATCH,
+    )
+    if not by_score:
+        for i in range(0, len(ids), BATCH):
+            found = collection.admissions.filter(external_id__in=ids[i : i + BATCH], by_score=True)
+            found.update(by_score=False, why=why)
+    return collection.admissions.count() - before
+
+
+@transaction.atomic
+def admit_by_score(collection: Collection, ids: list[str] | None, why: str = "") -> None:
+    """Let only these in, and those who were written on the list by hand; None takes the rule away.
+
+    Who is not among them any more and has not begun is refused from now on; who has begun goes on.
+    """
+    Collection.objects.filter(pk=collection.pk).update(by_score=ids is not None)
+    collection.by_score = ids is not None
+    before = collection.admissions.filter(by_score=True)
+    wanted = set(ids or ())
+    gone = [pk for pk, name in before.values_list("pk", "external_id") if name not in wanted]
+    for i in range(0, len(gone), BATCH):
+        Admission.objects.filter(pk__in=gone[i : i + BATCH]).delete()
+    admit(collection, ids or [], why, by_score=True)
+
+
+def check(collection: Collection) -> None:
+    """Raise `SettingsError` for settings that cannot be kept together."""
+    places, each = collection.places, collection.answers_per_question
+    if not 1 <= places <= MOST_PLACES:
+        raise SettingsError(f"places go from 1 to {MOST_PLACES:,}", "places")
+    if each is not None and each < 1:
+        raise SettingsError("each question wants at least 1 answer", "answers_per_question")
+    if each is not None and each > places:
+        raise SettingsError(
+            f"{each:,} answers to each question need at least {each:,} places",
+            "answers_per_question",
+        )
+    _check_parameters(collection)
+    if collection.grade_every is not None and collection.grade_every < 1:
+        raise SettingsError("grade after every 1 person or more", "grade_every")
+    codes = [
+        collection.code_no_consent, collection.code_screened_out, collection.code_too_late,
+        collection.code_not_chosen,
+    ]  # fmt: skip
+    if not collection.code_done.strip() or collection.code_done in codes:
+        raise SettingsError(
+            "the code of who has finished must be another than the rest", "code_done"
+        )
+    _check_money(collection)
+    _check_address(collection.return_url.replace(CODE, "code"), ("https",), "return_url")
+    _check_address(collection.base_url, ("http", "https"), "base_url")
+
+
+def _check_parameters(collection: Collection) -> None:
+    """Refuse names that cannot stand in a link, or stand there twice."""
+    names = [collection.worker_parameter, collection.study_parameter, collection.session_parameter]
+    for name in filter(None, names):
+        if not name.isprintable() or any(mark in name for mark in " &=?#%+/"):
+            raise SettingsError(f"{name!r} cannot be the name of a parameter", "worker_parameter")
+    if not collection.worker_parameter:
+        raise SettingsError("name the parameter that holds the worker's id", "worker_parameter")
+    if len(set(filter(None, names))) < len(list(filter(None, names))):
+        raise SettingsError("each parameter needs a name of its own", "worker_parameter")
+
+
+def _check_money(collection: Collection) -> None:
+    """Refuse amounts that are none, or have no currency."""
+    if collection.pay is not None and (collection.pay < Decimal(0) or not collection.currency):
+        raise SettingsError("say in which currency is paid, such as GBP", "currency")
+    if not Decimal(0) <= collection.panel_fee < 1000:
+        raise SettingsError("the fee of the panel goes from 0 to 999.99 percent", "panel_fee")
+    least = collection.least_hourly_pay
+    if least is not None and (least < 0 or collection.pay is None):
+        raise SettingsError(
+            "say what each person is paid, or nobody can tell what that is an hour",
+            "least_hourly_pay" if least < 0 else "pay",
+        )
+
+
+def _check_address(address: str, schemes: tuple[str, ...], field: str) -> None:
+    """Refuse what is no address; names inside a house, such as http://survey:8000, are some."""
+    if not address:
+        return
+    try:
+        parts = urlsplit(address)
+        URLValidator(schemes=list(schemes))(
+            parts._replace(netloc=f"example.org{f':{parts.port}' if parts.port else ''}").geturl()
+        )
+    except (ValidationError, ValueError):
+        parts = urlsplit("")
+    if not parts.hostname or parts.username is not None or parts.fragment:
+        raise SettingsError(
+            f"{address!r} is no address: write such as {schemes[0]}://example.org", field
+        )

@@ -1,0 +1,34 @@
+"""What cannot be done while answering, as a code; each door says it in its own words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CODES: Final = frozenset(
+    {
+        # who asks
+        "id_missing", "id_not_filled_in", "id_bad", "forged",
+        # whether they may take part
+        "closed", "paused", "archived", "full", "excluded", "not_listed", "not_chosen",
+        "done", "screened_out", "withdrawn",
+        # what they do
+        "no_consent", "place_lost", "not_yet", "not_shown", "gone",
+    }
+)  # fmt: skip
+
+
+class AnsweringError(ValueError):
+    """What is refused; `code` is one of `CODES`."""
+
+    def __init__(self, code: str) -> None:
+        assert code in CODES, code
+        super().__init__(code)
+        self.code = code
+
+
+class SettingsError(ValueError):
+    """Settings of a collection that will not do; `field` is what they are about, "" for all."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field

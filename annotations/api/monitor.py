@@ -1,0 +1,109 @@
+"""How far the collecting of a question set is; the figures of the page "People answer"."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.answering.monitor import fewest_answers, newest, standing
+from annotations.models import Collection
+from annotations.web.rest.base import ApiViewSet
+from annotations.web.scope import answered_set
+
+
+class StageSerializer(serializers.Serializer[Any]):
+    """How many are at a stage; `number` is that of the passage or question, 0 for others."""
+
+    stage = serializers.CharField(
+        help_text="agreed, practice, reading, question or review; of who left also returned "
+        "(withdrew) and screened_out."
+    )
+    number = serializers.IntegerField()
+    people = serializers.IntegerField()
+
+
+class LeftSerializer(StageSerializer):
+    """How many left at a stage, also as a sentence."""
+
+    said = serializers.CharField()
+
+
+class MoneySerializer(serializers.Serializer[Any]):
+    """Pay and cost; amounts with the panel's fee, but for `pay` and `hourly`."""
+
+    currency = serializers.CharField()
+    pay = serializers.FloatField(help_text="For each person.")
+    fee_percent = serializers.FloatField()
+    paid = serializers.IntegerField(help_text="People who handed in.")
+    so_far = serializers.FloatField()
+    at_the_end = serializers.FloatField(help_text="If every place is used.")
+    hourly = serializers.FloatField(allow_null=True, help_text="Of the middle person.")
+    hourly_by = serializers.CharField(help_text="server: the time from consent to the end.")
+    least_hourly = serializers.FloatField(allow_null=True, help_text="What you want.")
+    is_too_little = serializers.BooleanField()
+
+
+class FewAnswersSerializer(serializers.Serializer[Any]):
+    """A question with few answers."""
+
+    question = serializers.CharField(help_text="Its own id.")
+    answers = serializers.IntegerField(help_text="Handed in.")
+    places = serializers.IntegerField(help_text="People who have it, answered or not.")
+    wanted = serializers.IntegerField()
+    median_minutes = serializers.FloatField(allow_null=True, help_text="That its page took.")
+
+
+class StandingSerializer(serializers.Serializer[Any]):
+    """People by state at the top, then places, answers, times, stages and money."""
+
+    version = serializers.IntegerField()
+    open = serializers.IntegerField(help_text="People who are answering.")
+    submitted = serializers.IntegerField()
+    returned = serializers.IntegerField(help_text="They withdrew.")
+    timed_out = serializers.IntegerField()
+    screened_out = serializers.IntegerField()
+    collection = serializers.ChoiceField(choices=Collection.State.choices)
+    places = serializers.IntegerField()
+    taken = serializers.IntegerField()
+    free = serializers.IntegerField()
+    answers = serializers.IntegerField(help_text="Handed in.")
+    median_minutes = serializers.FloatField(allow_null=True, help_text="From consent to the end.")
+    quartile_minutes = serializers.ListField(
+        child=serializers.FloatField(), allow_null=True, help_text="Half took between these two."
+    )
+    began = serializers.IntegerField(help_text="People who agreed.")
+    declined = serializers.IntegerField(help_text="How often somebody did not agree.")
+    stages = StageSerializer(many=True, help_text="Of those who are answering.")
+    left = LeftSerializer(many=True, help_text="Where people left, most first.")
+    money = MoneySerializer(allow_null=True, help_text="Null where nobody said what is paid.")
+    fewest_answers = FewAnswersSerializer(many=True, help_text="At most 15 questions.")
+
+
+@extend_schema(tags=["question sets"])
+class MonitorViewSet(ApiViewSet):
+    """How far the collecting is."""
+
+    queryset = Collection.objects.all()
+    serializer_class = StandingSerializer
+
+    @extend_schema(
+        operation_id="question_sets_monitor",
+        summary="Watch the collecting of answers",
+        description="Of the newest version that was published to workers; 404 if none was. The "
+        "number of queries does not hang on how many people take part: ask every few seconds.",
+        responses=StandingSerializer,
+    )
+    def monitor(self, request: Request, set_id: UUID) -> Response:
+        """Return the figures."""
+        collection = newest(answered_set(request, set_id))
+        if collection is None:
+            raise Http404("it is not published to workers")
+        told = {"version": collection.version.number, **standing(collection).as_dict()}
+        told["fewest_answers"] = [row.as_dict() for row in fewest_answers(collection)]
+        return Response(told)

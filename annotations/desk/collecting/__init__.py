@@ -1,0 +1,1 @@
+"""Pages on which a requester opens a set to workers and watches the answers come in."""

@@ -1,0 +1,192 @@
+"""The forms of collecting: its settings, and ids of workers."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+
+from annotations.answering import collecting
+from annotations.answering.refused import SettingsError
+from annotations.models import Collection, QuestionSet
+from annotations.models.collections import MOST_PLACES
+
+if TYPE_CHECKING:
+    OfCollection = forms.ModelForm[Collection]
+else:
+    OfCollection = forms.ModelForm
+
+MOST_IDS = 20_000
+
+FIRST = ("places", "answers_per_question", "protocol", "title", "contact", "signals")
+WHO = (
+    *("worker_parameter", "study_parameter", "session_parameter", "panel"),
+    *("signed", "anonymous", "listed_only", "excludes"),
+)
+HOW = (
+    *("questions_per_worker", "reading_seconds", "reservation_minutes", "most_characters"),
+    *("practice_needed", "pay", "currency", "panel_fee", "least_hourly_pay", "grade_every"),
+    *("return_url",),
+    *("code_done", "code_no_consent", "code_screened_out", "code_too_late", "code_not_chosen"),
+)
+
+
+class SettingsForm(OfCollection):
+    """How a version is answered; what will not do together the rules say."""
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = Collection
+        fields = (*FIRST, *WHO, *HOW)
+        labels = {  # noqa: RUF012
+            "places": "People who may take part",
+            "answers_per_question": "Answers to each question",
+            "protocol": "While they answer",
+            "title": "Name of the study",
+            "contact": "Whom workers may ask",
+            "signals": "Count how answers are written",
+            "worker_parameter": "Parameter with the worker's id",
+            "study_parameter": "Parameter with the study's id",
+            "session_parameter": "Parameter with the session's id",
+            "panel": "Name of the panel",
+            "signed": "Take signed links only",
+            "anonymous": "Take people without an id",
+            "listed_only": "Take only people on your list",
+            "excludes": "Not those who took part in",
+            "questions_per_worker": "Questions for each person",
+            "reading_seconds": "Seconds to read a text",
+            "reservation_minutes": "Minutes that a place is kept",
+            "most_characters": "Characters of an answer, at most",
+            "practice_needed": "Right practice answers needed to go on",
+            "pay": "Pay for each person",
+            "panel_fee": "Fee of the panel, in percent",
+            "least_hourly_pay": "Least that an hour should pay",
+            "grade_every": "Grade after every so many people",
+            "return_url": "Address of the panel to go back to",
+            "code_done": "Code: done",
+            "code_no_consent": "Code: did not agree",
+            "code_screened_out": "Code: did not pass, or not for them",
+            "code_too_late": "Code: full, closed, too late",
+            "code_not_chosen": "Code: did not score enough in an earlier set",
+        }
+        help_texts = {  # noqa: RUF012
+            "answers_per_question": "Empty: everybody answers every question.",
+            "title": "Shown to workers. Empty: the name of the question set.",
+            "contact": "Shown at the end of each page, such as an address for mail.",
+            "signals": "How much is typed and pasted, how often the page is left and how long "
+            "people are active: never which keys, and no text. It is told before people agree, "
+            "and they can switch it off. It stands in exports and beside alarms, and changes no "
+            "grade.",
+            "worker_parameter": "As the panel writes it into the link. Prolific: PROLIFIC_PID.",
+            "signed": "Nobody can change the id in a link then. Only where you send everybody "
+            "a link of their own; Prolific cannot.",
+            "anonymous": "They are known by their browser alone: another one is another person.",
+            "questions_per_worker": "Empty: as many as fill all places with all answers.",
+            "reservation_minutes": "After the person was last seen; then somebody else gets it.",
+            "practice_needed": "Empty: practice tells what was right, and everybody goes on.",
+            "panel_fee": "What the panel takes on top of the pay.",
+            "least_hourly_pay": "You are warned when half of the people earn less. Empty: no "
+            "warning.",
+            "grade_every": "A grading of the answers so far starts by itself whenever so many more "
+            "have handed in. Empty: only when you press the button.",
+            "code_not_chosen": "Empty: that of who did not pass.",
+            "return_url": "With {code} where the code belongs. Empty: only the code is shown.",
+        }
+
+    def __init__(self, collection: Collection, data: Any = None) -> None:
+        # A copy: what the form writes into it must not hide from the rules what changed.
+        super().__init__(data, instance=copy(collection))
+        excludes: Any = self.fields["excludes"]
+        owner = collection.version.question_set.owner_id
+        excludes.queryset = QuestionSet.objects.filter(owner=owner).order_by("name")
+        excludes.widget = forms.CheckboxSelectMultiple(choices=excludes.choices)
+        for name in ("places", "answers_per_question", "questions_per_worker", "grade_every"):
+            self.fields[name].widget.attrs["min"] = 1
+
+    def _get_validation_exclusions(self) -> set[str]:
+        """Leave what must hold between fields to the rules, which say what is wrong in words."""
+        return {field.name for field in Collection._meta.get_fields()}
+
+    def group(self, names: tuple[str, ...]) -> list[forms.BoundField]:
+        """Return some of the fields."""
+        return [self[name] for name in names]
+
+    @property
+    def first(self) -> list[forms.BoundField]:
+        """What everybody has to decide."""
+        return self.group(FIRST)
+
+    @property
+    def who(self) -> list[forms.BoundField]:
+        """Who may take part."""
+        return self.group(WHO)
+
+    @property
+    def how(self) -> list[forms.BoundField]:
+        """Times, pay and codes."""
+        return self.group(HOW)
+
+    def store(self, collection: Collection, base_url: str) -> Collection | None:
+        """Publish or change by what was filled in; None with the errors beside the fields."""
+        values = dict(self.cleaned_data)
+        excluded = values.pop("excludes")
+        try:
+            if collection._state.adding:
+                values |= {"base_url": base_url}
+                question_set = collection.version.question_set
+                # None would count as not given.
+                given = {name: value for name, value in values.items() if value is not None}
+                stored = collecting.publish(question_set, **given).collection
+            else:
+                collecting.change(collection, **values)
+                stored = collection
+        except SettingsError as error:
+            said = str(error)
+            self.add_error(
+                error.field if error.field in self.fields else None, said[:1].upper() + said[1:]
+            )
+            return None
+        stored.excludes.set(excluded)
+        return stored
+
+
+class PlacesForm(forms.Form):
+    """How many more people may take part; `was` is how many could when the form was shown."""
+
+    more = forms.IntegerField(
+        label="More places",
+        min_value=1,
+        max_value=MOST_PLACES,
+        error_messages={
+            "required": "Say how many places to add.",
+            "min_value": "Add at least 1 place.",
+            "invalid": "Write a whole number of places.",
+        },
+    )
+    was = forms.IntegerField(
+        widget=forms.HiddenInput, required=False, min_value=0, max_value=MOST_PLACES
+    )
+
+
+class IdsForm(forms.Form):
+    """Ids of workers, one a line."""
+
+    ids = forms.CharField(
+        label="Ids of workers, one a line",
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
+        max_length=MOST_IDS * 40,
+    )
+
+    def clean_ids(self) -> list[str]:
+        """Return the ids, each once."""
+        lines = [line.strip() for line in self.cleaned_data["ids"].splitlines()]
+        ids = list(dict.fromkeys(filter(None, lines)))
+        if not ids:
+            raise forms.ValidationError("Write at least one id.")
+        if any(len(one) > 255 or not one.isprintable() for one in ids):
+            raise forms.ValidationError("An id has at most 255 characters, all of which show.")
+        if len(ids) > MOST_IDS:
+            raise forms.ValidationError(f"At most {MOST_IDS:,} ids at once.")
+        return ids

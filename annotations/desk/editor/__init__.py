@@ -1,0 +1,1 @@
+"""The editor: passages, questions, guidelines and consent of a draft, by hand."""

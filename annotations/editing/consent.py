@@ -1,0 +1,151 @@
+"""A text to begin a consent with: it names what is collected, and says what is still to be said."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+ENGLISH: Final = """\
+## What this is about
+
+[Who you are and what you want to find out, in two sentences.]
+
+## What you do
+
+You read, and answer questions in your own words. It takes about [number] minutes. You are paid \
+[amount], through the platform that brought you here.
+
+## What we collect
+
+- **Your answers**, as you write them, and a draft while you write.
+- **Times**: when you begin, when a page is first shown, when the first draft of each answer is \
+saved, and when it is handed in.
+- **How each answer is written, in numbers**: how many characters you type and delete, with how \
+many inputs; how often you paste or drop something in and how many characters that is; how often \
+and how many seconds you leave the page for another window; how many seconds you are active. Which \
+keys you press is not recorded, and what you paste only as a part of your answer.
+- **Your participant id** on the platform that brought you here. We do not ask for your name.
+
+## What happens with it
+
+People and programs compare the answers with each other to find out which answers agree. Your \
+answers may be shown and published without your participant id. They are kept until [date].
+
+No program uses the numbers of how you write for a grade, for your pay or for anything else. We \
+may look at them, for example where answers look copied. If you use assistive technology, such as \
+a screen reader or dictation, or do not want these numbers to be taken, tick the box for it below; \
+nothing else changes for you. On the page “What is my data used for?” you can see them, and have \
+them deleted at any time.
+
+## Your choice
+
+Taking part is voluntary. You can stop at any time, and withdraw your answers by the link at the \
+end or by writing to [address]. Answers that were published cannot be taken back.
+
+By going on you agree that your answers are used in this way, and that you are at least 18.
+"""
+
+GERMAN: Final = """\
+## Worum es geht
+
+[Wer Sie sind und was Sie herausfinden wollen, in zwei Sätzen.]
+
+## Was Sie tun
+
+Sie lesen und beantworten Fragen in Ihren eigenen Worten. Das dauert etwa [Zahl] Minuten. Sie \
+bekommen [Betrag], über die Plattform, die Sie hierher gebracht hat.
+
+## Was wir erheben
+
+- **Ihre Antworten**, so wie Sie sie schreiben, und einen Entwurf, während Sie schreiben.
+- **Zeiten**: wann Sie beginnen, wann eine Seite zum ersten Mal gezeigt wird, wann der erste \
+Entwurf jeder Antwort gespeichert und wann sie abgegeben wird.
+- **Wie jede Antwort geschrieben wird, in Zahlen**: wie viele Zeichen Sie tippen und löschen und \
+mit wie vielen Eingaben; wie oft Sie etwas einfügen oder hineinziehen und wie viele Zeichen das \
+sind; wie oft und wie viele Sekunden Sie die Seite für ein anderes Fenster verlassen; wie viele \
+Sekunden Sie aktiv sind. Welche Tasten Sie drücken, wird nicht aufgezeichnet, und was Sie \
+einfügen, nur als Teil Ihrer Antwort.
+- **Ihre Teilnehmerkennung** auf der Plattform, die Sie hierher gebracht hat. Nach Ihrem Namen \
+fragen wir nicht.
+
+## Was damit geschieht
+
+Menschen und Programme vergleichen die Antworten miteinander, um herauszufinden, welche \
+übereinstimmen. Ihre Antworten können ohne Ihre Teilnehmerkennung gezeigt und veröffentlicht \
+werden. Sie werden bis [Datum] aufbewahrt.
+
+Kein Programm benutzt die Zahlen darüber, wie Sie schreiben, für eine Note, für Ihre Bezahlung \
+oder für etwas anderes. Wir sehen sie uns vielleicht an, zum Beispiel wo Antworten abgeschrieben \
+wirken. Wenn Sie Hilfsmittel wie einen Bildschirmleser oder Diktat benutzen oder diese Zahlen \
+nicht möchten, kreuzen Sie unten das Kästchen dafür an; sonst ändert sich für Sie nichts. Auf der \
+Seite „Wofür werden meine Daten verwendet?“ können Sie sie sehen und jederzeit löschen lassen.
+
+## Ihre Entscheidung
+
+Die Teilnahme ist freiwillig. Sie können jederzeit aufhören und Ihre Antworten zurückziehen, über \
+den Link am Ende oder indem Sie an [Adresse] schreiben. Veröffentlichte Antworten können nicht \
+zurückgenommen werden.
+
+Wenn Sie weitergehen, stimmen Sie zu, dass Ihre Antworten so verwendet werden, und bestätigen, \
+dass Sie mindestens 18 Jahre alt sind.
+"""
+
+ARABIC: Final = """\
+## عن هذه الدراسة
+
+[من أنتم وماذا تريدون أن تعرفوا، في جملتين.]
+
+## ما الذي تفعله
+
+تقرأ وتجيب عن أسئلة بكلماتك أنت. يستغرق ذلك نحو [عدد] دقيقة. تحصل على [المبلغ] عبر المنصة التي \
+جئت منها.
+
+## ما الذي نجمعه
+
+- **إجاباتك** كما تكتبها، ومسودة منها أثناء الكتابة.
+- **الأوقات**: متى تبدأ، ومتى تظهر كل صفحة أول مرة، ومتى تُحفظ أول مسودة لكل إجابة، ومتى تُسلَّم.
+- **كيف تُكتب كل إجابة، بالأرقام**: كم حرفًا تكتب وتحذف وبكم إدخال؛ وكم مرة تلصق شيئًا أو تسحبه \
+إلى الإجابة وكم حرفًا فيه؛ وكم مرة وكم ثانية تغادر الصفحة إلى نافذة أخرى؛ وكم ثانية تكون نشطًا. لا \
+يُسجَّل أي المفاتيح تضغط، ولا يُسجَّل ما تلصقه إلا بوصفه جزءًا من إجابتك.
+- **معرّف المشاركة الخاص بك** على المنصة التي جئت منها. لا نسأل عن اسمك.
+
+## ما الذي يحدث بها
+
+يقارن أشخاص وبرامج الإجابات بعضها ببعض لمعرفة أيها يتفق. قد تُعرض إجاباتك وتُنشر من دون معرّف \
+المشاركة. تُحفظ حتى [التاريخ].
+
+لا يستعمل أي برنامج أرقام طريقة كتابتك لتقدير درجة ولا لأجرك ولا لأي شيء آخر. قد ننظر فيها، مثلًا \
+حيث تبدو الإجابات منسوخة. إذا كنت تستعمل تقنية مساعِدة مثل قارئ الشاشة أو الإملاء الصوتي، أو لا \
+تريد أخذ هذه الأرقام، فضع علامة في المربع المخصص لذلك أدناه؛ ولا يتغير شيء آخر بالنسبة إليك. في \
+صفحة «فيمَ تُستخدم بياناتي؟» يمكنك أن تراها وأن تطلب حذفها في أي وقت.
+
+## القرار لك
+
+المشاركة طوعية. يمكنك التوقف في أي وقت، وسحب إجاباتك بالرابط الموجود في آخر الصفحة أو بالكتابة إلى \
+[العنوان]. لا يمكن سحب إجابات نُشرت.
+
+بمتابعتك توافق على استعمال إجاباتك بهذه الطريقة، وتؤكد أن عمرك 18 عامًا على الأقل.
+"""
+
+TEMPLATES: Final = {"en": ENGLISH, "de": GERMAN, "ar": ARABIC}
+
+TELLING: Final = re.compile(
+    r"\bpast(e|ing)|ein(ge|zu)?füg|لصق|\bcoll(er|é|ag|ez)|\bpeg(ar|ad|a|ue)|incoll|\bcol(ar|ad|ag)"
+    "|plak|wklej"
+    "|встав|yapıştır|粘贴|貼|ペースト|붙여",
+    re.IGNORECASE,
+)
+"""The word for pasting, in the languages in which most texts are written."""
+
+
+def consent_template(language: str) -> str:
+    """Return the text for a language as in BCP 47; in English where there is none.
+
+    What stands in square brackets is to be filled in, and the checks say where.
+    """
+    return TEMPLATES.get(language.lower().partition("-")[0], ENGLISH)
+
+
+def tells_of_signals(text: str) -> bool:
+    """Whether a consent text seems to tell that pastes are counted."""
+    return TELLING.search(text) is not None

@@ -1,0 +1,244 @@
+"""The rows of a workbook's first sheet, unpacked within bounds; also in a process of its own.
+
+``python -m annotations.exchange.reading.unpacking SECONDS BYTES`` unpacks the workbook that is its
+standard input and prints what `unpacked` yields, a line of JSON each; it ends at that processor
+time and at that much memory. A workbook is a program for whoever opens it: a few kilobytes can ask
+for minutes, and a process is the only thing that can be ended in the middle of it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import re
+import resource
+import sys
+import warnings
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, BinaryIO
+
+MOST_COLUMNS = 4_096
+MOST_CELLS = 50_000_000
+MOST_STRINGS = 2_000_000
+LAST_ROW = 1_048_576
+BATCH = 1000
+# Rows without a cell before the header; a sheet that begins lower was made by no person.
+EMPTY_BEFORE = 10_000
+
+FORMULA = re.compile(rb"<(?:[^<>\s/:]+:)?f[\s/>]")
+STRING = re.compile(rb"<(?:[^<>\s/:]+:)?si[\s/>]")
+# A part in UTF-16 would hide formulas and strings from what counts them; nobody writes such.
+_OTHER_ENCODING = re.compile(
+    rb"""<\?xml[^>]*encoding\s*=\s*["'](?!utf-?8["']|us-ascii["'])""", re.IGNORECASE
+)
+# Control characters stand in a workbook as _x000D_, and an underscore that only looks like the
+# beginning of such an escape as _x005F_. (openpyxl leaves them so.)
+_ESCAPE = re.compile("_x(00[01][0-9A-Fa-f]|005[Ff](?=_x[0-9A-Fa-f]{4}_)|[Ff]{3}[EeFf])_")
+
+Cells = tuple[Any, ...]
+
+
+class TooMuchError(Exception):
+    """The workbook holds more than is read; the message says what."""
+
+
+@dataclass(slots=True)
+class SheetRow:
+    """A row that is not empty.
+
+    `number` counts from 1. `texts` are its cells as text, at most as many as the first such row
+    has. `uncomputed` are the positions of formulas without a stored value, `errors` those of error
+    values.
+    """
+
+    number: int
+    texts: list[str]
+    uncomputed: list[int] = field(default_factory=list)
+    errors: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The first sheet: how it is called, how many there are; None without any."""
+
+    title: str | None
+    sheets: int
+
+
+def unpacked(handle: BinaryIO) -> Iterator[Sheet | SheetRow]:
+    """Yield the sheet, then its rows that are not empty.
+
+    Raises `TooMuchError`: a header of more than 4,096 cells, more than 50 million cells, more than
+    2 million strings, rows beyond the last that a sheet can have. Any other exception: the workbook
+    is damaged.
+    """
+    has_formulas = _inspected(handle)
+    with ExitStack() as stack:
+        sheets = _worksheets(handle, stack, calculated=True)
+        yield Sheet(sheets[0].title if sheets else None, len(sheets))
+        if not sheets:
+            return
+        entered = _worksheets(handle, stack, calculated=False)[0] if has_formulas else None
+        width, skipped = _header(sheets[0], entered)
+        if width:
+            yield from _rows(sheets[0], entered, width, skipped)
+
+
+def _inspected(handle: BinaryIO) -> bool:
+    """Whether there are formulas; raises `TooMuchError` for too many strings."""
+    formulas = False
+    with zipfile.ZipFile(handle) as archive:
+        for part in archive.infolist():
+            if not part.filename.endswith(".xml"):
+                continue
+            if part.filename.startswith("xl/worksheets/"):
+                formulas = count(archive, part, FORMULA, 1) > 0 or formulas
+            # A program may call its table of strings as it likes, so all other parts are counted.
+            elif count(archive, part, STRING, MOST_STRINGS + 1) > MOST_STRINGS:
+                raise TooMuchError(f"there are more than {MOST_STRINGS:,} texts in its table")
+    return formulas
+
+
+def count(
+    archive: zipfile.ZipFile, part: zipfile.ZipInfo, what: re.Pattern[bytes], most: int
+) -> int:
+    """How often something stands in a part; counting ends at `most`."""
+    count, tail, first = 0, b"", True
+    with archive.open(part) as xml:
+        while block := xml.read(1 << 20):
+            if first and (block[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in block[:4]):
+                raise TooMuchError("its parts are not written in UTF-8")
+            if first and _OTHER_ENCODING.match(block.removeprefix(b"\xef\xbb\xbf")):
+                raise TooMuchError("its parts are not written in UTF-8")
+            first = False
+            # What is found must end in this block, so that nothing is counted twice.
+            joined = tail + block
+            count += sum(1 for found in what.finditer(joined) if found.end() > len(tail))
+            if count >= most:
+                return count
+            tail = joined[-64:]
+    return count
+
+
+def _worksheets(handle: BinaryIO, stack: ExitStack, *, calculated: bool) -> list[Any]:
+    import openpyxl  # costs a third of a second, which readers of CSV need not wait for
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        book = openpyxl.load_workbook(
+            handle, read_only=True, data_only=calculated, keep_links=False
+        )
+    stack.callback(book.close)
+    sheets = list(book.worksheets)
+    for sheet in sheets:
+        # Some programs write a wrong extent, and rows beyond it would be lost.
+        sheet.reset_dimensions()
+    return sheets
+
+
+def _header(sheet: Any, entered: Any) -> tuple[int, int]:
+    """The number of cells of the first row that is not empty, and the number of rows before it."""
+    # One more than may be there, so that a row that is too wide shows; openpyxl fills rows up.
+    for before, (cells, typed) in enumerate(_pairs(sheet, entered, 1, MOST_COLUMNS + 1, 1)):
+        if before >= EMPTY_BEFORE:
+            raise TooMuchError(f"its first {EMPTY_BEFORE:,} rows are empty")
+        filled = [i for i, cell in enumerate(typed, 1) if cell.value is not None]
+        if any(typed[i - 1].data_type == "f" or _text(cells[i - 1].value).strip() for i in filled):
+            if filled[-1] > MOST_COLUMNS:
+                raise TooMuchError(f"it has more than {MOST_COLUMNS:,} columns")
+            return filled[-1], before
+    return 0, 0
+
+
+def _rows(sheet: Any, entered: Any, width: int, skipped: int) -> Iterator[SheetRow]:
+    most = MOST_CELLS // width
+    pairs = _pairs(sheet, entered, skipped + 1, width, BATCH)
+    for number, (cells, typed) in enumerate(pairs, skipped + 1):
+        if number > LAST_ROW:
+            raise TooMuchError(f"there are rows beyond {LAST_ROW:,}")
+        if number - skipped > most:
+            raise TooMuchError(f"it has more than {MOST_CELLS:,} cells")
+        texts = [_text(cell.value) for cell in cells]
+        uncomputed = [
+            i
+            for i, (cell, formula) in enumerate(zip(cells, typed, strict=True))
+            if _is_uncomputed(cell, formula)
+        ]
+        if uncomputed or any(text.strip() for text in texts):
+            errors = [i for i, cell in enumerate(cells) if cell.data_type == "e"]
+            yield SheetRow(number, texts, uncomputed, errors)
+
+
+def _pairs(
+    sheet: Any, entered: Any, first: int, width: int, batch: int
+) -> Iterator[tuple[Cells, Cells]]:
+    """Each row's cells as calculated and as entered (the same ones if there is no formula)."""
+    calculated = _quietly(sheet.iter_rows(min_row=first, max_col=width), batch)
+    if entered is None:
+        return ((cells, cells) for cells in calculated)
+    formulas = _quietly(entered.iter_rows(min_row=first, max_col=width), batch)
+    return zip(calculated, formulas, strict=True)
+
+
+def _quietly(rows: Iterator[Cells], batch: int) -> Iterator[Cells]:
+    # openpyxl warns of what it does not support (validation, formatting), to nobody's use. The
+    # filter is the whole process's: it must not stay set while a consumer works on a row.
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            read = list(islice(rows, batch))
+        if not read:
+            return
+        yield from read
+
+
+def _is_uncomputed(cell: Any, entered: Any) -> bool:
+    # A formula whose value is the empty string is stored with the type "str" and no value.
+    return bool(entered.data_type == "f" and cell.value is None and cell.data_type != "str")
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return _ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), value)
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date().isoformat()  # a sheet has no type for a day without a time
+    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+        return value.isoformat()
+    return str(value)
+
+
+def main(seconds: int, memory: int) -> None:
+    """Unpack standard input within limits, and print what comes."""
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.nice(5)  # whoever waits for a page comes first
+    write = sys.stdout.write
+    try:
+        for one in unpacked(sys.stdin.buffer):
+            if isinstance(one, Sheet):
+                write(json.dumps([one.title, one.sheets]) + "\n")
+            else:
+                write(json.dumps([one.number, one.texts, one.uncomputed, one.errors]) + "\n")
+    except TooMuchError as error:
+        write(json.dumps({"too_much": str(error)}) + "\n")
+    except MemoryError:
+        write(json.dumps({"too_much": f"it needs more than {memory >> 20:,} MiB"}) + "\n")
+    else:
+        write("{}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,68 @@
+"""The door to how far the collecting is: ``manage.py monitor SET``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.answering.monitor import fewest_answers, newest, standing
+from annotations.management.importing import USAGE, SetCommand
+from annotations.models import Submission
+
+LABELS = dict(Submission.State.choices)
+
+
+class Command(SetCommand):
+    """Count who is where."""
+
+    help = "Say how many people are answering the question set SET, are done, or have left."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, and as what."""
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--json", action="store_true", help="one JSON object with the counts by state"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the counts."""
+        question_set = self.question_set(options)
+        collection = newest(question_set)
+        if collection is None:
+            raise CommandError(f"{question_set} is not published for workers", returncode=USAGE)
+        now = standing(collection)
+        if options["json"]:
+            facts = {"question_set": question_set.name, "version": collection.version.number}
+            short_of = [row.as_dict() for row in fewest_answers(collection)]
+            told = {**facts, **now.as_dict(), "fewest_answers": short_of}
+            self.stdout.write(json.dumps(told, ensure_ascii=False))
+            return
+        self.stdout.write(f"{collection.version}: {now.state}")
+        self.stdout.write(f"places: {now.taken:,} of {now.places:,} taken, {now.free:,} free")
+        for state, n in now.states.items():
+            self.stdout.write(f"{LABELS[state].lower()}: {n:,}")
+        self.stdout.write(f"answers handed in: {now.answers:,}")
+        if now.median_minutes is not None:
+            self.stdout.write(f"minutes from consent to the end (median): {now.median_minutes:g}")
+        if now.minutes is not None and now.minutes.people > 1:
+            of = now.minutes
+            self.stdout.write(f"half of them took {of.low:.1f} to {of.high:.1f} minutes")
+        self.stdout.write(f"did not agree: {now.declined:,}")
+        for at in now.stages:
+            self.stdout.write(f"now, {at.words}: {at.people:,}")
+        for left in now.left:
+            self.stdout.write(left.words)
+        if now.money is not None:
+            of_money, unit = now.money, now.money.currency
+            self.stdout.write(
+                f"cost so far: {unit} {of_money.so_far:,.2f}, in the end at most "
+                f"{unit} {of_money.at_the_end:,.2f}"
+            )
+            if of_money.hourly is not None:
+                less = f", less than {unit} {of_money.least:,.2f}" * of_money.is_too_little
+                self.stdout.write(
+                    f"pay for an hour, from consent to the end (median): {unit} "
+                    f"{of_money.hourly:,.2f}{less}"
+                )

@@ -1,0 +1,92 @@
+"""The door to collecting answers: ``manage.py publish SET --places N``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.answering import collecting, links
+from annotations.answering.refused import SettingsError
+from annotations.management.importing import USAGE, SetCommand
+from annotations.models import Collection
+
+HERE = "http://127.0.0.1:8000"
+
+
+class Command(SetCommand):
+    """Freeze the wording, open it to workers, and print their link."""
+
+    help = (
+        "Publish the latest version of the question set SET, so that people can answer it, and "
+        "print the link for the panel as the last line: a worker's own link is that with "
+        "?PROLIFIC_PID=ID. What is published already stays as it is; settings that are given "
+        "again are changed, and the link is the same."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET and the settings of the collecting."""
+        super().add_arguments(parser)
+        parser.add_argument("--places", type=int, metavar="N", help="how many people may take part")
+        parser.add_argument(
+            "--answers-per-question",
+            type=int,
+            metavar="K",
+            help="how many of them answer each question (without it all do)",
+        )
+        parser.add_argument(
+            "--protocol",
+            choices=Collection.Protocol.values,
+            help="recall (default): read the text, then answer from memory; open: the text stays "
+            "beside its questions",
+        )
+        parser.add_argument(
+            "--worker-parameter",
+            metavar="NAME",
+            help="the parameter in which the panel gives its id of the worker (PROLIFIC_PID)",
+        )
+        parser.add_argument(
+            "--signals",
+            choices=["on", "off"],
+            help="whether the page counts how much is typed and pasted and how often it is left "
+            "(on): never which keys, no text; workers are told, and can switch it off",
+        )
+        parser.add_argument(
+            "--base-url",
+            metavar="URL",
+            help=f"the address at which workers reach this site (default: {HERE})",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Publish or change, say what is published, print the link."""
+        question_set = self.question_set(options)
+        try:
+            published = collecting.publish(
+                question_set,
+                places=options["places"],
+                answers_per_question=options["answers_per_question"],
+                protocol=options["protocol"],
+                worker_parameter=options["worker_parameter"],
+                signals=None if options["signals"] is None else options["signals"] == "on",
+                base_url=options["base_url"],
+            )
+        except SettingsError as error:
+            raise CommandError(f"{question_set}: {error}", returncode=USAGE) from error
+        collection = published.collection
+        if not collection.base_url:
+            collecting.change(collection, base_url=HERE)
+        if published.is_new:
+            self.stdout.write(f"{collection.version} is published")
+        elif published.changed:
+            names = ", ".join(name.replace("_", " ") for name in published.changed)
+            self.stdout.write(f"{collection.version} was published before; changed: {names}")
+        else:
+            self.stdout.write(f"{collection.version} was published before; nothing changed")
+        each = collection.answers_per_question
+        answers = "answers by everybody" if each is None else f"{each:,} answers to each question"
+        places = "1 place" if collection.places == 1 else f"{collection.places:,} places"
+        self.stdout.write(
+            f"{places}, {answers}, {collection.get_protocol_display()}; "
+            f"workers are known by {collection.worker_parameter}; it is {collection.state}"
+        )
+        self.stdout.write(links.link(collection))

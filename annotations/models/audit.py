@@ -1,0 +1,62 @@
+"""What was archived, deleted, undone and erased, and by whom: it outlives what it is about."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotations.models.access import Access
+from annotations.models.base import AppendOnly
+
+
+class AuditEntry(AppendOnly):
+    """One thing that was done to something that counts; never changed and never deleted.
+
+    `counts` says what hung on it by its names, `inputs` the hashes of what its runs were made of,
+    so that a file kept elsewhere can still be told to be theirs. Read by whose it was, by who did
+    it, and by operators. `done_by` is None where a worker took their own answers back.
+    """
+
+    class Action(models.TextChoices):
+        """What takes long is asked for first, and done once nothing is left of it."""
+
+        ARCHIVE = "archive", "archived"
+        RESTORE = "restore", "restored"
+        DELETE = "delete", "deletion asked for"
+        DELETED = "deleted", "deleted"
+        UNDO = "undo", "undoing asked for"
+        UNDONE = "undone", "undone"
+        ERASE = "erase", "erasure asked for"
+        ERASED = "erased", "erased"
+
+    access = Access(owner="owner", people="done_by")
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="audit_of_own"
+    )
+    done_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="audit_entries"
+    )
+    action = models.CharField(max_length=10, choices=Action.choices)
+    kind = models.CharField(max_length=20, help_text="What it was, such as question_set or run.")
+    object_id = models.UUIDField(help_text="The public id that it had.")
+    name = models.CharField(max_length=300)
+    counts = models.JSONField(default=dict, blank=True)
+    inputs = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        verbose_name_plural = "audit entries"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    action__in=[
+                        "archive", "restore", "delete", "deleted", "undo", "undone", "erase",
+                        "erased",
+                    ]
+                ),
+                name="audit_action_is_known",
+            ),
+        ]  # fmt: skip
+        indexes = [models.Index(fields=["owner", "-id"], name="audit_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.action}"

@@ -1,0 +1,321 @@
+"""How answers to a published version are collected, and how far each worker is."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.db import models
+from django.db.models import F, Q
+
+from annotations.models.access import EDITORS, VIEWERS, Access
+from annotations.models.base import Record, Scoped
+from annotations.models.question_sets import QuestionSet, QuestionSetVersion
+from annotations.models.questions import Passage, Question
+from annotations.models.responses import Response
+from annotations.models.submissions import Submission
+
+MOST_PLACES = 100_000
+
+
+def new_secret() -> str:
+    """Return a key that signs the links of one collection."""
+    return secrets.token_urlsafe(32)
+
+
+def new_seed() -> int:
+    """Return a seed of orders; it fits a column of whole numbers and a double."""
+    return secrets.randbits(48)
+
+
+def new_code() -> str:
+    """Return a code for a panel; letters and digits that are not taken for one another."""
+    return "".join(secrets.choice("ABCDEFGHJKLMNPQRSTUVWXYZ23456789") for _ in range(8))
+
+
+class Collection(Record):
+    """The collecting of answers to one published version: who may answer, how much and how.
+
+    `places` is how many people may take part, `answers_per_question` how many of them answer a
+    question (None: all who take part), `questions_per_worker` how many graded questions one of them
+    gets (None: as many as fill the places). A place is reserved for `reservation_minutes` after
+    its worker was last seen. With `by_score` only those of the list may take part, which is
+    kept up to date by what they scored in an earlier set. `secret` signs links and never leaves the
+    server.
+    """
+
+    class State(models.TextChoices):
+        """Paused lets nobody new in; closed takes nothing more."""
+
+        OPEN = "open", "open"
+        PAUSED = "paused", "paused"
+        CLOSED = "closed", "closed"
+
+    class Protocol(models.TextChoices):
+        """Whether the passage is there while its questions are answered (AQER, section 5.2)."""
+
+        RECALL = "recall", "read, then answer from memory"
+        OPEN = "open", "the passage stays beside the questions"
+
+    access = Access(question_set="version__question_set", readers=VIEWERS)
+
+    version = models.OneToOneField(
+        QuestionSetVersion, on_delete=models.CASCADE, related_name="collection"
+    )
+    state = models.CharField(max_length=6, choices=State.choices, default=State.OPEN)
+    title = models.CharField(max_length=200, blank=True, help_text="Shown to workers.")
+    contact = models.CharField(
+        max_length=200, blank=True, help_text="Whom workers may ask; shown to them."
+    )
+    places = models.PositiveIntegerField()
+    answers_per_question = models.PositiveIntegerField(null=True, blank=True)
+    questions_per_worker = models.PositiveIntegerField(null=True, blank=True)
+    protocol = models.CharField(max_length=6, choices=Protocol.choices, default=Protocol.RECALL)
+    reading_seconds = models.PositiveIntegerField(default=600)
+    reservation_minutes = models.PositiveIntegerField(default=60)
+    most_characters = models.PositiveIntegerField(default=5_000)
+    practice_needed = models.PositiveIntegerField(null=True, blank=True)
+    signals = models.BooleanField(
+        default=True, help_text="Whether pastes, keystrokes and times away are counted, and told."
+    )
+    panel = models.CharField(max_length=100, blank=True)
+    worker_parameter = models.CharField(max_length=60, default="PROLIFIC_PID")
+    study_parameter = models.CharField(max_length=60, blank=True, default="STUDY_ID")
+    session_parameter = models.CharField(max_length=60, blank=True, default="SESSION_ID")
+    anonymous = models.BooleanField(default=False)
+    signed = models.BooleanField(default=False)
+    listed_only = models.BooleanField(default=False)
+    by_score = models.BooleanField(default=False, editable=False)
+    excludes = models.ManyToManyField(QuestionSet, blank=True, related_name="excluded_by")
+    secret = models.CharField(max_length=64, default=new_secret, editable=False)
+    seed = models.PositiveBigIntegerField(default=new_seed)
+    pay = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
+    currency = models.CharField(max_length=3, blank=True, help_text="As in ISO 4217, such as GBP.")
+    panel_fee = models.DecimalField(
+        max_digits=5, decimal_places=2, default=0, help_text="In percent of the pay."
+    )
+    least_hourly_pay = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
+    grade_every = models.PositiveIntegerField(null=True, blank=True)
+    declined = models.PositiveIntegerField(
+        default=0, editable=False, help_text="How often somebody did not agree; not who."
+    )
+    base_url = models.CharField(max_length=300, blank=True)
+    return_url = models.CharField(max_length=500, blank=True)
+    code_done = models.CharField(max_length=40, default=new_code)
+    code_no_consent = models.CharField(max_length=40, default=new_code)
+    code_screened_out = models.CharField(max_length=40, default=new_code)
+    code_too_late = models.CharField(max_length=40, default=new_code)
+    code_not_chosen = models.CharField(max_length=40, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["open", "paused", "closed"]),
+                name="collection_state_is_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(protocol__in=["recall", "open"]), name="collection_protocol_is_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(places__gte=1, places__lte=MOST_PLACES), name="collection_has_places"
+            ),
+            models.CheckConstraint(
+                condition=Q(answers_per_question__isnull=True) | Q(answers_per_question__gte=1),
+                name="collection_answers_from_1",
+            ),
+            models.CheckConstraint(
+                condition=Q(questions_per_worker__isnull=True) | Q(questions_per_worker__gte=1),
+                name="collection_questions_from_1",
+            ),
+            models.CheckConstraint(
+                condition=Q(reading_seconds__gte=10, reservation_minutes__gte=1),
+                name="collection_leaves_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(most_characters__gte=1, most_characters__lte=20_000),
+                name="collection_answer_length",
+            ),
+            models.CheckConstraint(
+                condition=~Q(worker_parameter=""), name="collection_names_the_worker"
+            ),
+            models.CheckConstraint(
+                condition=Q(pay__isnull=True) | (Q(pay__gte=0) & ~Q(currency="")),
+                name="collection_pay_has_a_currency",
+            ),
+            models.CheckConstraint(
+                condition=Q(panel_fee__gte=0)
+                & (Q(least_hourly_pay__isnull=True) | Q(least_hourly_pay__gte=0)),
+                name="collection_money_is_not_negative",
+            ),
+            models.CheckConstraint(
+                condition=Q(grade_every__isnull=True) | Q(grade_every__gte=1),
+                name="collection_grades_after_1",
+            ),
+            # A panel tells outcomes by the code alone.
+            models.CheckConstraint(
+                condition=~Q(code_done="")
+                & ~Q(code_done=F("code_no_consent"))
+                & ~Q(code_done=F("code_screened_out"))
+                & ~Q(code_done=F("code_too_late")),
+                name="collection_code_of_done_is_its_own",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"collecting of {self.version}"
+
+    @property
+    def code_for_others(self) -> str:
+        """The code of who did not score enough earlier; that of who did not pass without one."""
+        return self.code_not_chosen or self.code_screened_out
+
+
+def counts_signals(question_set: QuestionSet) -> bool:
+    """Whether answers to a set are counted as it was last published; yes where it never was."""
+    found = Collection.objects.filter(version__question_set=question_set)
+    return found.order_by("-version__number").values_list("signals", flat=True).first() is not False
+
+
+class Admission(Scoped):
+    """A worker's id that may take part where only those of a list may."""
+
+    access = Access(question_set="collection__version__question_set", readers=EDITORS)
+
+    collection = models.ForeignKey(
+        Collection, on_delete=models.CASCADE, related_name="admissions", db_index=False
+    )
+    external_id = models.CharField(max_length=255)
+    why = models.CharField(max_length=200, blank=True, help_text="Such as a score in another set.")
+    by_score = models.BooleanField(default=False, help_text="By a rule, and not by hand.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["collection", "external_id"], name="admission_once_per_worker"
+            ),
+            models.CheckConstraint(condition=~Q(external_id=""), name="admission_has_an_id"),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+
+class Consent(Scoped):
+    """What a worker agreed to, and when; `text_hash` is that of the text that was shown.
+
+    The text is the version's consent text, which is frozen; "" stands for our own words.
+    """
+
+    access = Access(question_set="submission__version__question_set", readers=VIEWERS)
+
+    submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="consent")
+    text_hash = models.CharField(max_length=64, blank=True)
+    language = models.CharField(max_length=35, blank=True)
+    given_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"consent of {self.submission_id}"
+
+
+class Assignment(Scoped):
+    """A question that a worker was given: its place in their order, and how far they are with it.
+
+    Questions of one `page` (from 1) are asked together and are about the same passage.
+    """
+
+    access = Access(question_set="submission__version__question_set", readers=VIEWERS)
+
+    submission = models.ForeignKey(
+        Submission, on_delete=models.CASCADE, related_name="assignments", db_index=False
+    )
+    question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="assignments")
+    position = models.PositiveIntegerField()
+    page = models.PositiveIntegerField()
+    shown_at = models.DateTimeField(null=True, blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True, help_text="When last handed in.")
+    told_at = models.DateTimeField(null=True, blank=True, help_text="When its feedback was read.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["submission", "question"], name="assignment_once"),
+            models.UniqueConstraint(fields=["submission", "position"], name="assignment_in_order"),
+            models.CheckConstraint(
+                condition=Q(position__gte=1, page__gte=1), name="assignment_counts_from_1"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.question_id} for {self.submission_id}"
+
+
+class Reading(Scoped):
+    """That a passage was served to a worker who answers from memory, and when that ended."""
+
+    access = Access(question_set="submission__version__question_set", readers=VIEWERS)
+
+    submission = models.ForeignKey(
+        Submission, on_delete=models.CASCADE, related_name="readings", db_index=False
+    )
+    passage = models.ForeignKey(Passage, on_delete=models.CASCADE, related_name="readings")
+    opened_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["submission", "passage"], name="reading_once"),
+            models.CheckConstraint(
+                condition=Q(read_at__isnull=True) | Q(read_at__gte=F("opened_at")),
+                name="reading_ends_after_its_start",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.passage_id} by {self.submission_id}"
+
+
+class OtherText(Scoped):
+    """A text of the same answer from another tab or device, kept until its worker chose.
+
+    `tab` names the tab that goes on writing it, so that one tab keeps one text; "" for a form that
+    was sent once.
+    """
+
+    access = Access(question_set="response__submission__version__question_set", readers=EDITORS)
+
+    response = models.ForeignKey(Response, on_delete=models.CASCADE, related_name="other_texts")
+    text = models.TextField()
+    tab = models.CharField(max_length=36, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    settled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["response", "tab"], condition=~Q(tab=""), name="other_text_once_per_tab"
+            ),
+            models.CheckConstraint(condition=~Q(text=""), name="other_text_is_no_empty_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"other text of {self.response_id}"
+
+
+class PanelSession(Scoped):
+    """A session of the panel in which a worker came; each opening of the link may bring another."""
+
+    access = Access(question_set="submission__version__question_set", readers=VIEWERS)
+
+    submission = models.ForeignKey(
+        Submission, on_delete=models.CASCADE, related_name="panel_sessions", db_index=False
+    )
+    session_id = models.CharField(max_length=255)
+    study_id = models.CharField(max_length=255, blank=True)
+    first_seen_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["submission", "session_id"], name="panel_session_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.session_id

@@ -1,0 +1,149 @@
+"""The link of a collection: who comes, whether they may take part, and their consent."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from annotations.answering import signals
+from annotations.answering.collecting import note_declined
+from annotations.answering.links import Visitor, submission_of, token_of, visitor
+from annotations.answering.places import (
+    GRADED,
+    note_session,
+    questions_each,
+    reason_against,
+    reserve,
+    submission_of_worker,
+)
+from annotations.answering.refused import AnsweringError
+from annotations.models import Collection, Submission
+from annotations.worker_pages.nowhere import nowhere
+from annotations.worker_pages.outcomes import outcome
+from annotations.worker_pages.showing import not_kept, shown, speaking
+from annotations.worker_pages.visit import Visit, answering
+
+UNCOUNTED = "uncounted"
+"""The box of who uses assistive technology, or does not want to be counted."""
+MONTH = 30 * 24 * 3600
+
+
+# Who sends the form is said by the address alone, as anybody could type it: there is no session
+# in whose name another site could send it.
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
+    """Ask for consent, or tell why not; who was here before goes on where they were.
+
+    Looking at it takes no place: only the form does.
+    """
+    collection = (
+        Collection.objects.select_related("version__question_set__owner")
+        .filter(public_id=collection_id)
+        .first()
+    )
+    if collection is None:
+        return nowhere(request)
+    with speaking(collection.version) as language:
+        try:
+            who = visitor(collection, request.GET.dict())
+            before = _before(request, collection, who)
+            if before is not None:
+                return _resume(before, who)
+            if request.method == "POST":
+                return _answered(request, collection, who, language)
+        except AnsweringError as error:
+            return outcome(request, error.code, collection)
+        reason = reason_against(collection, who.external_id)
+        if reason:
+            return outcome(request, reason, collection)
+        return _consent_page(request, collection)
+
+
+@answering
+def go_on(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Lead to what comes next; by a form for who takes their place again."""
+    return visit.to_next()
+
+
+def _before(request: HttpRequest, collection: Collection, who: Visitor) -> Submission | None:
+    """Return what somebody began here; who has no id is known by the browser alone."""
+    if who.external_id:
+        return submission_of_worker(collection, who.external_id)
+    found = submission_of(request.COOKIES.get(_cookie(collection), ""))
+    return found if found is not None and found.version_id == collection.version_id else None
+
+
+def _resume(submission: Submission, who: Visitor) -> HttpResponse:
+    if submission.source == Submission.Source.IMPORTED:
+        raise AnsweringError("excluded")
+    note_session(submission, who)
+    return not_kept(redirect("worker:go-on", token_of(submission)))
+
+
+def _answered(
+    request: HttpRequest, collection: Collection, who: Visitor, language: str
+) -> HttpResponse:
+    if request.POST.get("do") == "decline":
+        note_declined(collection)
+        return outcome(request, "no_consent", collection)
+    if "agree" not in request.POST:
+        reason = reason_against(collection, who.external_id)
+        if reason:
+            raise AnsweringError(reason)
+        is_uncounted = UNCOUNTED in request.POST
+        return _consent_page(request, collection, is_unticked=True, is_uncounted=is_uncounted)
+    with transaction.atomic():
+        submission = reserve(collection, who, language)
+        if UNCOUNTED in request.POST:
+            signals.switch(submission, off=True)
+    place = token_of(submission)
+    response = not_kept(redirect("worker:go-on", place))
+    if not who.external_id:
+        response.set_cookie(
+            _cookie(collection),
+            place,
+            max_age=MONTH,
+            httponly=True,
+            samesite="Lax",
+            secure=request.is_secure(),
+            path=request.path,
+        )
+    return response
+
+
+def _consent_page(
+    request: HttpRequest,
+    collection: Collection,
+    *,
+    is_unticked: bool = False,
+    is_uncounted: bool = False,
+) -> HttpResponse:
+    context = consent_context(collection)
+    context |= {"is_unticked": is_unticked, "is_uncounted": is_uncounted}
+    return shown(request, "consent.html", collection, context, status=400 if is_unticked else 200)
+
+
+def consent_context(collection: Collection) -> dict[str, Any]:
+    """Return what the page of the consent tells, also in a preview."""
+    version = collection.version
+    graded = version.questions.filter(GRADED)
+    each, n = questions_each(collection), graded.count()
+    return {
+        "version": version,
+        "n_questions": n if each is None else min(each, n),
+        "has_passages": graded.filter(passage__isnull=False).exists(),
+        "has_practice": version.questions.filter(role="practice").exists(),
+        "is_recall": collection.protocol == Collection.Protocol.RECALL,
+        "reading_minutes": max(1, round(collection.reading_seconds / 60)),
+    }
+
+
+def _cookie(collection: Collection) -> str:
+    return f"answer-{collection.public_id.hex}"

@@ -1,0 +1,190 @@
+"""Polite ends: why somebody cannot take part or go on, with the code that their panel wants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from annotations.models import Collection
+from annotations.worker_pages.showing import shown, way_back
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A page on which nothing can be done.
+
+    `status` is what a form gets; who only opened a link gets 200, except where the link itself is
+    wrong (`is_error`). `code` is the field of the collection whose code is shown, "" for none.
+    """
+
+    title: Promise | str
+    words: Promise | str
+    status: int = 409
+    code: str = ""
+    is_error: bool = False
+
+
+OUTCOMES = {
+    "id_missing": Outcome(
+        _("This link does not say who you are"),
+        _("Open the study from the page of your panel. If you copied the address, copy all of it."),
+        400,
+        is_error=True,
+    ),
+    "id_not_filled_in": Outcome(
+        _("This link does not say who you are"),
+        _(
+            "Where your id should stand in the address, there is still a placeholder. Open the "
+            "study from the page of your panel."
+        ),
+        400,
+        is_error=True,
+    ),
+    "id_bad": Outcome(
+        _("This link is damaged"),
+        _("The id in the address cannot be one. Open the study from the page of your panel."),
+        400,
+        is_error=True,
+    ),
+    "forged": Outcome(
+        _("This link is not valid"),
+        _(
+            "It was changed, or it belongs to another study. Open the study from the page of your "
+            "panel, or ask who sent you the link."
+        ),
+        403,
+        is_error=True,
+    ),
+    "unknown": Outcome(
+        _("There is no such page"),
+        _("The address may be incomplete, or the study may be gone. Nothing was lost here."),
+        404,
+        is_error=True,
+    ),
+    "closed": Outcome(
+        _("This study is closed"),
+        _("Nothing more is taken. Thank you for coming."),
+        410,
+        "code_too_late",
+    ),
+    "paused": Outcome(
+        _("This study is paused"),
+        _("Nobody new can begin just now. You can try the same link again later."),
+        409,
+        "code_too_late",
+    ),
+    "archived": Outcome(
+        _("This study is not running any more"),
+        _("The people who asked these questions have put them away. Thank you for coming."),
+        410,
+        "code_too_late",
+    ),
+    "full": Outcome(
+        _("All places are taken"),
+        _(
+            "Enough people are taking part already. Thank you for coming. Sometimes a place "
+            "becomes free: you can try the same link again later."
+        ),
+        409,
+        "code_too_late",
+    ),
+    "excluded": Outcome(
+        _("You have taken part before"),
+        _(
+            "You answered these questions, or ones that would give the answers away. Thank you: "
+            "there is nothing more to do here."
+        ),
+        409,
+        "code_screened_out",
+    ),
+    "not_listed": Outcome(
+        _("This study is for other people"),
+        _("It is open to some people only, and your id is not among them."),
+        403,
+        "code_screened_out",
+    ),
+    "not_chosen": Outcome(
+        _("This study continues an earlier one"),
+        _(
+            "It is open to some of the people who took part in that one, and your id is not among "
+            "them. There is nothing to do here. Thank you for coming."
+        ),
+        403,
+        "code_for_others",
+    ),
+    "screened_out": Outcome(
+        _("This is the end of the practice"),
+        _(
+            "Thank you for trying. The study needs more right answers in the practice than you "
+            "gave, so it does not go on from here."
+        ),
+        409,
+        "code_screened_out",
+    ),
+    "no_consent": Outcome(
+        _("You did not agree"),
+        _("That is fine: nothing was stored. If you change your mind, open the same link again."),
+        200,
+        "code_no_consent",
+    ),
+    "withdrawn": Outcome(
+        _("Your answers are deleted"),
+        _("You took your answers back. What you wrote is no longer stored here."),
+        409,
+        "code_no_consent",
+    ),
+    "place_lost": Outcome(
+        _("Your place was given to somebody else"),
+        _(
+            "The time for which it was kept for you is over, and no other place is free. What you "
+            "wrote is still stored; if a place becomes free, the same link takes you back to it."
+        ),
+        410,
+        "code_too_late",
+    ),
+    "not_yet": Outcome(
+        _("This page comes later"),
+        _("Its questions were not shown to you yet, so no answers are taken for them."),
+        409,
+    ),
+    "not_shown": Outcome(
+        _("This answer belongs to another page"),
+        _("It was not stored."),
+        400,
+    ),
+    "gone": Outcome(
+        _("The text is gone"),
+        _("You have read it, or the time for reading it is over. Answer from memory."),
+        410,
+    ),
+    "done": Outcome(
+        _("You have handed in your answers"),
+        _("They cannot be changed any more."),
+        409,
+    ),
+}
+
+
+def outcome(
+    request: HttpRequest,
+    code: str,
+    collection: Collection,
+    *,
+    status: int | None = None,
+    context: dict[str, Any] | None = None,
+) -> HttpResponse:
+    """Return the page for a code of `AnsweringError`; nothing on it can be done."""
+    told = OUTCOMES[code]
+    if status is None:
+        status = told.status if told.is_error or request.method == "POST" else 200
+    panel_code = getattr(collection, told.code) if told.code else ""
+    words = {
+        "told": told,
+        "panel_code": panel_code,
+        "way_back": way_back(collection, panel_code) if panel_code else "",
+    }
+    return shown(request, "outcome.html", collection, words | (context or {}), status=status)

@@ -1,0 +1,69 @@
+"""The imports of a question set, and undoing one of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.models import Import
+from annotations.web.paging import NEWEST
+from annotations.web.rest.base import ApiViewSet
+from annotations.web.rest.paging import page_body, page_of
+from annotations.web.rest.serializers import serializer_of
+from annotations.web.scope import answered_set, editable, user_id
+from evaluation.api.removing import HangingSerializer, RemovalSerializer
+from evaluation.background import undoing
+from evaluation.reports.imports import ImportShown, imports_of, shown_imports
+
+ImportSerializer = serializer_of(ImportShown)
+
+
+@extend_schema(tags=["answers"])
+class ImportViewSet(ApiViewSet):
+    """Files of answers that came into a question set."""
+
+    queryset = Import.objects.all()
+    lookup_url_kwarg = "import_id"
+    serializer_class = ImportSerializer
+
+    @extend_schema(
+        operation_id="question_sets_imports",
+        summary="List the imports of answers into a question set, newest first",
+        description="With what is still there of each. Answers that came in before imports were "
+        "kept track of belong to none.",
+        responses=ImportSerializer(many=True),
+    )
+    def list(self, request: Request, set_id: Any) -> Response:
+        """List them."""
+        page = page_of(request, imports_of(answered_set(request, set_id)), NEWEST)
+        body = ImportSerializer(shown_imports(page), many=True).data
+        return Response(page_body(request, body, page.next))
+
+    @extend_schema(
+        operation_id="question_sets_import_undoing",
+        summary="Tell what goes with an import, before it is undone",
+        responses=HangingSerializer,
+    )
+    def hanging(self, request: Request, set_id: Any, import_id: Any) -> Response:
+        """Tell what would go."""
+        brought = self._brought(request, set_id, import_id)
+        return Response(HangingSerializer(undoing.hanging_on_import(brought)).data)
+
+    @extend_schema(
+        operation_id="question_sets_import_undo",
+        summary="Undo an import of answers",
+        description="In the background, once no run works on the version. Again it is the same.",
+        request=None,
+        responses={202: RemovalSerializer},
+    )
+    def undo(self, request: Request, set_id: Any, import_id: Any) -> Response:
+        """Undo one."""
+        removal = undoing.undo(self._brought(request, set_id, import_id), user_id(request))
+        return Response(RemovalSerializer(removal).data, status.HTTP_202_ACCEPTED)
+
+    def _brought(self, request: Request, set_id: Any, import_id: Any) -> Import:
+        return editable(request, imports_of(answered_set(request, set_id)), import_id)

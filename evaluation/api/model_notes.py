@@ -1,0 +1,105 @@
+"""Notes about language models, and their history over question sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.web.paging import Keyset
+from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
+from annotations.web.rest.once import repeatable
+from annotations.web.rest.paging import page_body, page_of
+from annotations.web.rest.serializers import serializer_of
+from annotations.web.scope import RefusedError, user_id, visible, visible_or_404
+from evaluation.models import LanguageModel, LanguageModelNote
+from evaluation.reports.across.model import ModelHistory, model_history
+from evaluation.reports.across.model_notes import may_note_model
+
+ModelHistorySerializer = serializer_of(ModelHistory)
+NEWEST = Keyset("model-notes", ("-pk",))
+
+
+class ModelNoteSerializer(StrictModelSerializer):
+    """A note about a language model."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+    author = serializers.CharField(source="author.username", read_only=True)
+    text = serializers.CharField(max_length=4000)
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = LanguageModelNote
+        fields = ("id", "text", "author", "created_at")
+        read_only_fields = ("created_at",)
+
+
+@extend_schema(tags=["language models"])
+class ModelNoteViewSet(ApiViewSet):
+    """What is known of a model over all question sets, and what was written down about it."""
+
+    queryset = LanguageModel.objects.all()
+    lookup_url_kwarg = "model_id"
+    serializer_class = ModelNoteSerializer
+
+    @extend_schema(
+        operation_id="language_models_history",
+        summary="Read a language model's history over all question sets",
+        responses=ModelHistorySerializer,
+    )
+    def history(self, request: Request, model_id: Any) -> Response:
+        """Read its scores, oldest set first, with the trend and its family beside it."""
+        model = self._shown(request, model_id)
+        return Response(ModelHistorySerializer(model_history(request.user, model)).data)
+
+    @extend_schema(
+        operation_id="language_models_notes",
+        summary="Read the notes about a language model, newest first",
+        responses=ModelNoteSerializer(many=True),
+    )
+    def notes(self, request: Request, model_id: Any) -> Response:
+        """Read the notes that you may read."""
+        model = self._shown(request, model_id)
+        rows = visible(request, LanguageModelNote.objects.filter(model=model))
+        page = page_of(request, rows.select_related("author"), NEWEST)
+        body = ModelNoteSerializer(page.rows, many=True).data
+        return Response(page_body(request, body, page.next))
+
+    @extend_schema(
+        operation_id="language_models_note",
+        summary="Write down something about a language model",
+        request=ModelNoteSerializer,
+        responses={201: ModelNoteSerializer},
+    )
+    @repeatable
+    def note(self, request: Request, model_id: Any) -> Response:
+        """Keep a note."""
+        model = self._shown(request, model_id)
+        if not may_note_model(request.user, model):
+            raise RefusedError("change")
+        values = self.checked(ModelNoteSerializer).validated_data
+        note = LanguageModelNote.objects.create(model=model, author_id=user_id(request), **values)
+        return Response(ModelNoteSerializer(note).data, status.HTTP_201_CREATED)
+
+    @extend_schema(
+        operation_id="language_models_note_destroy",
+        summary="Take back a note of your own about a language model",
+        responses={204: None},
+    )
+    def remove_note(self, request: Request, model_id: Any, model_note_id: Any) -> Response:
+        """Remove a note."""
+        model = self._shown(request, model_id)
+        notes = visible(request, LanguageModelNote.objects.filter(model=model))
+        note = get_object_or_404(notes, public_id=model_note_id)
+        if note.author_id != request.user.pk:
+            raise RefusedError("change")
+        note.delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def _shown(self, request: Request, model_id: Any) -> LanguageModel:
+        return visible_or_404(request, LanguageModel.objects.all(), model_id)

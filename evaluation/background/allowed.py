@@ -1,0 +1,18 @@
+"""What of the options of a run somebody may not ask for. Used by every door, and when it starts."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from annotations.models import is_operator
+from annotations.models.access import Anybody
+from evaluation.options import Parameters, Problem
+
+
+def not_allowed(user: Anybody, options: Parameters) -> list[Problem]:
+    """Return what is for operators only; nothing for an operator.
+
+    Others name no file and no server, and of models that are loaded by a hub's name or from a
+    folder those that the installation offers (CROWDGRADE_MODELS).
+    """
+    return [] if is_operator(user) else options.reserved(settings.OFFERED_MODELS)

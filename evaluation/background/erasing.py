@@ -1,0 +1,218 @@
+"""Erasing what people wrote: by a requester, for all sets, or by themselves, for one of them.
+
+What they wrote goes with all copies of it; that they took part, when, and what was decided and paid
+stays, and so do numbers without a text, such as grades. Nothing of it is taken in again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Min, Q, QuerySet
+from django.utils import timezone
+
+from annotations.models import (
+    Assignment,
+    AuditEntry,
+    BonusPayment,
+    Decision,
+    OtherText,
+    PanelRow,
+    Response,
+    Submission,
+    Upload,
+    Worker,
+    WorkerNote,
+)
+from evaluation.background.record import (
+    Parts,
+    Went,
+    ask,
+    end,
+    known,
+    note_withdrawn,
+    runs_made_of,
+    take_some,
+    works_on,
+)
+from evaluation.background.scrubbing import PLACES, Texts, drop_vectors, only_theirs, scrub
+from evaluation.models import (
+    AnswerScore,
+    AuditItem,
+    HumanJudgement,
+    JudgementRequest,
+    Removal,
+    WorkerVerdict,
+)
+from evaluation.reports.removal import Hanging, counted
+
+WORKER, SUBMISSION = "worker", "submission"
+
+
+def hanging_on_worker(worker: Worker) -> Hanging:
+    """Return what goes with what somebody wrote in all sets, and what stays."""
+    submissions = Submission.objects.filter(worker=worker)
+    counts = counted([*_parts(submissions), ("notes", WorkerNote.objects.filter(worker=worker))])
+    return Hanging(counts, [], notes=tuple(_notes(worker)))
+
+
+@transaction.atomic
+def erase(worker: Worker, user_id: int) -> Removal:
+    """Ask for it; asked for again, it is the same one. New answers are refused from now on."""
+    if (before := known(WORKER, worker)) is not None:
+        return before
+    hanging = hanging_on_worker(worker)
+    submissions = Submission.objects.filter(worker=worker)
+    pending = _found(submissions)
+    now = timezone.now()
+    submissions.filter(withdrawn_at=None).update(state=Submission.State.RETURNED, withdrawn_at=now)
+    Worker.objects.filter(pk=worker.pk).update(erased_at=now)
+    return ask(
+        WORKER,
+        worker,
+        AuditEntry.Action.ERASE,
+        hanging,
+        name=f"worker {worker.external_id}",
+        owner_id=worker.owner_id,
+        asked_by=user_id,
+        pending=pending,
+    )
+
+
+def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
+    """Receiver of `annotations.answering.finishing.withdrawing`: the copies go as well.
+
+    Called before the answers are gone, in their transaction.
+    """
+    if known(SUBMISSION, submission) is not None:
+        return
+    of = Submission.objects.filter(pk=submission.pk)
+    ask(
+        SUBMISSION,
+        submission,
+        AuditEntry.Action.ERASE,
+        Hanging(counted(_parts(of)), []),
+        name=f"{submission.version.question_set.name}: worker {submission.worker.external_id}",
+        owner_id=submission.version.question_set.owner_id,
+        asked_by=None,
+        pending=_found(of),
+    )
+
+
+def step(removal: Removal) -> Went:
+    """Go on with an erasure; waits while a run works on a version in which they answered."""
+    pending = removal.pending
+    versions: list[int] = pending.get("versions", [])
+    if works_on(versions):
+        return Went.WAITS
+    with transaction.atomic():
+        if removal.kind == WORKER and "begun" not in pending:
+            # Once more: a run that worked when it was asked for has read them too.
+            pending |= {**_found(Submission.objects.filter(worker=removal.target)), "begun": True}
+            removal.save(update_fields=["pending"])
+        if take_some(removal, _rows_of(removal)):
+            return Went.SOME
+        if pending["places"]:
+            _scrub(removal)
+            return Went.SOME
+        drop_vectors(only_theirs(pending["texts"], pending["responses"]))
+        # A file that was uploaded in the last day may hold the answers too.
+        for upload in Upload.objects.filter(question_set__versions__in=versions).distinct():
+            upload.delete()
+        if end(removal, AuditEntry.Action.ERASED):
+            note_withdrawn(pending["runs"])
+    return Went.ALL
+
+
+def _scrub(removal: Removal) -> None:
+    pending = removal.pending
+    if "own" not in pending:
+        own = only_theirs(pending["texts"], pending["responses"], versions=pending["versions"])
+        pending["own"] = sorted(own)
+    place, after = pending["places"][0], pending.get("after", 0)
+    found = scrub(place, Texts(pending["own"]), pending["versions"], after)
+    if found is None:
+        pending["places"], found = pending["places"][1:], 0
+    pending["after"] = found
+    removal.save(update_fields=["pending"])
+
+
+def _found(submissions: QuerySet[Submission, Submission]) -> dict[str, Any]:
+    """What is needed to find the copies once the answers themselves are gone."""
+    responses = Response.objects.filter(submission__in=submissions)
+    texts = set(responses.exclude(text="").values_list("text", flat=True))
+    texts |= set(OtherText.objects.filter(response__in=responses).values_list("text", flat=True))
+    versions = sorted(set(submissions.values_list("version", flat=True)))
+    since = responses.aggregate(first=Min("created_at"))["first"]
+    runs: dict[int, int] = {}
+    if since is not None:
+        runs = runs_made_of(Q(submission__in=submissions), versions, since)
+    return {
+        "texts": sorted(texts),
+        "responses": list(responses.values_list("pk", flat=True)),
+        "versions": versions,
+        "runs": {str(run): n for run, n in runs.items()},
+        "places": list(PLACES) if texts else [],
+    }
+
+
+def _rows_of(removal: Removal) -> Parts:
+    if removal.kind == SUBMISSION:
+        return _parts(Submission.objects.filter(pk=removal.target))
+    notes = WorkerNote.objects.filter(worker=removal.target)
+    return [*_parts(Submission.objects.filter(worker=removal.target)), ("notes", notes)]
+
+
+def _parts(submissions: QuerySet[Submission, Submission]) -> Parts:
+    of = {"response__submission__in": submissions}
+    return [
+        ("judgements", HumanJudgement.objects.filter(**of)),
+        ("requests to judge", JudgementRequest.objects.filter(**of)),
+        ("answers in samples for experts", AuditItem.objects.filter(**of)),
+        ("scores of answers", AnswerScore.objects.filter(**of)),
+        ("rows of files from panels", PanelRow.objects.filter(submission__in=submissions)),
+        ("answers", Response.objects.filter(submission__in=submissions)),
+        ("places in the order of questions", Assignment.objects.filter(submission__in=submissions)),
+    ]
+
+
+def _notes(worker: Worker) -> list[str]:
+    submissions = Submission.objects.filter(worker=worker)
+    found = _found(submissions)
+    notes = []
+    if works_on(found["versions"]):
+        notes.append("A run works on these answers: they are erased once that run has ended.")
+    if n := len(found["runs"]):
+        notes.append(
+            f"{n} finished {'run was' if n == 1 else 'runs were'} made of these answers. Grades "
+            "and other numbers stay, the texts go, and the runs say from then on: not "
+            "reproducible, so many answers withdrawn."
+        )
+    notes.append(
+        "Copies go as well: texts that results, alarms, prompts to models and lists for experts "
+        "quote, and the vectors of texts that nobody else wrote."
+    )
+    said = _kept(worker)
+    if said:
+        notes.append(f"Kept, with their reasons: {said}. Read them: they may quote an answer.")
+    notes.append(
+        f"The id {worker.external_id} stays, so that the person is not invited again. Rows of it "
+        "in files are refused from now on."
+    )
+    notes.append(
+        "Files uploaded to these question sets in the last day and not imported yet go too: they "
+        "may hold the answers. Files that somebody downloaded are theirs, and nothing here "
+        "reaches them."
+    )
+    return notes
+
+
+def _kept(worker: Worker) -> str:
+    of = {"submission__worker": worker}
+    numbers = {
+        "decisions": Decision.objects.filter(**of).count(),
+        "payments": BonusPayment.objects.filter(**of).count(),
+        "verdicts of runs": WorkerVerdict.objects.filter(worker=worker).count(),
+    }
+    return ", ".join(f"{n:,} {name}" for name, n in numbers.items() if n)

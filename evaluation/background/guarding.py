@@ -1,0 +1,160 @@
+"""A process beside each worker that ends it where nothing else can: stuck, or deaf to a cancel.
+
+A worker may sit in the code of a library that never comes back and lets no other thread in. What it
+begins and each sign of progress it tells to this process (`main`) through a pipe, which looks at
+the run once a second: one that was cancelled, paused or taken over, and whose worker still works on
+it after a while, and one without a sign for `STALL_SECONDS`, which it fails with the reason. In
+both cases the worker is killed; whatever keeps it running starts it again, and what was committed
+stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.models.functions import Now
+
+from evaluation.background.leases import Claim
+from evaluation.models import Run
+
+ROOT = Path(__file__).resolve().parents[2]
+GRACE_SECONDS = 15.0
+"""Asking lets what is under way come in for ten seconds: it was paid for."""
+LOOK_EVERY = 1.0
+# This module holds models, which are there only once Django is.
+START = "import django, sys; django.setup(); " + (
+    f"from {__name__} import main; main(int(sys.argv[1]))"
+)
+
+
+class Watch:
+    """What a worker says it does, and whether it may go on.
+
+    `clock` gives seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._claim: Claim | None = None
+        self._sign = 0.0
+        self._lost: float | None = None
+
+    def hear(self, line: str) -> None:
+        """Take a line: the run and attempt of a turn, "." for a sign in it, "" for its end."""
+        self._sign = self._clock()
+        if line != ".":
+            self._lost = None
+            self._claim = Claim(*map(int, line.split())) if line else None
+
+    def must_end(self) -> bool:
+        """Look at the run; True where the worker is to be killed, after a stall was stored."""
+        if self._claim is None:
+            return False
+        now = self._clock()
+        run = Run.objects.filter(self._claim.held()).only("stage", "done", "total").first()
+        if run is None:
+            self._lost = self._lost or now
+            return now - self._lost >= GRACE_SECONDS
+        self._lost = None
+        if now - self._sign < settings.STALL_SECONDS:
+            return False
+        Run.objects.filter(self._claim.held()).update(
+            state=Run.State.FAILED, error=stalled(run), finished_at=Now(), lease_until=None
+        )
+        return True
+
+
+def stalled(run: Run) -> str:
+    """Return why a run was ended that made no progress, and what to do."""
+    where = f" ({run.stage}: {run.done:,} of {run.total:,})" if run.stage and run.total else ""
+    seconds = settings.STALL_SECONDS
+    long = f"{seconds // 60} minutes" if seconds >= 120 else f"{seconds} seconds"
+    return (
+        f"It made no progress for {long}{where}, so it was ended. Run it again with fewer answers "
+        "or a smaller model; if a model was still being downloaded, run it again once it is there. "
+        "Who runs the site may allow more by STALL_SECONDS."
+    )
+
+
+class _Guard:
+    """The other end of the pipe, in the worker."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._told = 0.0
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", START, str(os.getpid())],
+            stdin=subprocess.PIPE,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        assert self._process.stdin is not None
+        # Where nobody reads any more the work goes on all the same.
+        os.set_blocking(self._process.stdin.fileno(), False)
+
+    def tell(self, line: str) -> None:
+        if self._process is None or self._process.stdin is None:
+            return
+        if self._process.poll() is not None:
+            self.start()
+        self._told = time.monotonic()
+        with contextlib.suppress(OSError):
+            os.write(self._process.stdin.fileno(), f"{line}\n".encode())
+
+    def sign(self) -> None:
+        if time.monotonic() - self._told >= LOOK_EVERY:
+            self.tell(".")
+
+
+_guard = _Guard()
+
+
+def start() -> None:
+    """Have this process watched from now on; without it nothing is watched."""
+    _guard.start()
+
+
+@contextlib.contextmanager
+def guarded(claim: Claim) -> Iterator[Callable[[], None]]:
+    """Tell of a turn while the block lasts; gives what is called at each sign of progress."""
+    _guard.tell(f"{claim.run_id} {claim.attempt}")
+    try:
+        yield _guard.sign
+    finally:
+        _guard.tell("")
+
+
+def main(worker: int) -> None:
+    """Watch the worker until it closes the pipe, and kill it where it must end."""
+    # Ctrl-C and the end of the site are the worker's matter, and closing the pipe is ours.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    watch, rest = Watch(), ""
+    while True:
+        if select.select([0], [], [], LOOK_EVERY)[0]:
+            said = os.read(0, 65536).decode()
+            if not said:
+                return
+            *lines, rest = (rest + said).split("\n")
+            for line in lines:
+                watch.hear(line)
+        try:
+            end = watch.must_end()
+        except DatabaseError:  # away for a moment: nobody can say, so nothing is ended
+            connection.close()
+            continue
+        if end and os.getppid() == worker:
+            os.kill(worker, signal.SIGKILL)
+            return

@@ -1,0 +1,205 @@
+"""Taking an import out again: its answers, and what it made and nobody else needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from annotations.models import (
+    Assignment,
+    AuditEntry,
+    BonusPayment,
+    Decision,
+    Import,
+    Question,
+    QuestionSetVersion,
+    Response,
+    Submission,
+)
+from evaluation.background.record import (
+    Parts,
+    Went,
+    ask,
+    end,
+    known,
+    note_withdrawn,
+    runs_made_of,
+    take_some,
+    works_on,
+)
+from evaluation.models import (
+    AnswerScore,
+    AuditItem,
+    ExemplaryAnswer,
+    HumanJudgement,
+    JudgementRequest,
+    LLMResponse,
+    Removal,
+    Run,
+)
+from evaluation.reports.removal import Hanging, counted
+
+IMPORT = "import"
+NAMED = 5
+"""Runs and files that are called by their names."""
+
+
+def hanging_on_import(brought: Import) -> Hanging:
+    """Return what goes with an import, and what stays changed."""
+    counts = counted([*_parts(brought), *_leftovers(brought)])
+    return Hanging(counts, [brought.sha256], notes=tuple(_notes(brought)))
+
+
+@transaction.atomic
+def undo(brought: Import, user_id: int) -> Removal:
+    """Ask for it; asked for again, it is the same one."""
+    if (before := known(IMPORT, brought)) is not None:
+        return before
+    return ask(
+        IMPORT,
+        brought,
+        AuditEntry.Action.UNDO,
+        hanging_on_import(brought),
+        name=f"{brought.question_set.name}: {brought.file}",
+        owner_id=brought.question_set.owner_id,
+        asked_by=user_id,
+    )
+
+
+def being_undone(question_set: int) -> bool:
+    """Return whether answers of a set are going at this moment."""
+    imports = Import.objects.filter(question_set=question_set, undone_at=None).values("public_id")
+    return Removal.objects.filter(kind=IMPORT, finished_at=None, target_id__in=imports).exists()
+
+
+def step(removal: Removal) -> Went:
+    """Take some rows out; waits while a run works on the version."""
+    brought = Import.objects.filter(pk=removal.target).first()
+    versions = [brought.version_id] if brought and brought.version_id else []
+    if works_on(versions):
+        return Went.WAITS
+    with transaction.atomic():
+        if brought is not None:
+            if "runs" not in removal.pending:
+                removal.pending = {"runs": _runs(brought)}
+                removal.save(update_fields=["pending"])
+            if take_some(removal, [*_parts(brought), *_leftovers(brought)]):
+                return Went.SOME
+            _drop_empty_version(brought)
+            Import.objects.filter(pk=brought.pk).update(undone_at=timezone.now())
+        if end(removal, AuditEntry.Action.UNDONE):
+            note_withdrawn(removal.pending.get("runs", {}))
+    return Went.ALL
+
+
+def _runs(brought: Import) -> dict[str, int]:
+    if brought.version_id is None:
+        return {}
+    of = Q(brought_by=brought)
+    n_of = runs_made_of(of, [brought.version_id], brought.created_at)
+    return {str(run): n for run, n in n_of.items()}
+
+
+def _parts(brought: Import) -> Parts:
+    return [
+        ("judgements", HumanJudgement.objects.filter(response__brought_by=brought)),
+        ("requests to judge", JudgementRequest.objects.filter(response__brought_by=brought)),
+        ("answers in samples for experts", AuditItem.objects.filter(response__brought_by=brought)),
+        ("scores of answers", AnswerScore.objects.filter(response__brought_by=brought)),
+        ("answers", Response.objects.filter(brought_by=brought)),
+    ]
+
+
+def _leftovers(brought: Import) -> Parts:
+    """What nothing hangs on without the answers; the same before they are gone, and after."""
+    others = Response.objects.exclude(brought_by=brought)
+    theirs = {"submission": OuterRef("pk")}
+    submissions = Submission.objects.filter(
+        ~Exists(others.filter(**theirs)),
+        ~Exists(_of(Decision, **theirs)),
+        ~Exists(_of(BonusPayment, **theirs)),
+        version=brought.version_id,
+        source=Submission.Source.IMPORTED,
+        withdrawn_at=None,
+    )
+    asked = {"question": OuterRef("pk")}
+    questions = Question.objects.filter(
+        ~Exists(others.filter(**asked)),
+        ~Exists(LLMResponse.objects.filter(**asked)),
+        ~Exists(ExemplaryAnswer.objects.filter(**asked)),
+        ~Exists(Assignment.objects.filter(**asked)),
+        brought_by=brought,
+        version=brought.version_id,
+        variants=None,
+        written=None,
+    )
+    return [("submissions", submissions), ("questions that it made", questions)]
+
+
+def _of(model: type[Decision | BonusPayment], **conditions: Any) -> QuerySet[Any, Any]:
+    rows: QuerySet[Any, Any] = model._base_manager.filter(**conditions)
+    return rows
+
+
+def _drop_empty_version(brought: Import) -> None:
+    """Delete the version that the import published, if nothing at all is left in it."""
+    if not brought.publishes or brought.version_id is None:
+        return
+    QuestionSetVersion.objects.filter(
+        pk=brought.version_id,
+        questions=None,
+        passages=None,
+        submissions=None,
+        runs=None,
+        collection=None,
+        writing=None,
+    ).delete()
+
+
+def _notes(brought: Import) -> list[str]:
+    notes = []
+    if brought.version_id and works_on([brought.version_id]):
+        notes.append("A run works on these answers: it is undone once that run has ended.")
+    runs = _runs(brought)
+    if runs:
+        called = ", ".join(
+            run.name or f"run of {run.created_at:%-d %B %Y, %H:%M} UTC"
+            for run in Run.objects.filter(pk__in=list(map(int, runs))).order_by("-pk")[:NAMED]
+        )
+        more = f" and {len(runs) - NAMED} more" if len(runs) > NAMED else ""
+        notes.append(
+            f"{len(runs)} finished {'run was' if len(runs) == 1 else 'runs were'} made of these "
+            f"answers ({called}{more}). The grades stay as they are, and say from then on: not "
+            "reproducible, so many answers withdrawn. Grade again afterwards."
+        )
+    later = Import.objects.filter(
+        version=brought.version_id, pk__gt=brought.pk, n_unchanged__gt=0, undone_at=None
+    )
+    if repeated := list(later.order_by("pk").values_list("file", "n_unchanged")[:NAMED]):
+        files = ", ".join(f"{file} ({n:,} rows)" for file, n in repeated)
+        notes.append(
+            f"Later files repeated answers that were there already: {files}. Answers that came "
+            "with this import go all the same; import those files again afterwards to have them "
+            "back."
+        )
+    made = Question.objects.filter(brought_by=brought, version=brought.version_id).count()
+    free = dict(_leftovers(brought))["questions that it made"].count()
+    if made > free:
+        notes.append(
+            f"{made - free} of the questions that it made stay, because runs, models' answers or "
+            "other answers hang on them. Delete those runs first if the questions are to go too."
+        )
+    if kept := Submission.objects.filter(
+        Exists(Response.objects.filter(submission=OuterRef("pk"), brought_by=brought)),
+        Exists(_of(Decision, submission=OuterRef("pk")))
+        | Exists(_of(BonusPayment, submission=OuterRef("pk"))),
+    ).count():
+        notes.append(
+            f"{kept} workers stay in the list without these answers, because decisions about them "
+            "or payments to them are kept."
+        )
+    notes.append("Workers who answered nothing else and stand in no run go as well.")
+    return notes

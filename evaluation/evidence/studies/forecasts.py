@@ -1,0 +1,166 @@
+"""How near the plan's forecasts come: made from one half of real answers, seen in the other.
+
+Consensus: the answers to each question are halved at random. From the first half alone follows how
+far its mean is expected to be from the mean of the second: if errors are independent, the cosine of
+two means is the product of their likenesses to the truth. What is compared is the mean of the
+answers, all weighing alike. Widths: AQER grades half of the questions; the middle width of the
+workers' intervals is forecast for all questions, and seen there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotations.exchange import OutputFolder
+from evaluation.evidence.corpus import CorpusVectors
+from evaluation.evidence.data_sets import (
+    BEETLE,
+    MOHLER,
+    crowdwsa_files,
+    load_beetle,
+    load_crowdwsa,
+    load_mohler,
+)
+from evaluation.evidence.request import Request, StudyTable
+from evaluation.evidence.tables import write_table
+from evaluation.flow.signatures import combined_hash, file_hash, versions
+from evaluation.flow.vectors import Progress
+from evaluation.methods import AQER
+from evaluation.methods.cells import Floats
+from evaluation.methods.planner import error, similarity_to_truth, width_after
+
+HEADER = (
+    *("data_set", "what", "forecast_from", "seen_on", "forecast", "seen", "ratio", "ratio_95"),
+    "repetitions",
+)
+# Fewest answers to a question: each half needs two, or nobody knows how far apart they are.
+FEWEST = 6
+REASONS = {"ratio_95": "one_number_a_repetition"}
+Codes = NDArray[np.generic]
+
+
+def reproduce_forecasts(request: Request, progress: Progress | None = None) -> StudyTable:
+    """Write forecasts.csv and return it: a row for each data set and forecast.
+
+    `forecast` and `seen` are means over repetitions (and questions), `ratio` is seen / forecast,
+    `ratio_95` what 95 of 100 questions stay below. Raises `InputError` and `BackendError`.
+    """
+    mohler, beetle = load_mohler(request.data), load_beetle(request.data)
+    crowds = {name: load_crowdwsa(request.data, name) for name in ("T1", "T2")}
+    data: list[tuple[str, Sequence[str], Codes, Codes | None]] = [
+        ("mohler2011", mohler.texts, mohler.questions, None),
+        ("beetle2013", beetle.texts, beetle.questions, beetle.workers),
+        *(
+            (f"crowdwsa2019 {name}", found.texts, found.sentences, found.workers)
+            for name, found in crowds.items()
+        ),
+    ]
+    rows: list[tuple[object, ...]] = []
+    with OutputFolder(request.output) as folder:
+        for at, (name, texts, questions, workers) in enumerate(data):
+            vectors = np.asarray(CorpusVectors(texts, progress).of(request.embedder), dtype=float)
+            rows.append((name, "consensus", *_consensus(vectors, questions, request)))
+            if workers is not None:
+                rows.append((name, "width", *_widths(vectors, questions, workers, request)))
+            if progress is not None:
+                progress("forecasts", at + 1, len(data))
+        write_table(folder, "forecasts", HEADER, rows)
+        files = [MOHLER, BEETLE, *(path for name in crowds for path in crowdwsa_files(name))]
+        folder.write_json(
+            "summary.json",
+            {
+                "study": "forecasts",
+                "embedder": request.embedder,
+                "seeds": [request.seeds.start, request.seeds.stop - 1],
+                "undefined": [
+                    {
+                        "file": "forecasts.csv",
+                        "column": column,
+                        "reason": reason,
+                        "count": len(empty),
+                        "rows": empty,
+                    }
+                    for column, reason in REASONS.items()
+                    if (empty := [list(row[:2]) for row in rows if row[7] is None])
+                ],
+                "input_hash": combined_hash([file_hash(request.data / name) for name in files]),
+                "versions": versions(),
+            },
+        )
+    return StudyTable(HEADER, rows)
+
+
+def halves_apart(
+    vectors: Floats, questions: Codes, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return how far the halves' means are forecast to be apart, and are, a question each.
+
+    Parameters
+    ----------
+    vectors : (N, d) of the answers. questions : (N,) labels.
+    """
+    unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    forecast, seen = [], []
+    for label in np.unique(questions):
+        answers = unit[questions == label]
+        if len(answers) < FEWEST:
+            continue
+        order = rng.permutation(len(answers))
+        half = len(order) // 2
+        first, second = answers[order[:half]], answers[order[half:]]
+        others = first.sum(axis=0) - first
+        lengths = np.maximum(np.linalg.norm(others, axis=1), 1e-12)
+        left_out = float(np.clip((first * others).sum(axis=1) / lengths, -1, 1).mean())
+        alike = similarity_to_truth(max(0.0, left_out), half - 1)
+        near = (1 - error(alike, half)) * (1 - error(alike, len(order) - half))
+        a, b = first.mean(axis=0), second.mean(axis=0)
+        forecast.append(1 - float(near))
+        seen.append(1 - float(a @ b / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-12)))
+    return np.array(forecast), np.array(seen)
+
+
+def _consensus(vectors: Floats, questions: Codes, request: Request) -> tuple[object, ...]:
+    found = [
+        halves_apart(vectors, questions, np.random.default_rng(seed)) for seed in request.seeds
+    ]
+    forecast = np.concatenate([one for one, _ in found])
+    seen = np.concatenate([one for _, one in found])
+    ratios = seen[forecast > 0] / forecast[forecast > 0]
+    _, counts = np.unique(questions, return_counts=True)
+    half = float(counts[counts >= FEWEST].mean()) / 2
+    return (
+        *(f"{half:.1f} answers a question", f"{half:.1f} others"),
+        *(float(forecast.mean()), float(seen.mean()), float(seen.mean() / forecast.mean())),
+        *(float(np.quantile(ratios, 0.95)), request.repetitions),
+    )
+
+
+def _widths(
+    vectors: Floats, questions: Codes, workers: Codes, request: Request
+) -> tuple[object, ...]:
+    labels = np.unique(questions)
+    seen = float(np.median(_intervals(vectors, questions, workers)[0]))
+    forecasts = []
+    for seed in request.seeds:
+        some = np.random.default_rng(seed).permutation(labels)[: len(labels) // 2]
+        kept = np.isin(questions, some)
+        widths, counts = _intervals(vectors[kept], questions[kept], workers[kept])
+        then = width_after(widths, counts, np.round(counts * len(labels) / len(some)))
+        forecasts.append(float(np.median(then)))
+    forecast = float(np.mean(forecasts))
+    half = len(labels) // 2
+    return (
+        *(f"{half} questions", f"all {len(labels)}", forecast, seen, seen / forecast, None),
+        request.repetitions,
+    )
+
+
+def _intervals(vectors: Floats, questions: Codes, workers: Codes) -> tuple[Floats, Floats]:
+    """Return widths and numbers of answers of those whose raw score has an interval."""
+    aqer = AQER(n_draws=400).fit(vectors, workers, questions)
+    widths = aqer.raw_high_ - aqer.raw_low_
+    there = ~np.isnan(widths) & aqer.supported_
+    return widths[there], aqer.n_answers_[there].astype(float)

@@ -1,0 +1,228 @@
+"""A random sample of the answers of a grading, which experts grade blindly.
+
+People's answers are drawn plainly at random, spread evenly over the questions, or as many of
+workers with low, middle and high grades. With models every fourth answer is one of theirs. The
+order of all is drawn once with a seed, and the sample is its beginning, so that a larger one holds
+the smaller one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotations.models import Response
+from evaluation.judging.sample import ExpertProgress
+from evaluation.judging.tasks import PLACES
+from evaluation.methods.statistics.sampling import stratified_order
+from evaluation.models import (
+    AnswerScore,
+    Audit,
+    AuditItem,
+    HumanJudgement,
+    JudgementRequest,
+    LLMAnswerScore,
+    Run,
+    WorkerGrade,
+)
+
+COUNT, MOST = 20, 2_000
+# A model's answer stands at every so many places.
+EVERY = 4
+PEOPLE, MODELS = "people", "models"
+THIRDS = ("low", "middle", "high")
+STRATA = (PEOPLE, *THIRDS, MODELS)
+
+
+class CannotDrawError(ValueError):
+    """A sample that a run cannot give; the message is for people."""
+
+
+@dataclass(frozen=True)
+class Drawable:
+    """Answers of a run that can be drawn, in a fixed order.
+
+    Attributes
+    ----------
+    answers : of people, as primary key, question and worker. models : primary keys of models' ones.
+    grades : of workers, by primary key.
+    """
+
+    answers: Sequence[tuple[int, int, int]]
+    models: Sequence[int]
+    grades: dict[int, float]
+
+    @property
+    def n_questions(self) -> int:
+        """Questions with an answer of somebody."""
+        return len({question for _, question, _ in self.answers})
+
+
+def drawable(run: Run) -> Drawable:
+    """Return what can be drawn from a run: answers with a score, by three queries."""
+    answers = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
+    models = LLMAnswerScore.objects.filter(
+        run=run, score__isnull=False, llm_response__status=Response.Status.TEXT
+    )
+    grades = WorkerGrade.objects.filter(run=run, grade__isnull=False)
+    rows = grades.values_list("worker_id", "grade")
+    columns = ("response_id", "response__question_id", "response__submission__worker_id")
+    return Drawable(
+        list(answers.order_by("response_id").values_list(*columns)),
+        list(models.order_by("llm_response_id").values_list("llm_response_id", flat=True)),
+        {worker: grade for worker, grade in rows if grade is not None},
+    )
+
+
+@transaction.atomic
+def draw_audit(run: Run, count: int, design: str, with_models: bool, seed: int) -> Audit:
+    """Return the audit of a run with `count` answers at least, drawn now or before.
+
+    Where there are fewer, all. `design`, `with_models` and `seed` count in the first draw only.
+    Raises `CannotDrawError`.
+    """
+    # The run's row makes two who draw at once wait for each other.
+    Run.objects.select_for_update().get(pk=run.pk)
+    audit = Audit.objects.filter(run=run).first()
+    if audit is None:
+        audit = Audit(run=run, design=design, with_models=with_models, seed=seed)
+    found = drawable(run)
+    rng = np.random.default_rng(audit.seed)
+    people = _people(found, audit.design, rng)
+    models = rng.permutation(np.array(found.models, dtype=np.int64)).tolist()
+    order = _mixed(people, models if audit.with_models else [])
+    if not order:
+        raise CannotDrawError("This run has no answer to judge.")
+    audit.strata = dict(Counter(stratum for stratum, _ in order))
+    audit.save()
+    drawn = list(audit.items.order_by("place").values_list("response_id", "llm_response_id"))
+    known = {(llm is not None, response or llm) for response, llm in drawn}
+    fresh = [
+        (stratum, key) for stratum, key in order if (stratum == MODELS, key) not in known
+    ]  # an answer that was withdrawn since leaves its place empty
+    place = 1 + max(audit.items.values_list("place", flat=True), default=-1)
+    AuditItem.objects.bulk_create(
+        AuditItem(
+            audit=audit,
+            place=place + at,
+            stratum=stratum,
+            **{"llm_response_id" if stratum == MODELS else "response_id": key},
+        )
+        for at, (stratum, key) in enumerate(fresh[: max(0, count - len(drawn))])
+    )
+    return audit
+
+
+def ask_for_audit(audit: Audit, expert: int) -> None:
+    """Ask an expert to judge the sample; what was asked before stays as it is.
+
+    In an order of the expert's own, drawn with the seed of the sample.
+    """
+    items = list(audit.items.order_by("place"))
+    if not items:
+        return
+    rng = np.random.default_rng([audit.seed, expert])
+    places = rng.integers(0, PLACES, max(item.place for item in items) + 1)
+    # Only a sample that hangs on what the run found is one that "a run led to".
+    run = audit.run_id if audit.design == Audit.Design.GRADE else None
+    JudgementRequest.objects.bulk_create(
+        [
+            JudgementRequest(
+                run_id=run,
+                response_id=item.response_id,
+                llm_response_id=item.llm_response_id,
+                expert_id=expert,
+                place=int(places[item.place]),
+            )
+            for item in items
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def audit_progress(audit: Audit) -> list[ExpertProgress]:
+    """Return who was asked about a sample, by name, and how far they are, by one query."""
+    found: dict[tuple[str, int], list[bool]] = {}
+    rows = requests_of(audit).values_list("expert__username", "expert", "is_done")
+    for name, user, done in rows:
+        found.setdefault((name, user), []).append(done)
+    return [
+        ExpertProgress(user, name, len(done), sum(done))
+        for (name, user), done in sorted(found.items())
+    ]
+
+
+def take_back(audit: Audit, expert: int) -> int:
+    """Ask an expert no longer about what they have not judged; return how many answers that is."""
+    rest = requests_of(audit).filter(expert=expert, is_done=False).values_list("pk", flat=True)
+    JudgementRequest.objects.filter(pk__in=list(rest)).delete()
+    return len(rest)
+
+
+def requests_of(audit: Audit) -> QuerySet[Any, Any]:
+    """Return what experts were asked about the answers of a sample, with whether it `is_done`."""
+    items = AuditItem.objects.filter(audit=audit)
+    given = HumanJudgement.objects.filter(expert=OuterRef("expert"))
+    done = [
+        Exists(given.filter(**{thing: OuterRef(thing)})) for thing in ("response", "llm_response")
+    ]
+    return JudgementRequest.objects.filter(
+        Q(response__in=items.filter(response__isnull=False).values("response"))
+        | Q(llm_response__in=items.filter(llm_response__isnull=False).values("llm_response"))
+    ).annotate(is_done=done[0] | done[1])
+
+
+def _people(found: Drawable, design: str, rng: np.random.Generator) -> list[tuple[str, int]]:
+    """Return people's answers with their strata in the order of the draw."""
+    keys = [key for key, _, _ in found.answers]
+    if design == Audit.Design.RANDOM:
+        return [(PEOPLE, keys[at]) for at in rng.permutation(len(keys)).tolist()]
+    if design == Audit.Design.QUESTION:
+        strata = [question for _, question, _ in found.answers]
+        return [(PEOPLE, keys[at]) for at in stratified_order(strata, rng).tolist()]
+    if len(found.grades) < len(THIRDS):
+        raise CannotDrawError(
+            "Fewer than 3 workers have a grade: draw at random, or spread over the questions."
+        )
+    third = thirds(found.grades)
+    lists: dict[str, list[int]] = {name: [] for name in THIRDS}
+    for at in rng.permutation(len(keys)).tolist():
+        worker = found.answers[at][2]
+        if worker in third:
+            lists[third[worker]].append(keys[at])
+    turns = [
+        (turn, place, (name, key))
+        for place, name in enumerate(THIRDS)
+        for turn, key in enumerate(lists[name])
+    ]
+    return [one for _, _, one in sorted(turns)]
+
+
+def thirds(grades: dict[int, float]) -> dict[int, str]:
+    """Return in which third of the workers each stands, by grade; ties go by the key."""
+    order = sorted(grades, key=lambda worker: (grades[worker], worker))
+    return {
+        int(worker): name
+        for name, part in zip(THIRDS, np.array_split(np.array(order), len(THIRDS)), strict=True)
+        for worker in part
+    }
+
+
+def _mixed(people: list[tuple[str, int]], models: list[int]) -> list[tuple[str, int]]:
+    """Return both in one order in which every fourth is of a model, as long as there are both."""
+    rest, of_models = iter(people), iter(models)
+    order: list[tuple[str, int]] = []
+    for _ in range(len(people) + len(models)):
+        model_next = (len(order) + 1) % EVERY == 0
+        one = next(of_models, None) if model_next else None
+        person = None if one is not None else next(rest, None)
+        if one is None and person is None:
+            one = next(of_models, None)
+        order.append((MODELS, one) if one is not None else person)  # type: ignore[arg-type]
+    return order

@@ -1,0 +1,72 @@
+"""The door to admitting people by their score: ``manage.py admit SET --earlier OTHER``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.management.importing import USAGE, SetCommand
+from annotations.models import Collection
+from evaluation import recruiting
+from evaluation.models import ScoreRule
+
+
+class Command(SetCommand):
+    """Count who scored enough in an earlier set, and admit them and nobody else."""
+
+    help = (
+        "Let only people take part in the published question set SET who scored at least X in the "
+        "earlier set OTHER: the raw leave-one-out score of the grading that counts for it, or an "
+        "end of its 95%% interval. With --count nothing is changed; with --off no score is asked "
+        "for any more."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, the rule, and whether to keep it."""
+        super().add_arguments(parser)
+        parser.add_argument("--earlier", metavar="OTHER", help="name or id of the earlier set")
+        parser.add_argument("--at-least", type=float, metavar="X", help="the least score")
+        parser.add_argument(
+            "--end",
+            choices=ScoreRule.End.values,
+            default=ScoreRule.End.LOW.value,
+            help="what has to reach X: the score, or the lower (default) or upper end of its "
+            "interval",
+        )
+        parser.add_argument("--count", action="store_true", help="count only, change nothing")
+        parser.add_argument("--off", action="store_true", help="ask for no score any more")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Count, and keep the rule unless told otherwise."""
+        question_set = self.question_set(options)
+        collection = (
+            Collection.objects.filter(version__question_set=question_set)
+            .select_related("version__question_set")
+            .order_by("-version__number")
+            .first()
+        )
+        if collection is None:
+            raise CommandError(f"{question_set} is not published for workers", returncode=USAGE)
+        if options["off"]:
+            recruiting.drop_rule(collection)
+            self.stdout.write("no score is asked for")
+            return
+        at_least = options["at_least"]
+        if options["earlier"] is None or at_least is None or not math.isfinite(at_least):
+            raise CommandError(
+                "say in which set and how much: --earlier OTHER --at-least X", returncode=USAGE
+            )
+        owner = question_set.owner.get_username()
+        earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
+        found = recruiting.chosen(collection, earlier, at_least, options["end"])
+        if found.run is None:
+            raise CommandError(f"{earlier} has no grading that is done", returncode=USAGE)
+        self.stdout.write(
+            f"{len(found.ids):,} of {found.n_graded:,} people would be admitted; "
+            f"{found.n_too_few:,} gave too few answers to say"
+        )
+        if not options["count"]:
+            rule = recruiting.set_rule(collection, earlier, at_least, options["end"])
+            self.stdout.write(f"{rule.n_admitted:,} are admitted by their score from now on")

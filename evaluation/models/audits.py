@@ -1,0 +1,79 @@
+"""Random samples of a run's answers that experts grade blindly, to see how far grades can be used.
+
+The experts' judgements are of the answers, not of the run: another run over the same version is
+held against the same ones.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from annotations.models import VIEWERS, Access, Record, Response, Scoped
+from evaluation.models.language_models import LLMResponse
+from evaluation.models.runs import Run
+
+
+class Audit(Record):
+    """How a sample of a run's answers is drawn; a run has one at most, which may grow.
+
+    `strata` counts the answers that could be drawn, by stratum, as they were at the latest draw.
+    """
+
+    class Design(models.TextChoices):
+        """How people's answers are drawn; `evaluation.judging.audit` says what each does."""
+
+        RANDOM = "random", "at random"
+        QUESTION = "question", "at random, spread evenly over the questions"
+        GRADE = "grade", "as many of workers with low, middle and high grades"
+
+    access = Access(question_set="run__version__question_set", readers=VIEWERS)
+
+    run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="audit")
+    design = models.CharField(max_length=10, choices=Design.choices)
+    with_models = models.BooleanField(default=False)
+    seed = models.PositiveIntegerField()
+    strata = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(design__in=["random", "question", "grade"]),
+                name="audit_design_is_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"audit of {self.run_id}"
+
+
+class AuditItem(Scoped):
+    """An answer of a sample, of a worker or of a model; `place` is that in the order of the draw.
+
+    It goes with its answer, where that is withdrawn.
+    """
+
+    access = Access(question_set="audit__run__version__question_set", readers=VIEWERS)
+
+    audit = models.ForeignKey(Audit, on_delete=models.CASCADE, related_name="items", db_index=False)
+    place = models.PositiveIntegerField()
+    stratum = models.CharField(max_length=10)
+    response = models.ForeignKey(
+        Response, on_delete=models.CASCADE, null=True, related_name="audit_items"
+    )
+    llm_response = models.ForeignKey(
+        LLMResponse, on_delete=models.CASCADE, null=True, related_name="audit_items"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["audit", "place"], name="audit_item_once"),
+            models.CheckConstraint(
+                condition=Q(response__isnull=False, llm_response__isnull=True)
+                | Q(response__isnull=True, llm_response__isnull=False),
+                name="audit_item_of_one_answer",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"answer {self.place} of {self.audit}"

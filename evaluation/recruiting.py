@@ -1,0 +1,134 @@
+"""Recruiting: who did well in an earlier set is admitted to a collection.
+
+Across sets the raw leave-one-out score is used, never the grade, which is relative to the others of
+its own run. It is that of the grading that counts for the earlier set. When another one counts from
+now on, the list is made anew (`follow`): at once where somebody lets a run count, when a run is
+done, and when a run is archived, restored or deleted. Who has begun goes on in any case. Workers
+are told neither their score nor the bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Count, F, QuerySet, StdDev
+from django.utils import timezone
+
+from annotations.answering import collecting
+from annotations.models import Collection, QuestionSet
+from evaluation.methods.inference.intervals import t_interval
+from evaluation.models import AnswerScore, Run, ScoreRule, WorkerGrade
+from evaluation.models.runs import GRADING
+from evaluation.models.runs_of_record import run_that_counts
+
+End = ScoreRule.End
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Who keeps a rule now.
+
+    Attributes
+    ----------
+    ids : the panel's ids of those who do, in the order of the alphabet.
+    n_graded : people of the panel in the run. n_too_few : those among them who gave too few answers
+        to say, or have no score; they are not admitted.
+    run : the grading that was asked, None where the earlier set has none that is done.
+    """
+
+    ids: list[str]
+    n_graded: int
+    n_too_few: int
+    run: Run | None
+
+
+def gradings_of(question_set: QuestionSet | int) -> QuerySet[Run]:
+    """Return the gradings of a set that are done; not those of a part, while people answer."""
+    return Run.objects.filter(
+        version__question_set=question_set,
+        kind=GRADING,
+        state=Run.State.DONE,
+        interim__isnull=True,
+    )
+
+
+def chosen(collection: Collection, earlier: QuestionSet, at_least: float, end: str) -> Chosen:
+    """Return who would be admitted now; changes nothing.
+
+    Workers are those of the collection's panel, and those of files that name no panel. The interval
+    is the closed form over a worker's answers: mean +- t sd / sqrt(n), null below two answers.
+    """
+    run = run_that_counts(gradings_of(earlier))
+    if run is None:
+        return Chosen([], 0, 0, None)
+    rows = list(
+        WorkerGrade.objects.filter(run=run, worker__panel__in={collection.panel, ""})
+        .order_by("worker__external_id")
+        .values_list("worker", "worker__external_id", "leave_one_out", "support")
+    )
+    value = np.array([np.nan if row[2] is None else row[2] for row in rows], dtype=float)
+    if end != End.SCORE and rows:
+        value = _end(run, [row[0] for row in rows], value, end)
+    supported = np.array([row[3] for row in rows], dtype=bool) & ~np.isnan(value)
+    admitted = supported & (np.nan_to_num(value, nan=-np.inf) >= at_least)
+    ids = dict.fromkeys(row[1] for row, is_in in zip(rows, admitted, strict=True) if is_in)
+    return Chosen(list(ids), len(rows), int(np.sum(~supported)), run)
+
+
+def set_rule(collection: Collection, earlier: QuestionSet, at_least: float, end: str) -> ScoreRule:
+    """Admit by score from now on; the same rule again changes nothing but brings it up to date."""
+    with transaction.atomic():
+        rule, _ = ScoreRule.objects.update_or_create(
+            collection=collection,
+            defaults={"earlier": earlier, "at_least": at_least, "end": End(end)},
+        )
+        apply(rule)
+    return rule
+
+
+def drop_rule(collection: Collection) -> None:
+    """Admit by score no longer; who was written on the list by hand stays there."""
+    with transaction.atomic():
+        ScoreRule.objects.filter(collection=collection).delete()
+        collecting.admit_by_score(collection, None)
+
+
+def apply(rule: ScoreRule) -> Chosen:
+    """Put those on the list who keep the rule now, and take those off who do not any more."""
+    with transaction.atomic():
+        found = chosen(rule.collection, rule.earlier, rule.at_least, rule.end)
+        collecting.admit_by_score(rule.collection, found.ids, f"score in {rule.earlier.name}"[:200])
+        rule.run, rule.n_admitted = found.run, len(found.ids)
+        rule.applied_at = timezone.now()
+        rule.save(update_fields=["run", "n_admitted", "applied_at"])
+    return found
+
+
+def follow(earlier: QuestionSet | int) -> int:
+    """Apply the rules that look at a set anew, where another grading counts; return how many."""
+    rules = ScoreRule.objects.filter(earlier=earlier, collection__closed_at=None)
+    rules = rules.select_related("collection__version__question_set", "earlier")
+    if not rules:
+        return 0
+    counts = run_that_counts(gradings_of(earlier))
+    stale = [one for one in rules if counts is None or one.run_id != counts.pk]
+    for rule in stale:
+        apply(rule)
+    return len(stale)
+
+
+def _end(run: Run, workers: list[int], score: np.ndarray, end: str) -> np.ndarray:
+    rows = (
+        AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
+        .order_by()
+        .values(worker=F("response__submission__worker"))
+        .annotate(n=Count("pk"), sd=StdDev("score_leave_one_out", sample=True))
+    )
+    spread = {row["worker"]: (row["n"], row["sd"]) for row in rows}
+    n = np.array([spread.get(key, (0, None))[0] for key in workers], dtype=float)
+    sd = np.array([spread.get(key, (0, None))[1] or 0.0 for key in workers], dtype=float)
+    error = np.where(n >= 2, sd / np.sqrt(np.maximum(n, 1)), np.nan)
+    interval = t_interval(score, error, n)
+    return np.asarray(interval.low if end == End.LOW else interval.high, dtype=float)

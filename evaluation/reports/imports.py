@@ -1,0 +1,83 @@
+"""The files of answers that came into a question set, and what is still there of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Count, QuerySet
+
+from annotations.models import Import, QuestionSet, Response, Submission
+from annotations.web.paging import Page
+from evaluation.models import Removal
+
+
+@dataclass(frozen=True)
+class ImportShown:
+    """An import in a list.
+
+    Attributes
+    ----------
+    imported_by : a user's name; "" for a file that the command line read.
+    n_new : answers that it brought. n_unchanged : rows that said what was there before.
+    n_left : answers of it that are still there.
+    state : kept, going (is being undone) or undone.
+    """
+
+    id: UUID
+    file: str
+    sha256: str
+    version: int
+    created_at: datetime
+    imported_by: str
+    n_new: int
+    n_unchanged: int
+    n_left: int
+    n_questions: int
+    n_workers: int
+    state: str
+    undone_at: datetime | None
+
+
+def imports_of(question_set: QuestionSet) -> QuerySet[Import]:
+    """Return the imports of a set with who brought them."""
+    return Import.objects.filter(question_set=question_set).select_related("imported_by")
+
+
+def shown_imports(page: Page[Import]) -> list[ImportShown]:
+    """Return the rows of a page, by two queries whatever its length."""
+    of_page = Response.objects.filter(brought_by__in=[one.pk for one in page]).order_by()
+    left = dict(of_page.values("brought_by").annotate(n=Count("pk")).values_list("brought_by", "n"))
+    going = set(
+        Removal.objects.filter(
+            kind="import", finished_at=None, target__in=[one.pk for one in page]
+        ).values_list("target", flat=True)
+    )
+    return [
+        ImportShown(
+            id=one.public_id,
+            file=one.file,
+            sha256=one.sha256,
+            version=one.number,
+            created_at=one.created_at,
+            imported_by=one.imported_by.get_username() if one.imported_by else "",
+            n_new=one.n_new,
+            n_unchanged=one.n_unchanged,
+            n_left=left.get(one.pk, 0),
+            n_questions=one.n_questions,
+            n_workers=one.n_workers,
+            state="undone" if one.undone_at else "going" if one.pk in going else "kept",
+            undone_at=one.undone_at,
+        )
+        for one in page
+    ]
+
+
+def n_without_import(question_set: QuestionSet) -> int:
+    """Return how many answers came in a file and do not say in which: those of older imports."""
+    return Response.objects.filter(
+        submission__version__question_set=question_set,
+        submission__source=Submission.Source.IMPORTED,
+        brought_by=None,
+    ).count()

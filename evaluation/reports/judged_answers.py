@@ -1,0 +1,244 @@
+"""Answers that experts graded, with their scores in a run, and how far the two agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from evaluation.methods.inference.raters import rater_agreement
+from evaluation.methods.inference.resampled import NO_ROWS, Estimated
+from evaluation.methods.inference.sample_correlation import sample_correlation
+from evaluation.models import (
+    AnswerScore,
+    Audit,
+    AuditItem,
+    HumanJudgement,
+    LLMAnswerScore,
+    Run,
+)
+from evaluation.reports.judging import Pair
+
+# Samples of other runs that are looked at for one that is judged.
+MOST_AUDITS = 100
+
+
+@dataclass(frozen=True)
+class JudgedAnswer:
+    """An answer that experts graded and that has a score in the run.
+
+    Attributes
+    ----------
+    stratum : of the sample; "" for an answer that was judged without being sampled.
+    worker, model : who wrote it, one of the two; `author` is the name.
+    score : of a worker's answer the leave-one-out score. grades : by expert.
+    given_at, judged_at : when the first was given and the last one given or changed.
+    """
+
+    key: int
+    question: UUID
+    question_name: str
+    question_text: str
+    text: str
+    stratum: str
+    worker: UUID | None
+    model: UUID | None
+    author: str
+    score: float
+    grades: Mapping[str, float]
+    given_at: datetime
+    judged_at: datetime
+
+    @property
+    def grade(self) -> float:
+        """The mean of the experts' grades."""
+        return sum(self.grades.values()) / len(self.grades)
+
+    @property
+    def of_model(self) -> bool:
+        """Whether a model wrote it."""
+        return self.model is not None
+
+
+@dataclass(frozen=True)
+class ExpertsCheck:
+    """What experts' grades say about the scores of a run.
+
+    Attributes
+    ----------
+    answers : correlation over people's answers, weighted back to all of them.
+    n_experts : who graded any of these. agreement : of the two experts with most answers in common.
+    sampled : whether the answers were drawn at random, and not because camps differ on them.
+    chose : whether there are grades, and all of them chose this run's ranking.
+    """
+
+    answers: Estimated
+    n_experts: int
+    agreement: Pair | None
+    sampled: bool
+    chose: bool
+
+
+def audit_of(run: Run) -> Audit | None:
+    """Return the sample whose grades speak of a run.
+
+    Its own; where that has none yet, the newest of another run over the same version that has.
+    """
+    audits = Audit.objects.filter(run__version=run.version_id).select_related("run")
+    found = list(audits.order_by("-pk")[:MOST_AUDITS])
+    own = next((audit for audit in found if audit.run_id == run.pk), None)
+    order = [*([own] if own else ()), *(audit for audit in found if audit != own)]
+    return next(filter(_is_judged, order), own)
+
+
+def experts_check(run: Run) -> ExpertsCheck:
+    """Return what experts' grades say of a run; of the sample, or else of all judged answers."""
+    audit = audit_of(run)
+    return check_of(run, audit, judged_answers(run, audit))
+
+
+def _is_judged(audit: Audit) -> bool:
+    items = AuditItem.objects.filter(audit=audit)
+    return (
+        items.filter(response__judgements__isnull=False).exists()
+        or items.filter(llm_response__judgements__isnull=False).exists()
+    )
+
+
+def judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
+    """Return the judged answers that the run scored: those of the sample, else all, of people."""
+    strata: dict[tuple[bool, int], str] | None = None
+    if audit is not None:
+        items = audit.items.order_by("place").values_list("response", "llm_response", "stratum")
+        strata = {
+            (llm is not None, int(response or llm or 0)): stratum
+            for response, llm, stratum in items
+        }
+    found = [*_of_people(run, strata), *(_of_models(run, strata) if strata else ())]
+    if strata is None:
+        return found
+    place = {key: at for at, key in enumerate(strata)}
+    return sorted(found, key=lambda one: place[one.of_model, one.key])
+
+
+def _of_people(run: Run, strata: Mapping[tuple[bool, int], str] | None) -> Iterator[JudgedAnswer]:
+    judgements = HumanJudgement.objects.filter(
+        response__submission__version=run.version_id, grade__isnull=False
+    )
+    grades = _grades(judgements, "response_id", strata, of_model=False)
+    rows = AnswerScore.objects.filter(
+        run=run, response__in=list(grades), score_leave_one_out__isnull=False
+    )
+    for key, score, text, question, name, wording, worker, author in rows.values_list(
+        *("response_id", "score_leave_one_out", "response__text"),
+        *("response__question__public_id", "response__question__external_id"),
+        *("response__question__text", "response__submission__worker__public_id"),
+        "response__submission__worker__external_id",
+    ):
+        given, first, last = grades[key]
+        stratum = strata[False, key] if strata else ""
+        yield JudgedAnswer(
+            *(key, question, name, wording, text, stratum, worker, None, author, score or 0.0),
+            *(given, first, last),
+        )
+
+
+def _of_models(run: Run, strata: Mapping[tuple[bool, int], str]) -> Iterator[JudgedAnswer]:
+    judgements = HumanJudgement.objects.filter(
+        llm_response__question__version=run.version_id, grade__isnull=False
+    )
+    grades = _grades(judgements, "llm_response_id", strata, of_model=True)
+    rows = LLMAnswerScore.objects.filter(
+        run=run, llm_response__in=list(grades), score__isnull=False
+    )
+    for key, score, text, question, name, wording, model, author in rows.values_list(
+        *("llm_response_id", "score", "llm_response__text"),
+        *("llm_response__question__public_id", "llm_response__question__external_id"),
+        *("llm_response__question__text", "llm_response__model__public_id"),
+        "llm_response__model__name",
+    ):
+        given, first, last = grades[key]
+        yield JudgedAnswer(
+            *(key, question, name, wording, text, strata[True, key], None, model, author),
+            *(score or 0.0, given, first, last),
+        )
+
+
+def _grades(
+    judgements: QuerySet[HumanJudgement],
+    field: str,
+    strata: Mapping[tuple[bool, int], str] | None,
+    *,
+    of_model: bool,
+) -> dict[int, tuple[dict[str, float], datetime, datetime]]:
+    """Return by primary key of the answer: grades by expert, first given, last changed."""
+    found: dict[int, tuple[dict[str, float], datetime, datetime]] = {}
+    columns = (field, "expert__username", "grade", "created_at", "updated_at")
+    for key, expert, grade, given_at, at in judgements.order_by("pk").values_list(*columns):
+        if strata is not None and (of_model, key) not in strata:
+            continue
+        grades, first, last = found.get(key, ({}, given_at, at))
+        found[key] = ({**grades, expert: grade}, min(first, given_at), max(last, at))
+    return found
+
+
+def check_of(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -> ExpertsCheck:
+    """Return what the grades of judged answers say of a run."""
+    people = [one for one in judged if not one.of_model]
+    chose = False
+    if run.parameters.get("anchors") and run.started_at is not None:
+        # What was there when the run began chose its ranking; what came later may confirm it.
+        since = [one for one in people if one.given_at > run.started_at]
+        chose, people = bool(people) and not since, since or people
+    pairs = sorted(expert_pairs(people), key=lambda pair: -pair.found.n)
+    experts = {expert for one in people for expert in one.grades}
+    return ExpertsCheck(
+        correlation(people, audit),
+        len(experts),
+        pairs[0] if pairs else None,
+        sampled=audit is not None,
+        chose=chose,
+    )
+
+
+def correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> Estimated:
+    """Return the correlation of scores with mean grades, weighted back to what was sampled."""
+    if not judged:
+        return Estimated(None, None, None, 0, 0, NO_ROWS)
+    return sample_correlation(
+        [one.score for one in judged],
+        [one.grade for one in judged],
+        [str(one.question) for one in judged],
+        weights_of(judged, audit),
+    )
+
+
+def weights_of(judged: Sequence[JudgedAnswer], audit: Audit | None) -> list[float]:
+    """Return for how many of all answers each one stands: of its stratum, shared by the judged."""
+    if audit is None:
+        return [1.0] * len(judged)
+    counts: dict[str, int] = {}
+    for one in judged:
+        counts[one.stratum] = counts.get(one.stratum, 0) + 1
+    return [audit.strata.get(one.stratum, 0) / counts[one.stratum] for one in judged]
+
+
+def expert_pairs(judged: Sequence[JudgedAnswer]) -> list[Pair]:
+    """Return how far every two experts agree on what both graded."""
+    names = sorted({expert for one in judged for expert in one.grades})
+    found = []
+    for one, other in combinations(names, 2):
+        both = [answer for answer in judged if {one, other} <= answer.grades.keys()]
+        if both:
+            agreement = rater_agreement(
+                [answer.grades[one] for answer in both],
+                [answer.grades[other] for answer in both],
+                [str(answer.question) for answer in both],
+                graded=True,
+            )
+            found.append(Pair(one, other, agreement))
+    return found

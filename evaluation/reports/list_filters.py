@@ -1,0 +1,183 @@
+"""What the lists of runs, language models and prompts may be asked for."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import django_filters
+from django import forms
+from django.db.models import Count, IntegerField, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from annotations.models import QuestionSet
+from annotations.models.access import Anybody
+from annotations.web.filtering import (
+    AGE,
+    Column,
+    FlagFilter,
+    ListFilter,
+    Order,
+    SearchFilter,
+    both_ways,
+)
+from evaluation.models import LanguageModel, LLMResponse, Prompt, PromptVersion, Run
+from evaluation.models.runs import known_kinds
+from evaluation.reports.lists import alarms_of
+
+# Sets that a form offers to choose from.
+OFFERED = 200
+
+
+class RunFilter(ListFilter):
+    """Runs by name, question set, kind and state; rows are as `in_short` makes them."""
+
+    q = SearchFilter(
+        "name", "version__question_set__name", label="Part of the name, or of the question set's"
+    )
+    state = django_filters.ChoiceFilter(
+        label="State", choices=Run.State.choices, empty_label="All states"
+    )
+    kind = django_filters.ChoiceFilter(label="Kind", choices=known_kinds, empty_label="Any")
+    question_set = django_filters.UUIDFilter(
+        field_name="version__question_set__public_id", label="Question set"
+    )
+
+    ORDERS: ClassVar[dict[str, Order]] = {
+        **AGE,
+        **both_ways(
+            "finished",
+            "Finished last first",
+            "Finished longest ago first",
+            by="finished_at",
+            text=True,
+            may_be_empty=True,
+        ),
+        **both_ways(
+            "set",
+            "Question set, Z to A",
+            "Question set, A to Z",
+            by="version__question_set__name",
+            text=True,
+        ),
+        **both_ways(
+            "alarms",
+            "Most alarms first",
+            by="value",
+            annotate=lambda rows: rows.annotate(value=alarms_of(OuterRef("pk"))),
+        ),
+    }
+    COLUMNS: ClassVar[tuple[Column, ...]] = (
+        Column("Run"),
+        Column("Kind"),
+        Column("State", "", "-alarms"),
+        Column("Question set", "set", "-set"),
+        Column("Version"),
+        Column("Started", "new", "-new"),
+        Column("Finished", "finished", "-finished"),
+    )
+
+    class Meta(ListFilter.Meta):
+        """Every filter is named above."""
+
+        model = Run
+        fields: ClassVar[list[str]] = []
+
+    def offering(self, user: Anybody) -> RunFilter:
+        """Let a form choose the question set instead of typing its id; by one query."""
+        sets = QuestionSet.objects.visible_to(user).filter(archived_at=None).order_by("name")
+        ids = sets.values_list("public_id", "name")[:OFFERED]
+        self.form.fields["question_set"].widget = forms.Select(choices=[("", "Any"), *ids])
+        return self
+
+
+def with_answers(rows: QuerySet[LanguageModel], user: Anybody) -> QuerySet[LanguageModel]:
+    """Add what models answered, as far as the user may see it: `n_answers` and `n_sets`."""
+    answers = LLMResponse.objects.visible_to(user).filter(model=OuterRef("pk")).order_by()
+    of_model = answers.values("model")
+
+    def counted(number: Count) -> Coalesce:
+        return Coalesce(
+            Subquery(of_model.annotate(n=number).values("n"), output_field=IntegerField()), 0
+        )
+
+    return rows.annotate(
+        n_answers=counted(Count("pk")),
+        n_sets=counted(Count("question__version__question_set", distinct=True)),
+    )
+
+
+class ModelFilter(ListFilter):
+    """Models by name, and whether they are asked here; rows are as `with_answers` makes them."""
+
+    q = SearchFilter("name", "family", "version", label="Part of name, family or version")
+    asked = FlagFilter(method="by_spec", label="Asked from here")
+
+    ORDERS: ClassVar[dict[str, Order]] = {
+        **AGE,
+        **both_ways("name", "Name, Z to A", "Name, A to Z", text=True),
+        **both_ways("family", "Family, Z to A", "Family, A to Z", text=True),
+        **both_ways("sets", "Most question sets first", by="n_sets"),
+        **both_ways("answers", "Most answers first", "Fewest answers first", by="n_answers"),
+    }
+    COLUMNS: ClassVar[tuple[Column, ...]] = (
+        Column("Model", "name", "-name"),
+        Column("Asked"),
+        Column("Family", "family", "-family"),
+        Column("Version"),
+        Column("Size"),
+        Column("Strategy"),
+        Column("Question sets", "", "-sets", number=True),
+        Column("Answers", "answers", "-answers", number=True),
+    )
+
+    class Meta(ListFilter.Meta):
+        """Every filter is named above."""
+
+        model = LanguageModel
+        fields: ClassVar[list[str]] = []
+
+    def by_spec(
+        self, rows: QuerySet[LanguageModel], name: str, value: bool
+    ) -> QuerySet[LanguageModel]:
+        """Keep those that are reached from here, or those whose answers are uploaded."""
+        uploaded = Q(spec="")
+        return rows.filter(~uploaded if value else uploaded)
+
+
+def with_versions(rows: QuerySet[Prompt]) -> QuerySet[Prompt]:
+    """Add how many versions a prompt has, and when the latest was written."""
+    versions = PromptVersion.objects.filter(prompt=OuterRef("pk")).order_by().values("prompt")
+    return rows.annotate(
+        n_versions=Subquery(versions.annotate(n=Count("pk")).values("n")),
+        changed_at=Subquery(versions.annotate(at=Max("created_at")).values("at")),
+    )
+
+
+class PromptFilter(ListFilter):
+    """Prompts by name."""
+
+    q = SearchFilter("name", label="Part of the name")
+
+    ORDERS: ClassVar[dict[str, Order]] = {
+        **AGE,
+        **both_ways("name", "Name, Z to A", "Name, A to Z", text=True),
+        **both_ways(
+            "changed",
+            "Changed last first",
+            "Not changed for longest",
+            by="changed_at",
+            text=True,
+            annotate=with_versions,
+        ),
+    }
+    COLUMNS: ClassVar[tuple[Column, ...]] = (
+        Column("Prompt", "name", "-name"),
+        Column("Versions", number=True),
+        Column("Changed", "changed", "-changed"),
+    )
+
+    class Meta(ListFilter.Meta):
+        """Every filter is named above."""
+
+        model = Prompt
+        fields: ClassVar[list[str]] = []

@@ -1,0 +1,69 @@
+"""The page of a collecting, with what can be said of the answers so far."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.views.decorators.http import require_GET, require_POST
+
+from annotations.answering import monitor
+from annotations.desk.collecting import watching
+from annotations.models import QuestionSet
+from annotations.web.scope import answered_set, editable, user_id
+from annotations.web.texts import with_code
+from evaluation.background import interims
+from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.flow.parameters import AqerParameters
+from evaluation.models.interims import FEWEST
+from evaluation.options import SITE, OptionError
+from evaluation.reports.so_far import so_far
+
+
+def collect(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show how the collecting stands, with the latest grading of the answers so far."""
+    return _with_so_far(watching.collect(request, set_id))
+
+
+@require_GET
+def live(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Return the part of it that changes."""
+    return _with_so_far(watching.live(request, set_id))
+
+
+@require_POST
+def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Grade the answers so far, in the background; pressed twice, there is one grading."""
+    answered_set(request, set_id)
+    question_set = editable(request, QuestionSet.objects.all(), set_id)
+    collection = monitor.newest(question_set)
+    if collection is None:
+        raise Http404("it is not published to workers")
+    try:
+        interims.start(collection, user_id(request))
+        messages.success(request, "The answers so far are being graded. You may leave this page.")
+    except interims.TooFewError as error:
+        messages.error(
+            request,
+            f"{error.done:,} of the {FEWEST} people that a grading needs have handed in: "
+            "try again when there are more.",
+        )
+    except OptionError as error:
+        messages.error(
+            request, " ".join(SITE.sentence(AqerParameters, one) for one in error.problems)
+        )
+    return redirect("admin:collecting", question_set.public_id)
+
+
+def _with_so_far(response: TemplateResponse) -> HttpResponse:
+    """Add to what the page shows; nothing to one without a collecting."""
+    context = response.context_data
+    if context is not None and "collection" in context:
+        found = so_far(context["collection"])
+        context["so_far"] = found
+        if found.going is not None and not somebody_listens():
+            context["waiting"] = with_code(HOW_TO_START)
+    return response

@@ -1,0 +1,208 @@
+"""Experts grade a random sample of a run's answers blindly: it is drawn, asked for, and read."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from annotations.models import Share, rights
+from annotations.web.scope import RefusedError, user_id
+from evaluation.flow.aqer_summary import AqerSummary
+from evaluation.judging.audit import (
+    COUNT,
+    MODELS,
+    MOST,
+    CannotDrawError,
+    ask_for_audit,
+    draw_audit,
+    take_back,
+)
+from evaluation.judging.sample import MOST_SEED
+from evaluation.models import Audit, Run
+from evaluation.reports.audit import (
+    FEWEST_OF_WORKER,
+    FEWEST_WORKERS,
+    FORESEEN_FOR,
+    audit_report,
+)
+from evaluation.reports.trust import facts
+from evaluation.reports.trust.report import fact_of_experts
+from evaluation.site.results.page import Context, kind_or_404, results_page
+from evaluation.site.runs import run_or_404
+
+# Of strata, as the page calls them.
+STRATA = {
+    "people": "people's answers",
+    "low": "answers of the third of the workers with the lowest grades",
+    "middle": "answers of the middle third",
+    "high": "answers of the third with the highest grades",
+    MODELS: "models' answers",
+}
+
+
+class AuditForm(forms.Form):
+    """How many answers are drawn, how, and who grades them."""
+
+    count = forms.IntegerField(
+        min_value=1,
+        max_value=MOST,
+        initial=COUNT,
+        label="How many answers",
+        help_text="A larger number later on keeps those that were drawn before.",
+    )
+    design = forms.ChoiceField(
+        choices=Audit.Design.choices,
+        initial=Audit.Design.QUESTION,
+        label="Which ones",
+        help_text="Spread over the questions, they tell most of all answers. By grade, experts see "
+        "enough of the weakest and of the best; each part then counts by how many answers it has.",
+    )
+    with_models = forms.BooleanField(
+        required=False,
+        label="Every fourth is a model's answer",
+        help_text="Nothing tells the expert which. People's and models' answers are compared with "
+        "their scores apart from each other.",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=MOST_SEED,
+        initial=0,
+        label="Seed",
+        help_text="The same seed draws the same answers.",
+    )
+    experts = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        label="Who grades",
+        error_messages={"required": "Choose who grades."},
+    )
+
+    def __init__(
+        self, people: list[tuple[int, str]], audit: Audit | None, data: Any = None
+    ) -> None:
+        super().__init__(data, label_suffix="")
+        self.fields["experts"].choices = people  # type: ignore[attr-defined]
+        if audit is None:
+            return
+        self.fields["count"].initial = audit.items.count()
+        for name in ("design", "with_models", "seed"):
+            self.fields[name].initial = getattr(audit, name)
+            self.fields[name].disabled = True
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
+    """Show the sample, who grades it and what came; what is posted draws it and asks.
+
+    `do` is `ask`, or `take-back` with the key of an `expert` who is asked no longer.
+    """
+    if request.method != "POST":
+        return _page(request, run=run)
+    shown = run_or_404(request, run)
+    kind_or_404(shown, AqerSummary)
+    if not rights(request.user, shown.version.question_set).edit:
+        raise RefusedError("change")
+    if shown.state != Run.State.DONE:
+        return redirect(_address(shown))
+    if request.POST.get("do") == "take-back":
+        return _taken_back(request, shown)
+    form = _form(request, shown, request.POST)
+    if form.is_valid():
+        return _asked(request, shown, form)
+    return _page(request, run=run, form=form)
+
+
+def _page(request: HttpRequest, run: UUID, form: AuditForm | None = None) -> HttpResponseBase:
+    """Return the page; with a form that was refused, as it was sent."""
+    # Pages of results are read only: this one is read once more, with what was wrong.
+    reading = copy(request)
+    reading.method = "GET"
+    response = _shown(reading, run=run, form=form)
+    if form is not None:
+        response.status_code = 400
+    return response
+
+
+@results_page("evaluation/audit.html")
+def _shown(request: HttpRequest, run: Run, form: AuditForm | None) -> Context:
+    may = rights(request.user, run.version.question_set)
+    me = user_id(request)
+    report = audit_report(run)
+    return {
+        "title": "Expert check",
+        "subtitle": f"{report.about.name}, version {report.about.version}",
+        "report": report,
+        "fact": fact_of_experts(report.check),
+        "strata": [(STRATA.get(row.code, row.code), row) for row in report.strata],
+        "design": dict(Audit.Design.choices).get(report.design or "", ""),
+        "form": form or _form(request, run),
+        "enough": facts.FEWEST_JUDGED,
+        "foreseen_for": FORESEEN_FOR,
+        "fewest_of_worker": FEWEST_OF_WORKER,
+        "fewest_workers": FEWEST_WORKERS,
+        "may": may.edit,
+        "sharing": may.manage,
+        "own": next((one for one in report.experts if one.user == me), None),
+    }
+
+
+def _form(request: HttpRequest, run: Run, data: Any = None) -> AuditForm:
+    me = user_id(request)
+    experts = Share.objects.of_experts(run.version.question_set).exclude(user=me)
+    people = [
+        *experts.values_list("user", "user__username"),
+        (me, f"{request.user.get_username()} (you)"),
+    ]
+    form = AuditForm(people, Audit.objects.filter(run=run).first(), data)
+    if not run.llm_answer_scores.filter(score__isnull=False).exists():
+        del form.fields["with_models"]
+    return form
+
+
+def _asked(request: HttpRequest, run: Run, form: AuditForm) -> HttpResponse:
+    """Draw, give what was drawn to the experts, and say so."""
+    asked = form.cleaned_data
+    try:
+        drawn = draw_audit(
+            run, asked["count"], asked["design"], asked.get("with_models", False), asked["seed"]
+        )
+    except CannotDrawError as error:
+        messages.error(request, str(error))
+        return redirect(_address(run))
+    experts = [int(one) for one in asked["experts"]]
+    for expert in experts:
+        ask_for_audit(drawn, expert)
+    if experts == [user_id(request)]:
+        return redirect("admin:judging", run.version.question_set.public_id)
+    n = drawn.items.count()
+    messages.success(
+        request,
+        f"Asked about {n} answer{'' if n == 1 else 's'}. Experts find them on their first page "
+        "after signing in.",
+    )
+    return redirect(_address(run))
+
+
+def _taken_back(request: HttpRequest, run: Run) -> HttpResponse:
+    found = Audit.objects.filter(run=run).first()
+    named = request.POST.get("expert", "")
+    if found is None or not named.isascii() or not named.isdigit() or len(named) > 11:
+        messages.error(request, "Choose somebody who is asked.")
+    else:
+        n = take_back(found, int(named))
+        messages.success(
+            request,
+            f"{n} answer{'' if n == 1 else 's'} taken back; what was graded stays.",
+        )
+    return redirect(_address(run))
+
+
+def _address(run: Run) -> str:
+    return reverse("admin:results-audit", kwargs={"run": run.public_id})

@@ -1,0 +1,40 @@
+"""One's own account: what pages do for it, its password and its tokens."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+
+from annotations.web.scope import user_id
+from crowdgrade.models import Preferences, takes_single_keys
+
+
+class AccountForm(forms.Form):
+    """The settings."""
+
+    single_keys = forms.BooleanField(
+        label="Single keys press buttons",
+        required=False,
+        help_text="Where you decide, judge or label, a letter or digit by itself chooses. Turn it "
+        "off if you speak to your computer, or press keys without meaning to. Everything can be "
+        "done without.",
+    )
+
+
+def account(request: HttpRequest) -> HttpResponse:
+    """Show the settings; they are changed by posting here."""
+    if request.method == "POST":
+        form = AccountForm(request.POST)
+        if form.is_valid():
+            Preferences.objects.update_or_create(
+                user_id=user_id(request), defaults=form.cleaned_data
+            )
+            messages.success(request, "Saved.")
+            return redirect("admin:account")
+    else:
+        form = AccountForm(initial={"single_keys": takes_single_keys(request.user)})
+    context = {"title": "Your account", "subtitle": request.user.get_username(), "form": form}
+    return TemplateResponse(request, "admin/account.html", context)

@@ -1,0 +1,134 @@
+"""The web server of `up`: waitress, and connections that nobody can keep for ever.
+
+``python -m crowdgrade.web_server HOST PORT``. Waitress alone stops to accept at its limit of
+connections until some have said nothing for two minutes, and a byte now and then is enough to say
+something. Here whoever begins a request ends its head in time, whoever asks takes the answer, and
+at the limit a newcomer gets the place of the one who has waited longest of those from the address
+that holds the most.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections import Counter
+from typing import Any
+
+from django.conf import settings
+from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
+from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
+from waitress.server import MultiSocketServer, TcpWSGIServer  # type: ignore[import-untyped]
+from waitress.task import ThreadedTaskDispatcher  # type: ignore[import-untyped]
+
+THREADS = 8
+"""Enough for a team, few enough for SQLite's one writer."""
+MOST_CONNECTIONS = 1_000
+HEAD_SECONDS = 20
+"""Until the head of a request has come, from its first byte on."""
+SILENT_SECONDS = 60
+"""How long a connection may wait for its next request, or take nothing of its answer."""
+CLEANUP_SECONDS = 5
+
+
+class Channel(HTTPChannel):  # type: ignore[misc]
+    """A connection that knows since when it has waited for the other side."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self.since = time.time()
+        super().__init__(*args, **options)
+
+    def received(self, data: bytes) -> bool:
+        """Take bytes; the clock starts where a request begins."""
+        if self.request is None:
+            self.since = time.time()
+        return bool(super().received(data))
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is the other side's turn: nothing is being answered, nothing to be sent."""
+        return not (self.requests or self.total_outbufs_len or self.will_close)
+
+    def is_late(self, now: float) -> bool:
+        """Whether a head takes too long, or nobody takes the answer."""
+        if self.total_outbufs_len:
+            return now - self.last_activity > SILENT_SECONDS
+        unfinished = self.request is not None and not self.request.headers_finished
+        return self.waits and unfinished and now - self.since > HEAD_SECONDS
+
+
+class WebServer(TcpWSGIServer):  # type: ignore[misc]
+    """Waitress with room for newcomers."""
+
+    channel_class = Channel
+    most = MOST_CONNECTIONS
+
+    def handle_accept(self) -> None:
+        """Take a connection, and at the limit let another one go for it."""
+        waiting = [one for one in self.active_channels.values() if one.waits]
+        if waiting and len(self.active_channels) >= self.most:
+            held = Counter(one.addr[0] for one in waiting)
+            # Closed by the loop in its next round: closing it here could give its number to the
+            # newcomer while the loop still has something to tell to it.
+            min(waiting, key=lambda one: (-held[one.addr[0]], one.since)).will_close = True
+        super().handle_accept()
+
+    def maintenance(self, now: float) -> None:
+        """Close who has been silent for too long, or makes others wait."""
+        super().maintenance(now)
+        for one in list(self.active_channels.values()):
+            if one.is_late(now):
+                one.handle_close()
+
+
+def server(application: Any, host: str, port: int) -> MultiSocketServer:
+    """Return the server, one socket for each address of the host, which are listened on."""
+    most = _connections()
+    adjustments = Adjustments(
+        listen=f"{host}:{port}",
+        threads=THREADS,
+        max_request_body_size=_most_bytes(),
+        ident=None,
+        # Whom to believe is decided in one place for all servers: `crowdgrade.proxied`.
+        clear_untrusted_proxy_headers=False,
+        # Twice ours, so that it never stops to accept by itself; waitress counts its own, too.
+        connection_limit=2 * most + 10,
+        channel_timeout=SILENT_SECONDS,
+        cleanup_interval=CLEANUP_SECONDS,
+        asyncore_use_poll=True,  # select() breaks at file 1,024
+    )
+    sockets: dict[int, Any] = {}
+    dispatcher = ThreadedTaskDispatcher()
+    dispatcher.set_thread_count(adjustments.threads)
+    listening = []
+    for place in adjustments.listen:
+        one = WebServer(
+            application, sockets, dispatcher=dispatcher, adj=adjustments, sockinfo=place
+        )
+        one.most = most
+        listening.append((one.effective_host, one.effective_port))
+    return MultiSocketServer(sockets, adjustments, listening, dispatcher, one.log_info)
+
+
+def _most_bytes() -> int:
+    """Return a little more than the largest upload (UPLOAD_MB): more is not even buffered."""
+    largest: int = max(settings.UPLOAD_BYTES, settings.API_BULK_BYTES)
+    return largest + largest // 20 + 1_000_000
+
+
+def _connections() -> int:
+    """Return how many connections there may be, of the files that this process may open."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # A large request or answer takes a file beside its connection.
+    return MOST_CONNECTIONS if files < 0 else max(10, min(MOST_CONNECTIONS, files // 4))
+
+
+def main(host: str, port: str) -> None:
+    """Serve until the process is ended."""
+    from crowdgrade.wsgi import application
+
+    server(application, host, int(port)).run()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

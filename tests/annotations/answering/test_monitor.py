@@ -1,0 +1,301 @@
+"""What the requester sees while people answer: stages, drop-outs, times, money, presses at once."""
+
+import json
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotations.answering import collecting, monitor, stages
+from annotations.answering.monitor import standing
+from annotations.answering.refused import SettingsError
+from annotations.models import Assignment, Collection, Question, Reading, Submission, Worker
+from tests.annotations.answering.browser import Browser
+from tests.annotations.answering.conftest import made_set, published
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def recall(tides):
+    return published(tides, places=10, protocol="recall")
+
+
+def where(made, worker="ada"):
+    one = monitor.people(made.collection).get(worker__external_id=worker)
+    return stages.where(monitor.with_where(made.collection, [one])[0])
+
+
+def told(made):
+    return [(at.words, at.people) for at in standing(made.collection).stages]
+
+
+def seen_last(minutes_ago, **which):
+    then = timezone.now() - timedelta(minutes=minutes_ago)
+    Submission.objects.filter(**which).update(
+        last_seen_at=then, reserved_until=then + timedelta(minutes=1)
+    )
+
+
+def test_where_somebody_is_follows_them_from_consent_to_the_end(recall):
+    ada = Browser(recall)
+    ada.get(ada.link)
+    assert standing(recall.collection).began == 0  # looking is not taking part
+    ada.press()
+    assert where(recall) == "has agreed, not begun"
+    ada.press()  # open the passage
+    assert where(recall) == "reading passage 1"
+    ada.press()  # I have read it
+    assert where(recall) in ("question 1 of 5",)
+    ada.press()  # the answers of the first passage: three or two of five
+    first = Assignment.objects.filter(answered_at__isnull=False).count()
+    assert first in (2, 3)
+    assert where(recall) == "reading passage 2"
+    ada.press()
+    assert where(recall) == "reading passage 2"
+    ada.press()
+    assert where(recall) == f"question {first + 1} of 5"
+    ada.press()
+    assert where(recall) == "looking through"
+    assert told(recall) == [("looking through", 1)]
+    ada.press()
+    assert where(recall) == "done"
+    assert told(recall) == []
+
+
+def test_an_open_book_has_no_reading(book):
+    Browser(book).begin()
+    assert where(book) == "question 1 of 5"  # the page was shown at once
+
+
+def test_practice_comes_before_the_questions_and_is_not_counted(tides):
+    Question.objects.create(
+        version=tides.latest_version(),
+        external_id="p",
+        position=99,
+        text="Is this practice?",
+        role="practice",
+        feedback="Yes.",
+    )
+    made = published(tides, protocol="open")
+    ada = Browser(made)
+    ada.begin()
+    assert where(made) == "practice"
+    ada.press()
+    assert where(made) == "practice"  # what was right is told before the next page
+    ada.press()
+    assert where(made) == "question 1 of 5"
+
+
+def test_who_left_is_told_with_where(recall):
+    for name in ("ada", "ben", "cleo"):
+        Browser(recall, name).begin()
+    dan = Browser(recall, "dan")
+    dan.begin()
+    for _ in range(4):  # opens, has read, answers, opens the second passage
+        dan.press()
+    seen_last(30, worker__external_id__in=["ada", "ben", "dan"])
+    now = standing(recall.collection)
+    assert [one.words for one in now.left] == [
+        "2 of 4 left after agreeing, before anything was shown.",
+        "1 of 4 left while reading passage 2.",
+    ]
+    assert now.states["timed_out"] == 3
+    assert where(recall, "dan") == "out of time while reading passage 2"
+    dan.get(dan.address)  # comes back
+    dan.press()
+    assert [one.people for one in standing(recall.collection).left] == [2]
+
+
+def test_who_does_not_agree_is_counted_and_nothing_of_them_is_stored(recall):
+    ada = Browser(recall)
+    ada.get(ada.link)
+    ada.post(ada.address, {"do": "decline"})
+    ada.post(ada.address, {"do": "decline"})
+    recall.collection.refresh_from_db()
+    assert standing(recall.collection).declined == 2
+    assert not Submission.objects.exists()
+    assert not Worker.objects.exists()
+
+
+def finished(made, minutes):
+    """Somebody who took so long, written as rows."""
+    now = timezone.now()
+    n = Worker.objects.count()
+    worker = Worker.objects.create(
+        owner=made.version.question_set.owner, panel="Prolific", external_id=f"w{n}"
+    )
+    return Submission.objects.create(
+        version=made.version,
+        worker=worker,
+        state="submitted",
+        started_at=now - timedelta(minutes=minutes),
+        submitted_at=now,
+        last_seen_at=now,
+    )
+
+
+def test_quartiles_are_those_of_the_minutes_that_people_took(recall):
+    for minutes in (4, 8, 10, 20):
+        finished(recall, minutes)
+    of = standing(recall.collection).minutes
+    # Places 0.75, 1.5 and 2.25 of 0 to 3: 4 + .75 * 4, (8 + 10) / 2, 10 + .25 * 10.
+    assert (of.low, of.median, of.high) == (
+        pytest.approx(7),
+        pytest.approx(9),
+        pytest.approx(12.5),
+    )
+    assert standing(recall.collection).median_minutes == 9.0
+
+
+@pytest.mark.parametrize(
+    ("minutes", "median"), [((3,), 3), ((3, 5), 4), ((9, 3, 5), 5), ((1, 2, 10, 20), 6)]
+)
+def test_the_minutes_of_a_question_are_the_median_of_who_is_done(recall, minutes, median):
+    question = recall.version.questions.order_by("position").first()
+    now = timezone.now()
+    for lasted in minutes:
+        Assignment.objects.create(
+            submission=finished(recall, 60),
+            question=question,
+            position=1,
+            page=1,
+            shown_at=now - timedelta(minutes=lasted),
+            answered_at=now,
+        )
+    rows = {row.question.pk: row.minutes for row in monitor.fewest_answers(recall.collection)}
+    assert rows[question.pk] == pytest.approx(median)
+    assert sum(value is not None for value in rows.values()) == 1
+
+
+def test_cost_and_hourly_pay_follow_from_pay_fee_and_time(tides):
+    made = published(
+        tides,
+        places=10,
+        pay=Decimal("3.00"),
+        currency="GBP",
+        panel_fee=Decimal("33.33"),
+        least_hourly_pay=Decimal("9.00"),
+    )
+    of = standing(made.collection).money
+    assert (of.so_far, of.hourly, of.is_too_little) == (0, None, False)
+    # Each costs 3 * 1.3333 = 3.9999; all ten 39.999.
+    assert of.at_the_end == Decimal("40.00")
+    for minutes in (15, 24, 40):
+        finished(made, minutes)
+    gone = finished(made, 50)
+    Submission.objects.filter(pk=gone.pk).update(state="returned", withdrawn_at=timezone.now())
+    of = standing(made.collection).money
+    # Four were paid, one of whom withdrew: 4 * 3.9999 = 15.9996, and 7 of 10 places are left.
+    assert (of.paid, of.so_far, of.at_the_end) == (4, Decimal("16.00"), Decimal("44.00"))
+    assert of.hourly == Decimal("7.50")  # 3 for 24 minutes, without the fee
+    assert of.is_too_little
+    collecting.set_state(made.collection, "closed")
+    assert standing(made.collection).money.at_the_end == Decimal("16.00")
+    collecting.change(made.collection, least_hourly_pay=Decimal("7.50"))
+    assert not standing(made.collection).money.is_too_little
+
+
+def test_a_least_pay_without_a_pay_is_refused(tides):
+    with pytest.raises(SettingsError, match="what each person is paid"):
+        published(tides, least_hourly_pay=Decimal(9))
+    with pytest.raises(SettingsError, match="fee"):
+        published(tides, pay=Decimal(1), currency="EUR", panel_fee=Decimal(-1))
+
+
+def test_of_two_windows_the_second_does_not_undo_what_it_did_not_see(recall):
+    mine, theirs = (Collection.objects.get() for _ in range(2))
+    assert collecting.set_state(mine, "closed", was="open")
+    assert not collecting.set_state(theirs, "paused", was="open")
+    assert Collection.objects.get().state == "closed"
+    assert collecting.set_state(theirs, "closed", was="open")  # the same wish again is no conflict
+    assert collecting.add_places(mine, 5, was=10)
+    assert not collecting.add_places(theirs, 5, was=10)
+    assert Collection.objects.get().places == 15
+    with pytest.raises(SettingsError):
+        collecting.add_places(mine, 200_000)
+    assert Collection.objects.get().places == 15
+
+
+def crowd(made, n, done=0.5, name="w"):
+    """So many people as rows: some done, some reading, some out of time, at all stages."""
+    owner, now = made.version.question_set.owner, timezone.now()
+    questions = list(made.version.questions.order_by("position"))
+    workers = Worker.objects.bulk_create(
+        Worker(owner=owner, panel="Prolific", external_id=f"{name}{i}") for i in range(n)
+    )
+    rows = []
+    for i, worker in enumerate(workers):
+        is_done = i < n * done
+        rows.append(
+            Submission(
+                version=made.version,
+                worker=worker,
+                state="submitted" if is_done else ("open", "timed_out")[i % 2],
+                started_at=now - timedelta(minutes=5 + i % 40),
+                submitted_at=now if is_done else None,
+                last_seen_at=now,
+                reserved_until=now + timedelta(hours=1),
+            )
+        )
+    Submission.objects.bulk_create(rows, batch_size=1000)
+    Assignment.objects.bulk_create(
+        (
+            Assignment(
+                submission=row,
+                question=question,
+                position=at + 1,
+                page=at // 3 + 1,
+                shown_at=now - timedelta(minutes=3),
+                answered_at=now if row.state == "submitted" or at < i % 5 else None,
+            )
+            for i, row in enumerate(rows)
+            for at, question in enumerate(questions)
+        ),
+        batch_size=1000,
+    )
+    Reading.objects.bulk_create(
+        (
+            Reading(submission=row, passage=made.version.passages.first(), opened_at=now)
+            for row in rows
+        ),
+        batch_size=1000,
+    )
+
+
+def test_five_thousand_people_cost_as_many_queries_as_five(rana):
+    counts = {}
+    for n in (6, 5000):
+        made = published(made_set(rana, f"set of {n}"), places=10_000)
+        Worker.objects.all().filter(external_id__startswith="w").update(panel=f"before {n}")
+        crowd(made, n)
+        with CaptureQueriesContext(connection) as asked:
+            now = standing(made.collection)
+            monitor.fewest_answers(made.collection)
+            rows = monitor.with_where(made.collection, monitor.people(made.collection)[:50])
+            [stages.where(row) for row in rows]
+        counts[n] = len(asked)
+        assert now.began == n
+        assert now.states["submitted"] == n // 2
+        assert sum(at.people for at in now.stages) == now.states["open"]
+        assert sum(one.people for one in now.left) == now.states["timed_out"]
+    assert counts[6] == counts[5000]
+    assert counts[5000] <= 25
+
+
+def test_the_command_says_the_same_in_json_and_keeps_its_keys(recall, capsys):
+    Browser(recall).begin()
+    call_command("monitor", "tides", "--json")
+    said = json.loads(capsys.readouterr().out)
+    assert list(said)[:13] == [
+        *("question_set", "version", "open", "submitted", "returned", "timed_out"),
+        *("screened_out", "collection", "places", "taken", "free", "answers", "median_minutes"),
+    ]
+    assert said["stages"] == [{"stage": "agreed", "number": 0, "people": 1}]
+    assert said["fewest_answers"][0]["wanted"] == 10
+    call_command("monitor", "tides")
+    assert "now, has agreed, not begun: 1" in capsys.readouterr().out

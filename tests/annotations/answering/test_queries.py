@@ -1,0 +1,117 @@
+"""How often a worker's request asks the database: a loaded server's time is mostly that."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotations.answering.wording import Wording
+from annotations.models import Passage, Question, Response
+from tests.annotations.answering.browser import Browser
+from tests.annotations.answering.conftest import made_set, published
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ada(rana):
+    """On the first of two pages, of two or three questions, whose words are known by now."""
+    made = published(made_set(rana), protocol="open")
+    other = Browser(made, "bea")
+    other.begin()
+    other.until("review")
+    browser = Browser(made, "ada")
+    browser.begin()
+    return browser
+
+
+def asked(do):
+    """The statements of one request, without those that begin and end a transaction."""
+    with CaptureQueriesContext(connection) as seen:
+        response = do()
+    assert response.status_code in (200, 302), response.status_code
+    words = [one["sql"].split()[0] for one in seen]
+    return [word for word in words if word not in ("SAVEPOINT", "RELEASE", "BEGIN", "COMMIT")]
+
+
+def sent(browser, text="north"):
+    form = browser.page.form
+    return form["data"] | dict.fromkeys(form["texts"], text)
+
+
+def saved(browser, text):
+    field = next(iter(browser.page.form["texts"])).removeprefix("answer-")
+    known = Response.objects.filter(
+        question__public_id=field, submission__worker__external_id="ada"
+    )
+    revision = known.values_list("revision", flat=True).first() or 0
+    there = browser.address.split("/page/")[0] + "/draft/"
+    data = {"question": field, "text": text, "revision": revision, "tab": "one"}
+    return lambda: browser.client.post(there, data)
+
+
+def test_a_page_is_shown_by_three_statements_and_noted_by_one_when_it_is_new(ada):
+    # Who and what it is; the questions given; the texts so far.
+    assert asked(lambda: ada.client.get(ada.address)) == ["SELECT"] * 3
+    there = ada.client.post(ada.address, sent(ada))["Location"]
+    assert sorted(asked(lambda: ada.client.get(there))) == ["SELECT"] * 3 + ["UPDATE"]
+
+
+def test_a_draft_is_saved_by_three_statements_that_read_and_one_that_writes(ada):
+    assert asked(saved(ada, "n")) == ["SELECT"] * 3 + ["INSERT"]
+    assert asked(saved(ada, "no")) == ["SELECT"] * 3 + ["UPDATE"]
+
+
+def test_a_page_is_handed_in_by_three_statements_that_read_and_two_that_write(ada):
+    # All answers of the page in one statement; that they were handed in, in another.
+    data = sent(ada)
+    do = asked(lambda: ada.client.post(ada.address, data))
+    assert do == ["SELECT"] * 3 + ["INSERT", "UPDATE"]
+    handed_in = Response.objects.filter(text="north", submission__worker__external_id="ada")
+    assert handed_in.count() == len(ada.page.form["texts"]) >= 2
+
+
+def test_a_text_that_was_a_draft_is_written_over_by_one_statement_more(ada):
+    saved(ada, "n")()
+    ada.get(ada.address)
+    # One is there: it is changed, the others are made at once.
+    do = asked(lambda: ada.client.post(ada.address, sent(ada)))
+    assert do == ["SELECT"] * 3 + ["UPDATE", "INSERT", "UPDATE"]
+
+
+def test_words_are_read_once_and_only_those_of_published_versions_are_kept(rana):
+    version = made_set(rana).draft()
+    keys = list(version.questions.values_list("pk", flat=True))
+    known = Wording()
+    version.questions.filter(pk=keys[0]).update(text="Changed while it is a draft?")
+    assert known.of(version, keys)[keys[0]].text == "Changed while it is a draft?"
+    assert known.characters == 0
+    version.publish()
+    first = known.of(version, keys)
+    with CaptureQueriesContext(connection) as seen:
+        assert known.of(version, keys) == first
+    assert len(seen) == 0
+    # Questions about one passage share it.
+    assert len({id(one.passage) for one in first.values()}) == 2
+
+
+def test_no_more_words_are_kept_than_fit_and_the_oldest_go_first(rana):
+    version = made_set(rana).draft()
+    passage = Passage.objects.create(version=version, external_id="long", text="x" * 100)
+    keys = [
+        Question.objects.create(
+            version=version, external_id=f"l{n}", text="y" * 10, passage=passage
+        ).pk
+        for n in range(3)
+    ]
+    version.publish()
+    known = Wording(most_characters=220)  # two of 100 + 10
+    known.of(version, keys[:2])
+    known.of(version, keys[:1])  # asked for again: the other one is older now
+    known.of(version, keys[2:])
+    assert known.characters == 220
+    with CaptureQueriesContext(connection) as seen:
+        known.of(version, [keys[0], keys[2]])
+    assert len(seen) == 0
+    with CaptureQueriesContext(connection) as seen:
+        assert set(known.of(version, keys)) == set(keys)
+    assert len(seen) == 1

@@ -1,0 +1,115 @@
+"""Pictures: what comes in is looked at, what is kept is written anew."""
+
+import io
+import struct
+import zlib
+
+import PIL.Image
+import pytest
+
+from annotations.exchange import InputError
+from annotations.exchange.reading.images import LARGEST_IMAGE, LONGEST_SIDE, read_image
+from tests.annotations.world import picture
+
+
+def opened(content):
+    return PIL.Image.open(io.BytesIO(content))
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+def test_three_kinds_are_taken_and_stay_what_they_are(kind):
+    # The name is not believed.
+    image = read_image(picture(kind, (40, 20)), "river.gif")
+    assert (image.media_type, image.width, image.height) == (f"image/{kind.lower()}", 40, 20)
+    assert opened(image.content).format == kind
+
+
+def test_what_is_hidden_in_a_file_is_left_behind():
+    about = PIL.Image.Exif()
+    about[0x010E] = "taken at Rana's house"
+    content = picture("JPEG", (20, 20), exif=about, icc_profile=b"a profile")
+    assert b"Rana" in content
+    image = read_image(content + b"<script>alert(1)</script>", "a.jpg")
+    for hidden in (b"Rana", b"a profile", b"<script>"):
+        assert hidden not in image.content
+    notes = PIL.PngImagePlugin.PngInfo()
+    notes.add_text("Comment", "<script>alert(1)</script>")
+    assert b"<script>" not in read_image(picture(pnginfo=notes), "a.png").content
+
+
+def test_a_photograph_that_lies_on_its_side_is_stood_up():
+    about = PIL.Image.Exif()
+    about[0x0112] = 6  # to be turned by 90 degrees
+    image = read_image(picture("JPEG", (40, 20), exif=about), "a.jpg")
+    assert (image.width, image.height) == (20, 40)
+
+
+def test_a_large_picture_is_made_smaller_and_keeps_its_form():
+    image = read_image(picture("JPEG", (4000, 1000)), "a.jpg")
+    assert (image.width, image.height) == (LONGEST_SIDE, LONGEST_SIDE // 4)
+
+
+def test_what_is_seen_through_stays_so():
+    written = io.BytesIO()
+    PIL.Image.new("RGBA", (4, 4), (255, 0, 0, 0)).save(written, "PNG")
+    assert opened(read_image(written.getvalue(), "a.png").content).mode == "RGBA"
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "I;16", "CMYK"])
+def test_every_kind_of_pixel_is_read(mode):
+    written = io.BytesIO()
+    PIL.Image.new(mode, (4, 4)).save(written, "JPEG" if mode == "CMYK" else "PNG")
+    assert read_image(written.getvalue(), "a").width == 4
+
+
+def bomb(width, height):
+    """A PNG of a few bytes that says it has so many pixels."""
+
+    def chunk(kind, data):
+        body = kind + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    data = zlib.compress(b"\0" * 1000)
+    start = b"\x89PNG\r\n\x1a\n"
+    return start + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def gif():
+    return picture("GIF")
+
+
+def moving(kind):
+    written = io.BytesIO()
+    frames = [PIL.Image.new("RGB", (4, 4), colour) for colour in ("red", "blue")]
+    frames[0].save(written, kind, save_all=True, append_images=frames[1:])
+    return written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "it is no PNG, JPEG or WebP"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "it is no PNG"),
+        (b"%PDF-1.7", "it is no PNG"),
+        (b"\x89PNG\r\n\x1a\n", "it is no PNG"),
+        (b"\xff\xd8\xff", "it is no PNG"),
+        (picture("GIF"), "it is no PNG"),
+        (picture("BMP"), "it is no PNG"),
+        (picture("TIFF"), "it is no PNG"),
+        (picture("JPEG", (400, 400))[:-300], "damaged"),
+        (picture("PNG", (400, 400))[:200], "damaged"),
+        (b"\xff" * (LARGEST_IMAGE + 1), "larger than 8 MB"),
+        (bomb(60_000, 60_000), "more than 40 million pixels"),
+        (bomb(10_000, 9_000), "more than 40 million pixels"),
+        (bomb(7_000, 6_000), "more than 40 million pixels"),
+        (bomb(1_000, 1_000), "damaged"),
+        (moving("PNG"), "moving"),
+        (moving("WEBP"), "moving"),
+    ],
+)
+def test_what_is_no_picture_to_keep_is_refused_with_a_reason(content, reason):
+    with pytest.raises(InputError) as caught:
+        read_image(content, "a.png")
+    assert reason in str(caught.value)
+    assert str(caught.value).startswith("a.png: it ")

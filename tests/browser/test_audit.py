@@ -1,0 +1,125 @@
+"""Chromium asks an expert to check a run: invited, signed in, judged by keys, and read."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from evaluation.models import HumanJudgement
+from tests.browser import test_every_page as pages
+from tests.evaluation.reports import world
+
+pytestmark = pages.pytestmark
+browser = pages.browser
+# Where to keep pictures, for somebody who wants to look at them.
+PICTURES = os.environ.get("CROWDGRADE_PICTURES", "")
+
+
+@pytest.fixture
+def run(transactional_db):
+    """A run that is done, and Ed, who has never signed in."""
+    User.objects.create_user("ed")
+    rana = User.objects.create_user("rana", is_staff=True)
+    return world.finished(owner=rana, n_workers=12, n_questions=8)
+
+
+def keep(window, look, name):
+    if PICTURES:
+        window.page.screenshot(path=Path(PICTURES) / f"{look}-{name}.png", full_page=True)
+
+
+@pytest.mark.parametrize("look", pages.LOOKS)
+def test_a_requester_has_an_expert_check_the_grades(browser, client, live_server, run, look):
+    site = live_server.url
+    audit = reverse("admin:results-audit", args=[run.public_id])
+    sharing = reverse("admin:sharing", args=[run.version.question_set.public_id])
+    decision = reverse("admin:results-decision", args=[run.public_id])
+    with pages.signed_in(browser, client, site, "rana", look) as window:
+        page = window.page
+        window.look("sharing", sharing)
+        page.fill("#id_username", "ed")
+        page.select_option("#id_role", "expert")
+        page.click("button:text-is('Share')")
+        page.wait_for_selector("text=ed is invited as expert")
+        window.check("invited")
+        keep(window, look, "invited")
+        window.look("nobody asked", audit)
+        assert page.locator("text=can be asked after signing in").count() == 1
+        keep(window, look, "before")
+        assert window.found == []
+    home = reverse("admin:index")
+    with pages.signed_in(browser, Client(), site, "ed", look) as window:
+        page = window.page
+        window.look("an invitation", home)
+        keep(window, look, "invitation")
+        page.click("button:text-is('Accept')")
+        page.wait_for_selector("text=You accepted to")
+        window.look("nothing to judge", home)
+        keep(window, look, "empty-inbox")
+        assert window.found == []
+    with pages.signed_in(browser, client, site, "rana", look) as window:
+        page = window.page
+        window.look("decide", decision)
+        page.click("text=Let an expert grade 20 answers")
+        page.click("button:text-is('Ask them')")  # without an expert: refused, said at its place
+        page.wait_for_selector("text=Choose who grades.")
+        window.said.clear()  # Chromium says that the answer was 400
+        window.check("refused")
+        page.check("label:text-is('ed')")
+        page.check("text=Every fourth is a model's answer")
+        page.fill("#id_count", "28")
+        page.click("button:text-is('Ask them')")
+        page.wait_for_selector("text=Asked about 28 answers")
+        window.check("asked")
+        keep(window, look, "asked")
+        assert window.found == []
+    with pages.signed_in(browser, Client(), site, "ed", look) as window:
+        page = window.page
+        window.look("inbox", home)
+        keep(window, look, "inbox")
+        page.click("a:text-is('Judge')")
+        for number in range(1, 29):
+            page.wait_for_selector(f"h1:has-text('Answer {number} of 28')")
+            if number in (1, 3):
+                window.check("an answer")
+                keep(window, look, f"answer-{number}")
+            if number == 3:  # the second was a slip
+                page.keyboard.press("u")
+                page.wait_for_selector("text=Taken back")
+                page.wait_for_selector("h1:has-text('Answer 2 of 28')")
+                page.keyboard.press(grade_of(page))
+                page.wait_for_selector("h1:has-text('Answer 3 of 28')")
+            page.keyboard.press("1" if number == 2 else grade_of(page))
+        page.wait_for_selector("text=Done, thank you.")
+        window.check("done")
+        keep(window, look, "done")
+        window.look("inbox, all done", home)
+        window.look("sets", reverse("admin:question-sets"))
+        assert page.locator("text=28 of 28 judged").count() == 1
+        assert window.found == []
+    assert HumanJudgement.objects.count() == 28
+    with pages.signed_in(browser, client, site, "rana", look) as window:
+        page = window.page
+        window.look("what came", audit)
+        keep(window, look, "came")
+        said = page.locator(".trust-verdict").inner_text()
+        assert "21 answers drawn at random, graded by an expert: their grades correlate" in said
+        assert page.locator("text=28 of 28 graded").count() == 1
+        window.look("trust", reverse("admin:results-trust", args=[run.public_id]))
+        assert page.locator("#experts >> text=their grades correlate").count() == 1
+        window.look("decide", decision)
+        keep(window, look, "decide")
+        window.look("runs", reverse("admin:runs"))
+        assert page.locator("text=28 of 28 judged").count() == 1
+        assert window.found == []
+
+
+def grade_of(page):
+    """A grade by who is named in the answer: in this world worker 1 is the best."""
+    text = page.locator("blockquote").inner_text()
+    worker = re.search(r"w(\d+)", text)
+    return "3" if worker is None else str(max(0, 5 - int(worker[1]) // 2))

@@ -1,0 +1,93 @@
+"""Every route of the site in Chromium, by somebody who may see it: axe finds nothing of any level.
+
+The list is complete by construction: it is `tests.desk.routes.ROUTES`, in which every address must
+stand, so a new page is visited here as soon as it has a rule there. What answers with a page that
+says why not (404, 403) is looked at too: those are pages that people see.
+"""
+
+import itertools
+
+import pytest
+from django.urls import reverse
+
+from tests.browser.test_every_page import LOOKS, browser, signed_in
+from tests.desk.conftest import ida, otto, own_home, rana, world
+from tests.desk.routes import IN, NAMESPACES_OF_PROGRAMS, ROUTES, VALUES
+from tests.desk.test_access import ADDRESSES, circle
+
+__all__ = ["browser", "circle", "ida", "otto", "own_home", "rana", "world"]
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
+]
+TOLD = "the console says Failed to load resource"
+# Who looks, in this order: whoever may enter first; else Rana sees why nobody may.
+LOOKERS = ("rana", "ed", "tara", "ida")
+# Of Django's own admin: a page that only leads on to another one, or a pattern without a name.
+WITHOUT_ADDRESS = {"admin/(?P<url>.*)$", "admin/auth/user/<path:object_id>/"}
+# Django's pages about accounts, and parts of pages that the admin's own scripts ask for.
+OF_DJANGO = ("admin:auth_user_", "admin:search", "admin:jsi18n", "admin:app_list")
+
+
+def visits(circle):
+    """Who looks at what: (role, name, address), a route once for each value of its names."""
+    of = circle.of["rana"]
+    for name, route in ROUTES.items():
+        if "get" not in route.rules or name.split(":")[0] in NAMESPACES_OF_PROGRAMS:
+            continue
+        if name in WITHOUT_ADDRESS or name.startswith(OF_DJANGO):
+            continue
+        role = next((one for one in LOOKERS if getattr(route.rules["get"], one) == IN), "rana")
+        parameters = ADDRESSES[name].parameters
+        values = [route.names.get(one) or [VALUES[one](of)] for one in parameters]
+        for chosen in itertools.product(*values):
+            yield role, name, reverse(name, kwargs=dict(zip(parameters, chosen, strict=True)))
+
+
+def pages_of(circle):
+    """The visits that answer with a page: asked without a browser first, which is quicker."""
+    found = {}
+    for role, name, address in visits(circle):
+        response = circle.clients[role].get(address)
+        is_html = response.headers.get("Content-Type", "").startswith("text/html")
+        text = b"".join(response) if response.streaming or is_html else b""
+        # A part that a page fetches for itself is looked at on that page.
+        if is_html and b"<html" in text:
+            found.setdefault(role, []).append((name, address))
+    return found
+
+
+def test_every_route_has_an_address_to_visit(circle):
+    """Fails for a route whose address cannot be made: it would be left out of the walk."""
+    visited = {name for _, name, _ in visits(circle)}
+    wanted = {
+        name
+        for name, route in ROUTES.items()
+        if "get" in route.rules
+        and name.split(":")[0] not in NAMESPACES_OF_PROGRAMS
+        and name not in WITHOUT_ADDRESS
+        and not name.startswith(OF_DJANGO)
+    }
+    assert visited == wanted
+    shown = pages_of(circle)
+    assert sum(map(len, shown.values())) >= 60
+    assert {"rana", "ed"} <= shown.keys()
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing_of_any_level_on_any_route(circle, client, browser, live_server, look):
+    found = []
+    for role, pages in pages_of(circle).items():
+        username = circle.people[role].username
+        with signed_in(browser, client, live_server.url, username, look) as inspector:
+            for name, address in pages:
+                inspector.said.clear()
+                response = inspector.page.goto(live_server.url + address)
+                inspector.check(f"{name} as {role}")
+                if response.status != 200:  # the console tells the status
+                    inspector.found = [one for one in inspector.found if TOLD not in one]
+            found += inspector.found
+    print("\n".join(found))
+    assert found == []

@@ -1,0 +1,152 @@
+"""Connections that begin and do not end, and answers that nobody takes, keep nobody else out."""
+
+import contextlib
+import http.client
+import socket
+import threading
+import time
+
+import pytest
+
+from crowdgrade import web_server
+
+BEGUN = b"GET / HTTP/1.1\r\nHost: here\r\nX-Slow: "
+
+
+@pytest.fixture
+def serve(monkeypatch):
+    """Return a function that serves an application on loopback, and gives its port."""
+    monkeypatch.setattr(web_server, "CLEANUP_SECONDS", 1)
+    running = []
+
+    def start(application, most=10):
+        monkeypatch.setattr(web_server, "MOST_CONNECTIONS", most)
+        server = web_server.server(application, "127.0.0.1", 0)
+        stop = threading.Event()
+        server.asyncore = Loop(stop)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        running.append((stop, thread, server))
+        return server.effective_listen[0][1]
+
+    yield start
+    for stop, thread, server in running:
+        stop.set()
+        thread.join()
+        server.close()
+
+
+class Loop:
+    """Waitress's loop, which can be told to end."""
+
+    def __init__(self, stop):
+        self.stop = stop
+
+    def loop(self, timeout, map, use_poll):
+        from waitress import wasyncore
+
+        while not self.stop.is_set():
+            wasyncore.loop(timeout=0.1, map=map, use_poll=use_poll, count=1)
+
+
+def hello(environment, start_response):
+    start_response("200 OK", [("Content-Length", "5")])
+    return [b"hello"]
+
+
+def asked(port):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    with contextlib.closing(connection):
+        connection.request("GET", "/")
+        return connection.getresponse().read()
+
+
+def begun(port):
+    connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+    connection.sendall(BEGUN)
+    return connection
+
+
+def is_closed(connection):
+    """Whether the other side ended it, within the time of the socket."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+def test_a_newcomer_gets_in_where_others_hold_every_connection_half_open(serve):
+    port = serve(hello, most=10)
+    with contextlib.ExitStack() as stack:
+        held = [stack.enter_context(begun(port)) for _ in range(25)]
+        assert asked(port) == b"hello"
+        # 25 came for 10 places, and then one who asked: the first ones had to go.
+        assert is_closed(held[0])
+
+
+def test_a_byte_now_and_then_does_not_keep_an_unfinished_request(serve, monkeypatch):
+    monkeypatch.setattr(web_server, "HEAD_SECONDS", 1)
+    port = serve(hello)
+    with begun(port) as slow:
+        sent = 0
+        with contextlib.suppress(ConnectionError):
+            while sent < 200:  # a minute, were it not ended
+                slow.sendall(b"a")
+                sent += 1
+                time.sleep(0.3)
+        assert sent < 200
+        assert asked(port) == b"hello"
+
+
+def test_whoever_takes_nothing_of_an_answer_gives_the_thread_back(serve, monkeypatch):
+    monkeypatch.setattr(web_server, "SILENT_SECONDS", 1)
+    monkeypatch.setattr(web_server, "THREADS", 1)
+    given_up = threading.Event()
+
+    def large(environment, start_response):
+        if environment["PATH_INFO"] == "/":
+            return hello(environment, start_response)
+        start_response("200 OK", [])
+        return endless()
+
+    def endless():
+        try:
+            while True:
+                yield b"x" * 1_000_000
+        finally:
+            given_up.set()
+
+    port = serve(large)
+    with socket.create_connection(("127.0.0.1", port)) as lazy:
+        lazy.sendall(b"GET /large HTTP/1.1\r\nHost: here\r\n\r\n")
+        assert given_up.wait(30)
+        # On a busy machine somebody who does ask may be silent for a second, too.
+        monkeypatch.setattr(web_server, "SILENT_SECONDS", 60)
+        assert asked(port) == b"hello"
+
+
+def test_there_are_fewer_connections_where_the_process_may_open_few_files(monkeypatch):
+    monkeypatch.setattr(web_server.resource, "getrlimit", lambda _: (256, 4096))
+    assert web_server._connections() == 64  # 256 files, four for each connection
+
+
+def test_the_largest_upload_that_is_allowed_gets_through(serve, settings):
+    """Also where UPLOAD_MB allows more than it does by default."""
+    settings.UPLOAD_BYTES = settings.API_BULK_BYTES = 3_000_000
+
+    def counts(environment, start_response):
+        body = str(len(environment["wsgi.input"].read())).encode()
+        start_response("200 OK", [("Content-Length", str(len(body)))])
+        return [body]
+
+    def sent(size):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        with contextlib.closing(connection):
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                connection.request("POST", "/", b"x" * size)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+
+    port = serve(counts)
+    assert sent(3_100_000) == (200, b"3100000")  # the file, and what a form puts around it
+    assert sent(5_000_000)[0] == 413

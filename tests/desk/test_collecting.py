@@ -1,0 +1,181 @@
+"""The requester publishes to workers on the site, and sees who is where."""
+
+import io
+from types import SimpleNamespace
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotations.models import Collection, Submission
+from tests.annotations.answering.browser import Browser
+from tests.annotations.answering.conftest import made_set
+from tests.annotations.answering.test_monitor import crowd
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def tides():
+    return made_set(User.objects.create_user("rana", is_staff=True))
+
+
+@pytest.fixture
+def rana(client, tides):
+    client.force_login(tides.owner)
+    return client
+
+
+def address(tides, name="collecting"):
+    return reverse(f"admin:{name}", args=[tides.public_id])
+
+
+def filled_in(page, **changed):
+    values = {
+        name: "" if value is None else value
+        for name, value in page.context["form"].initial.items()
+        if value is not False and name != "excludes"
+    }
+    return values | changed
+
+
+def publish(rana, tides, **changed):
+    page = rana.get(address(tides, "collecting-settings"))
+    data = filled_in(page, **changed)
+    return rana.post(address(tides, "collecting-settings"), data, follow=True)
+
+
+def test_a_set_is_published_answered_paused_and_closed(rana, tides):
+    assert "It is not published to workers." in rana.get(address(tides)).content.decode()
+    said = publish(rana, tides, places=2, protocol="open").content.decode()
+    assert "It is published: give the link below to your panel." in said
+    collection = Collection.objects.get()
+    assert collection.base_url == "http://testserver"
+    assert (
+        f"http://testserver/answer/{collection.public_id}/?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"
+        "&amp;STUDY_ID={{%STUDY_ID%}}&amp;SESSION_ID={{%SESSION_ID%}}" in said
+    )
+    assert tides.latest_version().is_published
+    ada = Browser(type("made", (), {"collection": collection}))
+    ada.begin()
+    page = rana.get(address(tides))
+    assert page.context["now"].states["open"] == 1
+    assert "0 of 5" in page.content.decode()
+    rana.post(address(tides, "collecting-state"), {"state": "paused"})
+    assert "nobody new gets in" in rana.get(address(tides)).content.decode()
+    for _ in range(3):
+        ada.press()
+    assert ada.page.code == collection.code_done
+    rana.post(address(tides, "collecting-state"), {"state": "closed"})
+    page = rana.get(address(tides))
+    assert "nothing more is taken" in page.content.decode()
+    assert page.context["now"].states["submitted"] == 1
+    assert page.context["now"].answers == 5
+    assert rana.post(address(tides, "collecting-state"), {"state": "lost"}).status_code == 404
+
+
+def test_settings_that_will_not_do_are_told_beside_their_field(rana, tides):
+    page = publish(rana, tides, places=3, answers_per_question=4)
+    assert page.status_code == 400
+    assert "4 answers to each question need at least 4 places" in page.content.decode()
+    assert not Collection.objects.exists()
+    page = publish(rana, tides, return_url="javascript:alert(1)")
+    assert "is no address" in page.content.decode()
+    page = publish(rana, tides, code_done="SAME", code_too_late="SAME")
+    assert "must be another than the rest" in page.content.decode()
+    assert publish(rana, tides, places=3).status_code == 200
+    Browser(type("made", (), {"collection": Collection.objects.get()})).begin()
+    page = publish(rana, tides, protocol="open")
+    assert "publish a new version to change it" in page.content.decode()
+    assert publish(rana, tides, places=7).status_code == 200
+    assert Collection.objects.get().places == 7
+
+
+def test_signed_links_come_as_a_file_and_lists_admit(rana, tides):
+    publish(rana, tides, places=2, signed="on", listed_only="on")
+    page = rana.post(address(tides, "collecting-ids"), {"ids": "ada\n=ben\nada", "do": "links"})
+    rows = b"".join(page.streaming_content).decode("utf-8-sig").splitlines()
+    assert len(rows) == 3
+    assert rows[2].startswith("'=ben,")
+    link = rows[1].split(",")[1].removeprefix("http://testserver")
+    assert "for other people" in rana.get(link).content.decode()
+    page = rana.post(address(tides, "collecting-ids"), {"ids": "ada", "do": "admit"}, follow=True)
+    assert "1 of 1 are new on the list." in page.content.decode()
+    assert "I have read this" in rana.get(link).content.decode()
+    assert not Submission.objects.exists()
+    page = rana.post(address(tides, "collecting-ids"), {"ids": " "}, follow=True)
+    assert "This field is required" in page.content.decode()
+
+
+def test_counting_how_answers_are_written_is_a_setting_that_begins_before_anybody_does(rana, tides):
+    page = rana.get(address(tides, "collecting-settings"))
+    assert page.context["form"]["signals"].value() is True
+    publish(rana, tides, places=2, protocol="open")
+    assert Collection.objects.get().signals
+    off = filled_in(rana.get(address(tides, "collecting-settings")))
+    off.pop("signals")
+    rana.post(address(tides, "collecting-settings"), off)
+    collection = Collection.objects.get()
+    assert not collection.signals
+    Browser(type("made", (), {"collection": collection})).begin()
+    refused = rana.post(address(tides, "collecting-settings"), off | {"signals": "on"})
+    assert refused.status_code == 400
+    assert "was not told that anything is counted" in refused.content.decode()
+    assert not Collection.objects.get().signals
+
+
+def test_publishing_by_command_switches_it_off(tides):
+    call_command("publish", "tides", "--places", "2", "--signals", "off", stdout=io.StringIO())
+    assert not Collection.objects.get().signals
+    call_command("publish", "tides", "--signals", "on", stdout=io.StringIO())
+    assert Collection.objects.get().signals
+
+
+def test_the_live_part_asks_as_often_for_a_crowd_as_for_a_few_and_is_paged(rana, tides):
+    publish(rana, tides, places=1000)
+    collection = Collection.objects.get()
+    counts = []
+    made = SimpleNamespace(version=collection.version, collection=collection)
+    for name, n in (("a", 5), ("b", 300)):
+        crowd(made, n, name=name)
+        with CaptureQueriesContext(connection) as asked:
+            page = rana.get(address(tides, "collecting-live"))
+        counts.append(len(asked))
+        assert "no-store" in page.headers["Cache-Control"]
+    assert counts[0] == counts[1]
+    said = page.content.decode()
+    assert "50 of 305 people" in said
+    assert "<html" not in said
+    assert rana.get(address(tides, "collecting-live") + "?after=nonsense").status_code in (400, 404)
+
+
+def test_closing_asks_first_and_stale_windows_change_nothing(rana, tides):
+    publish(rana, tides, places=2, protocol="open")
+    collection = Collection.objects.get()
+    Browser(SimpleNamespace(collection=collection)).begin()
+    page = rana.get(address(tides, "collecting-close"))
+    assert "1 person is answering just now" in page.content.decode()
+    assert Collection.objects.get().state == "open"
+    page = rana.post(address(tides, "collecting-close"), follow=True)
+    assert "It is closed: nothing more is taken." in page.content.decode()
+    state = {"state": "paused", "was": "open"}
+    page = rana.post(address(tides, "collecting-state"), state, follow=True)
+    assert "somebody has closed it since you opened the page" in page.content.decode()
+    assert Collection.objects.get().state == "closed"
+
+
+def test_places_are_added_on_the_page_and_bad_numbers_are_told(rana, tides):
+    publish(rana, tides, places=2)
+    places = address(tides, "collecting-places")
+    said = rana.post(places, {"more": "3", "was": "2"}, follow=True).content.decode()
+    assert "There are 5 places now." in said
+    said = rana.post(places, {"more": "3", "was": "2"}, follow=True).content.decode()
+    assert "No places were added: there are 5 already" in said
+    for bad, words in (("", "Say how many"), ("0", "at least 1"), ("x", "whole number")):
+        assert words in rana.post(places, {"more": bad}, follow=True).content.decode()
+    said = rana.post(places, {"more": "100000"}, follow=True).content.decode()
+    assert "Places go from 1 to 100,000" in said
+    assert Collection.objects.get().places == 5

@@ -1,0 +1,114 @@
+"""Requesters name no folder of the server, and have no model fetched that nobody offers them."""
+
+import pytest
+from rest_framework.test import APIClient
+
+from annotations.models import Response
+from evaluation.background import runs
+from evaluation.background.allowed import not_allowed
+from evaluation.flow.maqa.parameters import MaqaParameters
+from evaluation.flow.multiqa.run_options import MultiqaRunOptions
+from evaluation.flow.parameters import AqerParameters
+from evaluation.models import Run
+from evaluation.options import API, OptionError
+from evaluation.site.option_form import OTHER, form_for
+from tests.annotations import world as crowd
+
+pytestmark = pytest.mark.django_db
+OFFERED = {"small-mpnet", "team/nli-small"}
+NOT_OFFERED = [
+    AqerParameters(embedder="sentence-transformers:/etc"),
+    AqerParameters(embedder="sentence-transformers:../../secret"),
+    AqerParameters(embedder="sentence-transformers:anybody/anything"),
+    AqerParameters(embedder="sentence-transformers:SMALL-MPNET"),
+    AqerParameters(init="entailment", nli="/srv/models/nli"),
+    MaqaParameters(nli="./nli"),
+    MultiqaRunOptions(nli="anybody/nli"),
+    MultiqaRunOptions(reranker="/srv/reranker"),
+]
+
+
+@pytest.fixture(autouse=True)
+def offers(settings):
+    settings.OFFERED_MODELS = frozenset(OFFERED)
+
+
+@pytest.fixture
+def rana():
+    return crowd.user("rana", is_staff=True)
+
+
+@pytest.fixture
+def version(rana):
+    return crowd.version(rana)
+
+
+@pytest.fixture
+def olga():
+    return crowd.user("olga", is_staff=True, is_superuser=True)
+
+
+@pytest.fixture
+def answered(version):
+    crowd.response(crowd.submission(version))
+    Response.objects.update(state="submitted")
+    return version
+
+
+@pytest.mark.parametrize("asked", NOT_OFFERED)
+def test_only_operators_name_a_folder_or_any_model_of_a_hub(asked, rana, olga):
+    [wrong] = not_allowed(rana, asked)
+    assert wrong.code == "not_offered"
+    told = API.sentence(type(asked), wrong)
+    assert "others one of these: small-mpnet, team/nli-small" in told
+    # What was named is not told back, and nobody looked whether it is there.
+    named = getattr(asked, wrong.option).removeprefix("sentence-transformers:")
+    assert named not in told
+    assert not_allowed(olga, asked) == []
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        AqerParameters(),
+        AqerParameters(embedder="sentence-transformers:small-mpnet"),
+        AqerParameters(init="entailment", nli="team/nli-small"),
+        MultiqaRunOptions(nli="team/nli-small", reranker="small-mpnet"),
+    ],
+)
+def test_requesters_name_what_the_installation_offers(asked, rana):
+    assert not_allowed(rana, asked) == []
+
+
+def test_without_an_offer_the_sentence_lists_none(rana, settings):
+    settings.OFFERED_MODELS = frozenset()
+    [wrong] = not_allowed(rana, AqerParameters(embedder="sentence-transformers:small-mpnet"))
+    assert API.sentence(AqerParameters, wrong).startswith("Only operators may name a model here.")
+
+
+def test_form_and_request_refuse_at_the_field(answered, rana):
+    empty = form_for(AqerParameters)(rana)
+    filled = {name: value for name, value in empty.initial.items() if value not in (None, ())}
+    filled |= {"embedder": OTHER, "other_embedder": "sentence-transformers:/etc"}
+    form = form_for(AqerParameters)(rana, filled)
+    assert list(form.errors) == ["other_embedder"]
+    assert "others one of these" in str(form.errors)
+    client = APIClient()
+    client.force_authenticate(rana)
+    body = {
+        "question_set": str(answered.question_set.public_id),
+        "parameters": {"embedder": "sentence-transformers:/etc"},
+    }
+    refused = client.post("/api/v1/runs/", body, format="json")
+    assert refused.status_code == 400, refused.content
+    assert "others one of these" in refused.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_an_operators_folder_is_not_used_again_by_a_requester(answered, rana, olga):
+    run = runs.queue(answered, olga.pk, AqerParameters(embedder="sentence-transformers:/srv/model"))
+    with pytest.raises(OptionError, match="not_offered"):
+        runs.again(run, rana.pk)
+    with pytest.raises(OptionError, match="not_offered"):
+        runs.queue(answered, rana.pk, AqerParameters(embedder="sentence-transformers:/srv/model"))
+    assert Run.objects.get() == run

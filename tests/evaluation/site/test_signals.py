@@ -1,0 +1,163 @@
+"""How answers were written: said beside alarms, compared with others, and in no grade."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+
+from annotations.models import COUNTERS, Response, Worker
+from evaluation.reports.signals import signals_of
+from evaluation.words.catalogue import Catalogue
+from tests.evaluation.reports import world
+from tests.evaluation.reports.alarm_world import alarm
+
+pytestmark = pytest.mark.django_db
+ROOT = Path(__file__).parents[3]
+FIFTY = "x" * 50  # characters of every answer
+
+
+@pytest.fixture
+def run(rana):
+    """Eight people with six answers each."""
+    return world.finished(owner=rana, n_workers=8, n_questions=6, text=FIFTY)
+
+
+def count(worker, n=6, **some):
+    """Let something be counted of the first n answers of a worker."""
+    rows = Response.objects.filter(submission__worker__external_id=worker).order_by("pk")
+    typed = {"typed_characters": 50} | some
+    rows = Response.objects.filter(pk__in=list(rows.values_list("pk", flat=True)[:n]))
+    rows.update(signals="counted", **(dict.fromkeys(COUNTERS, 0) | typed))
+
+
+def told(run, worker, **how):
+    found = signals_of(run, [of(worker)], **how).get(of(worker))
+    return found and [Catalogue(option=str).said(one) for one in found.said]
+
+
+def of(worker):
+    return Worker.objects.get(external_id=worker).public_id
+
+
+@pytest.fixture
+def counted(run):
+    """Worker 1 pasted four of six answers and left the page; worker 2 one; five others none."""
+    for number in range(1, 8):
+        count(f"w{number:03}")
+    count("w001", n=4, typed_characters=3, paste_count=1, pasted_characters=47, blur_count=2,
+          away_seconds=45, active_seconds=15)  # fmt: skip
+    count("w002", n=1, paste_count=2, pasted_characters=500, typed_characters=0)
+    return run
+
+
+def test_what_was_pasted_is_said_with_what_others_did(counted):
+    assert told(counted, "w001") == [
+        # 4 x 47 of 4 x 50 characters.
+        "Pasted into 4 of 6 answers: up to 94% of the characters of these.",
+        # Worker 2 pasted into 1 of 6, the five others into none.
+        "Of 6 others, 6 pasted into a smaller share of their answers, 0 into as large a one, 0 "
+        "into a larger one.",
+        "Of 6 others, 6 left the page less often for each answer, 0 as often, 0 more often.",
+        # 4 x 2 times, 4 x 45 s, 4 x 15 s.
+        "Left the page for another window or tab 8 times, 3 minutes in all; active for 60 seconds.",
+    ]
+    assert told(counted, "w003")[:2] == [
+        "Pasted into none of 6 answers.",
+        "Of 6 others, 0 pasted into a smaller share of their answers, 4 into as large a one, 2 "
+        "into a larger one.",
+    ]
+
+
+def test_more_than_an_answer_holds_is_not_more_than_all_of_it(counted):
+    assert told(counted, "w002")[0] == (
+        "Pasted into 1 of 6 answers: up to 100% of the characters of these."
+    )
+
+
+def test_one_worker_is_told_of_with_the_answer_of_which_least_was_typed(counted):
+    assert told(counted, "w001", in_full=True)[1] == (
+        "Typed 3 characters of an answer of 50 (r1), and pasted 47."
+    )
+    assert "Typed" not in " ".join(told(counted, "w003", in_full=True))
+    count("w003", n=1, typed_characters=10)
+    assert (
+        "Typed 10 characters of an answer of 50 (r1) and pasted none: the rest came in a way"
+        in (told(counted, "w003", in_full=True)[1])
+    )
+
+
+def test_nobody_is_compared_with_a_handful(run):
+    for number in (1, 2, 3):
+        count(f"w{number:03}")
+    assert told(run, "w001")[1] == "Too few others were counted (2) to compare with."
+
+
+def test_not_measured_and_switched_off_are_no_zeros(counted):
+    assert told(counted, "w008") == [
+        "How these answers were written was not measured: that needs a script in the browser, and "
+        "a set that counts. It says nothing about them."
+    ]
+    Response.objects.filter(submission__worker__external_id="w008").update(signals="off")
+    assert told(counted, "w008")[0].startswith("Nothing is counted of this worker, as everybody")
+
+
+def test_where_nothing_was_counted_nothing_is_said_by_one_query(run, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        assert signals_of(run, [of_one.public_id for of_one in ()]) == {}
+    assert told(run, "w001") is None
+
+
+def test_it_takes_a_constant_number_of_queries(counted, django_assert_num_queries):
+    everybody = list(Worker.objects.values_list("public_id", flat=True))
+    with django_assert_num_queries(3):
+        assert len(signals_of(counted, everybody)) == len(everybody)
+    with django_assert_num_queries(4):
+        signals_of(counted, everybody[:1], in_full=True)
+
+
+def test_the_pages_show_it_beside_the_alarm_with_what_it_does_not_prove(client, rana, counted):
+    client.force_login(rana)
+    alarm(counted, workers=["w001", "w002"])
+    ids = {"run": counted.public_id}
+    one = {**ids, "worker": of("w001")}
+    for address in (
+        reverse("admin:results-worker", kwargs=one),
+        reverse("admin:results-triage-worker", kwargs=one),
+        reverse("admin:results-alarm", kwargs={**ids, "place": 0}),
+    ):
+        page = " ".join(client.get(address).content.decode().split())
+        assert "Pasted into 4 of 6 answers: up to 94% of the characters of these." in page
+        assert "It proves nothing by itself: some people write elsewhere and paste" in page
+        assert "no reason to refuse anybody&#x27;s pay" in page
+
+
+def test_the_pages_of_a_set_that_was_not_counted_do_not_speak_of_it(client, rana, run):
+    client.force_login(rana)
+    alarm(run, workers=["w001"])
+    ids = {"run": run.public_id}
+    for address in (
+        reverse("admin:results-worker", kwargs={**ids, "worker": of("w001")}),
+        reverse("admin:results-alarm", kwargs={**ids, "place": 0}),
+    ):
+        assert "How the answers were written" not in client.get(address).content.decode()
+        assert "It proves nothing by itself" not in client.get(address).content.decode()
+
+
+def test_a_stranger_sees_nothing_of_it(client, django_user_model, counted):
+    client.force_login(django_user_model.objects.create_user("sam", is_staff=True))
+    address = reverse(
+        "admin:results-worker", kwargs={"run": counted.public_id, "worker": of("w001")}
+    )
+    assert client.get(address).status_code == 404
+
+
+def test_nothing_that_grades_rings_admits_or_pays_reads_a_count():
+    rooms = ["evaluation/methods", "evaluation/flow", "evaluation/steps", "evaluation/kinds",
+             "evaluation/files", "evaluation/background", "evaluation/reports/triage",
+             "evaluation/reports/alarms", "evaluation/models"]  # fmt: skip
+    files = [path for room in rooms for path in (ROOT / room).rglob("*.py")]
+    files += [ROOT / f"annotations/answering/{name}.py" for name in ("places", "order", "practice")]
+    assert len(files) > 200
+    names = re.compile("|".join(COUNTERS))
+    assert [path.name for path in files if names.search(path.read_text())] == []

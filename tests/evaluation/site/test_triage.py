@@ -1,0 +1,239 @@
+"""The queue: one worker after the other, with keys or buttons; back to where one was."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from annotations.models import Response, Share, Worker
+from evaluation.models import WorkerVerdict
+from evaluation.triaging import decide
+from tests.evaluation.reports import world
+from tests.evaluation.reports.alarm_world import alarm, looked
+
+pytestmark = pytest.mark.django_db
+START = datetime(2026, 11, 2, 9, tzinfo=UTC)
+
+
+def worker_of(run, name):
+    return Worker.objects.get(owner=run.owner, external_id=name)
+
+
+def at(run, name, **query):
+    ids = {"run": run.public_id, "worker": worker_of(run, name).public_id}
+    link = reverse("admin:results-triage-worker", kwargs=ids)
+    return link + ("?" + "&".join(f"{key}={value}" for key, value in query.items()))
+
+
+def queue_link(run):
+    return reverse("admin:results-triage", kwargs={"run": run.public_id})
+
+
+def sent(response):
+    """The name of the worker that a redirect leads to; "" for another page."""
+    found = re.search(r"/triage/([0-9a-f-]{36})/", response.headers["Location"])
+    return Worker.objects.get(public_id=found[1]).external_id if found else ""
+
+
+@pytest.fixture
+def run(rana):
+    """20 workers, w001 the best; w020 has no rank; w016 to w019 are the lowest."""
+    return looked(world.finished(owner=rana, n_workers=20, n_questions=12))
+
+
+@pytest.fixture
+def copied(run):
+    """w001 and w002 copy; w002 has the same text as w001 but for light edits, w003 has not."""
+    alarm(run, workers=["w001", "w002"])
+    for name, words in (("w001", "over the hills"), ("w002", "over the hill")):
+        for response in Response.objects.filter(submission__worker__external_id=name):
+            response.text = f"It springs in the east and runs {words} of {response.question}"
+            response.save()
+    return run
+
+
+def test_the_queue_begins_with_whom_an_alarm_names_and_counts_what_is_open(site, copied):
+    page = site.get(queue_link(copied)).content.decode()
+    places = [page.index(f"<bdi>{name}</bdi></a>") for name in ("w001", "w002", "w019", "w016")]
+    assert places == sorted(places)
+    assert "6 of 6 people worth looking at wait for a decision." in page
+    assert "<bdi>w005</bdi>" not in page
+    assert "Lists for the panel" not in page  # nothing is decided
+
+
+def test_everybody_is_in_the_queue_on_wish(site, copied):
+    page = site.get(queue_link(copied) + "?who=everybody").content.decode()
+    assert "20 of 20 people wait for a decision." in page
+    # Whom nothing speaks against comes last: the worst rank first, at the end who has none.
+    places = [page.index(f"<bdi>{name}</bdi></a>") for name in ("w016", "w015", "w003", "w020")]
+    assert places == sorted(places)
+
+
+def test_a_page_says_why_somebody_is_here_and_shows_whom_the_answers_resemble(site, copied):
+    page = site.get(at(copied, "w001")).content.decode()
+    assert "<strong>1 of 6</strong>" in page
+    assert "Answers copied or nearly copied." in page
+    assert "12 of 12 answers are the same as w002&#x27;s, but for light edits." in page
+    assert "When they answered is not known" in page
+    assert "<mark>It springs in the east and runs over the</mark> <del>hills</del>" in page
+    assert "<ins>hill</ins>" in page
+
+
+def test_who_answered_first_could_not_have_copied(site, copied):
+    for name, hours in (("w001", 0), ("w002", 2)):
+        Response.objects.filter(submission__worker__external_id=name).update(
+            started_at=START + timedelta(hours=hours),
+            submitted_at=START + timedelta(hours=hours + 1),
+        )
+    said = "w001 was first, all 12 times: w002 could have copied from w001, not the other way round"
+    for name in ("w001", "w002"):
+        assert said in site.get(at(copied, name)).content.decode()
+
+
+def test_nobody_else_s_words_the_answers_stand_beside_the_best_response_worst_first(site, run):
+    page = site.get(at(run, "w019")).content.decode()
+    assert (
+        "in the lowest quarter, and would be there with other questions, too (rank 18 to 20 of 19)"
+        in page.lower()
+    )
+    assert "The best response" in page
+    assert "No alarm and no notice names this person." in page
+
+
+def test_a_decision_leads_to_the_next_of_whom_nobody_decided(site, copied):
+    assert sent(site.post(at(copied, "w001"), {"do": "accept"})) == "w002"
+    out = {"do": "exclude", "category": "copied"}
+    assert sent(site.post(at(copied, "w002"), out)) == "w019"
+    assert sent(site.post(at(copied, "w016"), {"do": "look"})) == "w019"
+    page = site.get(queue_link(copied)).content.decode()
+    assert "3 of 6 people worth looking at wait for a decision. 1 to look at again." in page
+    assert "Excluded: copied from others" in page
+
+
+def test_after_the_last_one_comes_the_queue(site, copied):
+    for name in ("w002", "w016", "w017", "w018", "w019"):
+        site.post(at(copied, name), {"do": "accept"})
+    last = site.post(at(copied, "w001"), {"do": "accept"})
+    assert last.headers["Location"] == queue_link(copied)
+    page = site.get(queue_link(copied)).content.decode()
+    assert "Everybody worth looking at is decided." in page
+
+
+def test_the_key_u_takes_back_what_counts_or_the_last_one_of_another(site, copied):
+    site.post(at(copied, "w001"), {"do": "accept"})
+    page = site.get(at(copied, "w002")).content.decode()
+    assert "Undo: <bdi>w001</bdi> accepted" in page
+    seen = WorkerVerdict.objects.get().public_id
+    answer = site.post(at(copied, "w001"), {"do": "undo", "seen": seen})
+    assert sent(answer) == "w001"
+    page = site.get(at(copied, "w001")).content.decode()
+    assert ">Taken back</span>" in page
+    assert "6</strong>" in page
+    assert "6 open" in page
+    assert [row.kind for row in WorkerVerdict.objects.order_by("pk")] == ["accept", "undo"]
+
+
+@pytest.mark.parametrize(
+    ("posted", "said"),
+    [
+        ({"do": "exclude"}, "Choose why the worker is excluded."),
+        ({"do": "exclude", "category": "burnt"}, "burnt is not one of the available choices"),
+        ({"do": "exclude", "category": "own", "reason": " "}, "Write why the worker is excluded."),
+        (
+            {"do": "exclude", "category": "machine", "rejects": "on"},
+            "Panels do not take a suspicion of machine-written answers",
+        ),
+        ({"do": "exclude", "category": "own", "reason": "x" * 601}, "at most 600 characters"),
+        ({"do": "burn"}, "Choose what you decide"),
+        ({"do": "undo"}, "There is nothing to take back"),
+    ],
+)
+def test_what_cannot_be_kept_is_said_and_what_was_typed_stays(site, copied, posted, said):
+    answer = site.post(at(copied, "w001"), {"reason": "<b>typed</b>", **posted})
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert said in page
+    if posted.get("do") == "exclude" and "reason" not in posted:
+        assert "&lt;b&gt;typed&lt;/b&gt;" in page
+    assert not WorkerVerdict.objects.exists()
+
+
+def test_the_second_of_two_sees_what_the_first_decided_and_loses_nothing(site, copied):
+    tara = User.objects.create(username="tara", is_staff=True)
+    decide(copied, worker_of(copied, "w001"), tara, "accept")
+    posted = {"do": "exclude", "category": "own", "reason": "typed by Rana", "seen": ""}
+    answer = site.post(at(copied, "w001"), posted)
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert "tara decided meanwhile: Accepted" in page
+    assert "typed by Rana" in page
+    assert WorkerVerdict.objects.get().kind == "accept"
+    # Having seen it, Rana may decide otherwise.
+    posted["seen"] = re.search(r'name="seen" value="([^"]+)"', page)[1]
+    assert site.post(at(copied, "w001"), posted).status_code == 302
+    assert [row.kind for row in WorkerVerdict.objects.order_by("pk")] == ["accept", "exclude"]
+
+
+def test_exclude_leads_back_to_where_one_was_on_this_site_alone(site, run):
+    people = reverse("admin:results-people", kwargs={"run": run.public_id})
+    out = {"do": "exclude", "category": "low_effort"}
+    assert site.post(at(run, "w005", back=people), out).headers["Location"] == people
+    elsewhere = (
+        "https://evil.example/",
+        "//evil.example",
+        "javascript:alert(1)",
+        "/\\evil.example",
+    )
+    for name, address in zip(("w006", "w007", "w008", "w009"), elsewhere, strict=True):
+        answer = site.post(at(run, name, back=address), out)
+        assert "evil" not in answer.headers["Location"]
+        assert "javascript" not in answer.headers["Location"]
+
+
+@pytest.mark.parametrize("name", ["results-people", "results-decision"])
+def test_exclude_is_a_button_wherever_somebody_is_shown(site, copied, name):
+    here = reverse(f"admin:{name}", kwargs={"run": copied.public_id})
+    page = site.get(here).content.decode()
+    link = re.search(r'class="cg-small exclude" href="([^"]+)"', page)[1].replace("&amp;", "&")
+    reasons = site.get(link)
+    assert reasons.status_code == 200
+    assert reasons.context_data["is_open"]
+    assert reasons.context_data["back"] == here
+
+
+def test_who_may_only_read_sees_the_evidence_and_decides_nothing(client, copied):
+    vera = User.objects.create(username="vera", is_staff=True)
+    Share.objects.create(question_set=copied.version.question_set, user=vera, role="viewer")
+    client.force_login(vera)
+    page = client.get(at(copied, "w001")).content.decode()
+    assert "but for light edits" in page
+    assert 'name="do"' not in page
+    assert client.post(at(copied, "w001"), {"do": "accept"}).status_code == 403
+    assert not WorkerVerdict.objects.exists()
+
+
+def test_texts_of_workers_are_escaped_in_every_part(site, copied):
+    for response in Response.objects.filter(submission__worker__external_id="w002"):
+        response.text = "<script>alert(1)</script> hills & <b>east</b>"
+        response.save()
+    other = worker_of(copied, "w002").public_id
+    page = site.get(at(copied, "w001", **{"with": other})).content.decode()
+    assert "<script>alert" not in page
+    assert "<b>" not in page
+    assert "&lt;" in page
+
+
+@pytest.mark.parametrize("n_workers", [20, 60])
+def test_the_pages_take_a_constant_number_of_queries(
+    site, rana, n_workers, django_assert_max_num_queries
+):
+    run = looked(world.finished(owner=rana, n_workers=n_workers, n_questions=12))
+    alarm(run, workers=[f"w{i:03}" for i in range(1, n_workers // 2)])
+    for name in ("w001", "w002"):
+        decide(run, worker_of(run, name), rana, "accept")
+    with django_assert_max_num_queries(30):
+        site.get(queue_link(run))
+    with django_assert_max_num_queries(36):
+        site.get(at(run, "w001"))
