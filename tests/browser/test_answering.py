@@ -65,6 +65,13 @@ def saved(page):
     page.get_by_text("Saved.", exact=True).wait_for()
 
 
+def dies(page):
+    """The telephone dies: unlike a tab that is closed, the page cannot send anything more."""
+    with contextlib.suppress(Exception):
+        page.goto("chrome://crash")
+    page.close()
+
+
 @pytest.mark.parametrize("look", pages.LOOKS)
 def test_the_whole_way_from_the_link_to_the_code(browser, live_server, tides, look):
     made = published(tides, protocol="recall")
@@ -153,7 +160,7 @@ def test_a_text_typed_without_a_network_is_back_when_the_page_is_opened_again(
         page.locator("textarea").first.press_sequentially(TEXT)
         page.wait_for_selector("text=Not saved yet")
         here = page.url
-        page.close()  # the tab is closed, or the telephone dies
+        dies(page)
         assert Response.objects.count() == 0
         again = context.new_page()
         context.set_offline(False)
@@ -162,6 +169,26 @@ def test_a_text_typed_without_a_network_is_back_when_the_page_is_opened_again(
         assert again.locator("textarea").first.input_value() == TEXT
         saved(again)
     assert Response.objects.get().text == TEXT
+
+
+def test_a_tab_that_is_closed_without_a_network_loses_nothing(browser, live_server, book):
+    """A page that is closed sends once more: whether that arrives or not, the text is there."""
+    with window(browser, live_server.url) as opened:
+        page, context = to_questions(opened, book), opened.page.context
+        context.set_offline(True)
+        page.locator("textarea").first.press_sequentially(TEXT)
+        page.wait_for_selector("text=Not saved yet")
+        here = page.url
+        page.close()
+        again = context.new_page()
+        context.set_offline(False)
+        again.goto(here)
+        area = again.locator("textarea").first
+        again.wait_for_function("text => document.querySelector('textarea').value === text", arg=TEXT)
+        area.press("End")
+        area.press_sequentially(" Always.")
+        saved(again)
+    assert Response.objects.get().text == f"{TEXT} Always."
 
 
 def test_no_cookie_is_needed_to_go_on_typing(browser, live_server, book):

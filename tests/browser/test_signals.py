@@ -9,7 +9,7 @@ import pytest
 from annotations.models import COUNTERS, OtherText, Response, Submission
 from tests.annotations.answering.conftest import made_set, published
 from tests.browser import test_every_page as pages
-from tests.browser.test_answering import address, saved, window
+from tests.browser.test_answering import address, dies, saved, window
 
 pytestmark = [
     pytest.mark.browser,
@@ -248,7 +248,7 @@ def test_counts_of_a_text_that_could_not_be_sent_come_back_with_it(browser, live
         here = page.url
         kept = page.evaluate("Object.entries(localStorage)")
         assert any('"keystrokes":3' in value for _, value in kept)
-        page.close()
+        dies(page)
         again = context.new_page()
         context.set_offline(False)
         again.goto(here)
