@@ -184,7 +184,8 @@ def test_a_tab_that_is_closed_without_a_network_loses_nothing(browser, live_serv
         context.set_offline(False)
         again.goto(here)
         area = again.locator("textarea").first
-        again.wait_for_function("text => document.querySelector('textarea').value === text", arg=TEXT)
+        holds = "text => document.querySelector('textarea').value === text"
+        again.wait_for_function(holds, arg=TEXT)
         area.press("End")
         area.press_sequentially(" Always.")
         saved(again)
