@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from annotations.answering import finishing, signals
 from annotations.answering.places import keep_place
@@ -30,7 +31,11 @@ def review(request: HttpRequest, visit: Visit) -> HttpResponse:
         return visit.to(Step(PAGE, unfinished))
     texts = dict(visit.submission.responses.values_list("question_id", "text"))
     pages = [
-        (page, [(one.question, texts.get(one.question_id, "")) for one in page.assignments])
+        (
+            page,
+            [(one.question, texts.get(one.question_id, "")) for one in page.assignments],
+            reverse("worker:page", args=[visit.place, page.number]),
+        )
         for page in visit.way.pages
         if not page.is_practice
     ]

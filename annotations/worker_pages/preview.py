@@ -1,12 +1,12 @@
 """The pages of workers as they will see them, for who may see the set: nothing is stored.
 
-The templates are the workers' own. There is no submission: the order is that of a worker with the
-seed in the address, no place is taken, and what is typed goes nowhere.
+The templates are the workers' own. There is no submission: questions and order are those of the
+first worker with the seed in the address, no place is taken, and what is typed goes nowhere.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -18,11 +18,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotations.answering.finishing import longest
-from annotations.answering.order import Asked, in_order
 from annotations.answering.practice import Told
-from annotations.answering.way import FEEDBACK, PAGE, TEXT, AnswerPage
+from annotations.answering.way import FEEDBACK, PAGE, REVIEW, TEXT
 from annotations.models import (
-    Assignment,
     Collection,
     QuestionSet,
     QuestionSetVersion,
@@ -30,21 +28,65 @@ from annotations.models import (
     rights,
 )
 from annotations.web.scope import visible_or_404
-from annotations.worker_pages.entering import consent_context
+from annotations.worker_pages.entering import UNCOUNTED, consent_context
+from annotations.worker_pages.leaves import BEFORE, CONSENT, Leaf, Leaves, leaves_of
+from annotations.worker_pages.outcomes import outcome
 from annotations.worker_pages.progress import Progress
 from annotations.worker_pages.questions import Field
-from annotations.worker_pages.showing import shown, speaking
+from annotations.worker_pages.showing import not_kept, shown, speaking
 from annotations.worker_pages.visit import ANSWER
 
-CONSENT, BEFORE, THANKS = "consent", "before", "thanks"
+DATA, WITHDRAW = "data", "withdraw"
+ENDS = {
+    "no_consent": "did not agree",
+    "screened_out": "did not pass the practice",
+    "withdrawn": "withdrew",
+    "full": "all places are taken",
+    "paused": "paused",
+    "closed": "closed",
+}
+"""Ends that a preview shows beside the thanks, by the code of the outcome, in a few words."""
+CODE = "PREVIEW"
+"""Stands where workers read the code of their panel: nobody is paid for a preview."""
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
-    """One page of the preview: what it is, and its page of questions where it has one."""
+class Look:
+    """What is looked at: step, order and all else that stands in the address of a preview.
 
-    kind: str
-    page: AnswerPage | None = None
+    `beside` names a page that stands beside the steps: `DATA`, `WITHDRAW` or one of `ENDS`.
+    """
+
+    collection: Collection
+    order: int = 1
+    step: int = 1
+    is_whole: bool = False
+    beside: str = ""
+    said: str = ""
+
+    @property
+    def address(self) -> str:
+        """Where it stands."""
+        version = self.collection.version
+        parts = {
+            "version": version.number,
+            "protocol": self.collection.protocol,
+            "order": self.order,
+            "all": "yes" if self.is_whole else "",
+            "step": self.step,
+            "beside": self.beside,
+            "said": self.said,
+        }
+        there = reverse("admin:editor-preview", args=[version.question_set.public_id])
+        return f"{there}?{urlencode({name: part for name, part in parts.items() if part})}"
+
+    def at(self, step: int) -> Look:
+        """Return a look at another step."""
+        return replace(self, step=step, beside="", said="")
+
+    def aside(self, beside: str, said: str = "") -> Look:
+        """Return a look at a page beside the steps."""
+        return replace(self, beside=beside, said=said)
 
 
 # Nothing is changed by a form, so nobody can be made to change anything.
@@ -58,45 +100,130 @@ def preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if version is None or not version.questions.exists():
         return redirect("admin:editor" if may.edit else "admin:question-set", set_id)
     collection = _collection(version, request.GET.get("protocol", ""))
-    seed = _number(request.GET.get("order", ""), 1)
-    leaves = _leaves(collection, seed)
-    at = min(max(1, _number(request.GET.get("step", ""), 1)), len(leaves))
-    told = request.method == "POST" and at < len(leaves) and leaves[at].kind == FEEDBACK
+    order = _number(request.GET.get("order", ""), 1)
+    is_whole = bool(request.GET.get("all", ""))
+    leaves = leaves_of(collection, order, every_question=is_whole)
+    at = min(max(1, _number(request.GET.get("step", ""), 1)), len(leaves.pages))
+    beside = request.GET.get("beside", "")
+    look = Look(
+        collection,
+        order,
+        at,
+        is_whole,
+        beside if beside in (DATA, WITHDRAW, *ENDS) else "",
+        request.GET.get("said", "")[:9],
+    )
+    is_told = False
     if request.method == "POST":
-        at = min(at + 1, len(leaves))
-        if not told:
-            return redirect(_address(collection, seed, at))
-    banner = {
-        "editor": reverse("admin:editor", args=[set_id]) if may.edit else "",
+        then = _after(request, look, leaves)
+        is_told = leaves.pages[then.step - 1].kind == FEEDBACK and then.step != at
+        if not is_told:
+            return not_kept(redirect(then.address))
+        look = then  # practice is told of what was just typed, which no address holds
+    with speaking(version):
+        context = {"preview": _banner(look, leaves, edits=may.edit)}
+        if look.beside:
+            return _shown_beside(request, look, context)
+        return _shown(request, look, leaves, context)
+
+
+def _after(request: HttpRequest, look: Look, leaves: Leaves) -> Look:
+    """Return what follows a form, as it does for workers."""
+    do = request.POST.get("do", "")
+    leaf = leaves.pages[look.step - 1]
+    if look.beside == WITHDRAW:
+        return look.aside("withdrawn") if "sure" in request.POST else look.aside(WITHDRAW, "unsure")
+    if look.beside == DATA:
+        return look.aside(DATA, "off" if UNCOUNTED in request.POST else "on")
+    if look.beside:
+        return look
+    if leaf.kind == CONSENT and do == "decline":
+        return look.aside("no_consent")
+    if leaf.kind == CONSENT and do == "agree" and "agree" not in request.POST:
+        return replace(look, said="untick")
+    if leaf.kind == PAGE and do == "save":
+        return replace(look, said="saved")
+    if leaf.kind == PAGE and do == "back":
+        return look.at(leaves.page_before(look.step))
+    return look.at(min(look.step + 1, len(leaves.pages)))
+
+
+def _banner(look: Look, leaves: Leaves, *, edits: bool) -> dict[str, Any]:
+    collection, at, total = look.collection, look.step, len(leaves.pages)
+    question_set = collection.version.question_set
+    protocol = Collection.Protocol
+    other = protocol.OPEN if collection.protocol == protocol.RECALL else protocol.RECALL
+    with_other = replace(look.at(1), collection=_collection(collection.version, other))
+    set_id = question_set.public_id
+    return {
+        "editor": reverse("admin:editor", args=[set_id]) if edits else "",
         "set": reverse("admin:question-set", args=[set_id]),
         "at": at,
-        "total": len(leaves),
-        "version": version,
-        "before": _address(collection, seed, at - 1) if at > 1 else "",
-        "after": _address(collection, seed, at + 1) if at < len(leaves) else "",
-        "other_order": _address(collection, seed + 1, at),
+        "total": total,
+        "version": collection.version,
+        "before": look.at(at - 1).address if at > 1 else "",
+        "after": look.at(at + 1).address if at < total else "",
+        "here": look.at(at).address,
+        "beside": look.beside,
+        "is_review": not look.beside and leaves.pages[at - 1].kind == REVIEW,
+        "data": look.aside(DATA).address,
+        "withdraw": look.aside(WITHDRAW).address,
+        "ends": [(words, look.aside(code).address) for code, words in ENDS.items()],
+        "other_order": replace(look.at(at), order=look.order + 1).address,
         "protocol": collection.protocol,
-        "other_protocol": _address(_collection(version, _other(collection)), seed, 1),
+        "other_protocol": with_other.address,
+        "n_graded": leaves.n_graded,
+        "n_all": leaves.n_all,
+        "is_whole": look.is_whole,
+        "whole": replace(look.at(1), is_whole=not look.is_whole).address,
     }
-    with speaking(version):
-        n_pages = sum(leaf.kind == PAGE for leaf in leaves)
-        return _shown(request, collection, leaves[at - 1], n_pages, {"preview": banner})
+
+
+def _shown_beside(request: HttpRequest, look: Look, context: dict[str, Any]) -> HttpResponse:
+    collection = look.collection
+    if look.beside == DATA:
+        context |= {
+            "version": collection.version,
+            "is_uncounted": look.said == "off",
+            "was_set": look.said in ("on", "off"),
+        }
+        return shown(request, "data.html", collection, context)
+    if look.beside == WITHDRAW:
+        context |= {"is_unticked": look.said == "unsure"}
+        return shown(request, "withdraw.html", collection, context)
+    back = {"panel_code": CODE, "way_back": _way_back(collection, look)}
+    return outcome(request, look.beside, collection, status=200, context=context | back)
 
 
 def _shown(
-    request: HttpRequest, collection: Collection, leaf: Leaf, n_pages: int, context: dict[str, Any]
+    request: HttpRequest, look: Look, leaves: Leaves, context: dict[str, Any]
 ) -> HttpResponse:
-    if leaf.kind == CONSENT:
-        return shown(request, "consent.html", collection, context | consent_context(collection))
-    if leaf.kind == THANKS or leaf.page is None:
-        return shown(request, "thanks.html", collection, context | {"code": "PREVIEW"})
-    page = leaf.page
-    progress = Progress(page.number, page.number - 1, n_pages, collection.reservation_minutes)
+    collection, leaf = look.collection, leaves.pages[look.step - 1]
     minutes = max(1, round(collection.reading_seconds / 60))
-    context |= {"page": page, "progress": progress, "reading_minutes": minutes}
+    pages = leaves.asked
+    if leaf.kind == CONSENT:
+        context |= consent_context(collection) | {"is_unticked": look.said == "untick"}
+        context["n_questions"] = leaves.n_graded
+        return shown(request, "consent.html", collection, context)
+    if leaf.kind == REVIEW:
+        context["progress"] = Progress(0, len(pages), len(pages), collection.reservation_minutes)
+        context["pages"] = [
+            (
+                page,
+                [(one.question, "") for one in page.assignments],
+                look.at(leaves.step_of(page)).address,
+            )
+            for page in pages
+            if not page.is_practice
+        ]
+        return shown(request, "review.html", collection, context)
+    if leaf.page is None:
+        context |= {"code": CODE, "way_back": _way_back(collection, look)}
+        return shown(request, "thanks.html", collection, context)
+    context |= _of_page(request, look, leaf, len(pages)) | {"reading_minutes": minutes}
     if leaf.kind == BEFORE:
         return shown(request, "before_text.html", collection, context)
-    passage = page.passage
+    passage = leaf.page.passage
     if passage is not None and passage.image is not None:
         names = [collection.version.question_set.public_id, passage.image.public_id]
         context["picture"] = reverse("admin:image", args=names)
@@ -105,47 +232,39 @@ def _shown(
         context["seconds_left"] = collection.reading_seconds
         return shown(request, "text.html", collection, context)
     if leaf.kind == FEEDBACK:
-        context["told"] = [
+        return shown(request, "feedback.html", collection, context)
+    is_recall = collection.protocol == Collection.Protocol.RECALL
+    context["passage"] = None if is_recall else passage
+    return shown(request, "questions.html", collection, context)
+
+
+def _of_page(request: HttpRequest, look: Look, leaf: Leaf, n_pages: int) -> dict[str, Any]:
+    """Return what a page of questions shows, and the page that tells what was right there."""
+    collection, page = look.collection, leaf.page
+    assert page is not None
+    answered = page.number - (0 if leaf.kind == FEEDBACK else 1)
+    told = []
+    if leaf.kind == FEEDBACK:
+        told = [
             Told(one.question, text, one.question.accepts(text))
             for one in page.assignments
             for text in (request.POST.get(f"{ANSWER}{one.question.public_id}", ""),)
         ]
-        return shown(request, "feedback.html", collection, context)
-    is_recall = collection.protocol == Collection.Protocol.RECALL
-    context |= {
-        "passage": None if is_recall else passage,
+    return {
+        "page": page,
+        "progress": Progress(page.number, answered, n_pages, collection.reservation_minutes),
         "fields": [
             Field(one, number, longest(collection, one.question))
             for number, one in enumerate(page.assignments, 1)
         ],
+        "told": told,
+        "was_saved": look.said == "saved",
     }
-    return shown(request, "questions.html", collection, context)
 
 
-def _leaves(collection: Collection, seed: int) -> list[Leaf]:
-    """Return all pages that a worker comes to who gets every question."""
-    rows = collection.version.questions.select_related("passage__image")
-    questions = {one.pk: one for one in rows.defer("passage__image__content").order_by("position")}
-    asked = [Asked(one.pk, one.passage_id, one.role) for one in questions.values()]
-    graded = [one for one in asked if questions[one.pk].is_graded]
-    others = [one for one in asked if not questions[one.pk].is_graded]
-    pages: dict[int, AnswerPage] = {}
-    for place in in_order(graded, others, seed):
-        one = Assignment(
-            question=questions[place.question], position=place.position, page=place.page
-        )
-        pages.setdefault(place.page, AnswerPage(place.page, [])).assignments.append(one)
-    is_recall = collection.protocol == Collection.Protocol.RECALL
-    leaves = [Leaf(CONSENT)]
-    read: set[int] = set()
-    for page in pages.values():
-        if is_recall and page.passage is not None and page.passage.pk not in read:
-            read.add(page.passage.pk)
-            leaves += [Leaf(BEFORE, page), Leaf(TEXT, page)]
-        leaves.append(Leaf(PAGE, page))
-        if page.is_practice:
-            leaves.append(Leaf(FEEDBACK, page))
-    return [*leaves, Leaf(THANKS)]
+def _way_back(collection: Collection, look: Look) -> str:
+    """Return where the button to the panel leads here: nowhere else, for nobody is to be paid."""
+    return look.at(look.step).address if collection.return_url else ""
 
 
 def _collection(version: QuestionSetVersion, protocol: str) -> Collection:
@@ -167,18 +286,6 @@ def _version(question_set: QuestionSet, number: str) -> QuestionSetVersion | Non
     if found is None:
         raise Http404
     return found
-
-
-def _address(collection: Collection, seed: int, step: int) -> str:
-    version = collection.version
-    said = {"version": version.number, "protocol": collection.protocol, "order": seed, "step": step}
-    there = reverse("admin:editor-preview", args=[version.question_set.public_id])
-    return f"{there}?{urlencode(said)}"
-
-
-def _other(collection: Collection) -> str:
-    protocol = Collection.Protocol
-    return protocol.OPEN if collection.protocol == protocol.RECALL else protocol.RECALL
 
 
 def _number(text: str, otherwise: int) -> int:

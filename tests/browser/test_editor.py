@@ -109,8 +109,10 @@ def test_a_set_is_written_moved_and_published_by_the_keyboard_and_by_dragging(
         page.wait_for_selector("text=Ready to publish")
         window.check("outline")
         preview = reverse("admin:editor-preview", args=[rivers.public_id])
-        for step in range(1, 8):
+        for step in range(1, 9):
             window.look(f"preview {step}", f"{preview}?step={step}")
+        for beside in ("data", "withdraw", "no_consent"):
+            window.look(f"preview {beside}", f"{preview}?step=4&beside={beside}")
         window.look("outline again", editor)
         assert shown(page) == [["q1", "q2", "q3"], ["q4"]]
 

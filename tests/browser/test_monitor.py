@@ -64,6 +64,37 @@ def test_figures_change_without_a_reload_while_somebody_answers(
         assert "\n".join(opened.found) == ""
 
 
+def test_the_link_is_copied_by_a_button_and_selected_where_the_browser_forbids_it(
+    browser, client, live_server, made
+):
+    with pages.signed_in(browser, client, live_server.url, "rana", "narrow-dark") as opened:
+        page = opened.page
+        opened.look("open", address(made))
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        button = page.get_by_role("button", name="Copy the link", exact=True)
+        said = page.locator("[data-copy]", has=button).get_by_role("status")
+        button.focus()
+        page.keyboard.press("Enter")
+        said.get_by_text("Copied", exact=True).wait_for()
+        assert page.evaluate("navigator.clipboard.readText()") == made.link
+        opened.check("copied")
+        # Nobody may write to the clipboard, and the old way is gone as well.
+        page.evaluate(
+            "navigator.clipboard.writeText = () => Promise.reject(new Error('denied'));"
+            "document.execCommand = () => false"
+        )
+        prolific = page.get_by_role("button", name="Copy the study's address for Prolific")
+        prolific.focus()
+        page.keyboard.press("Space")
+        page.get_by_text("Selected: press Ctrl+C to copy").wait_for()
+        assert page.evaluate("getSelection().toString()") == (
+            f"{made.link}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&STUDY_ID={{{{%STUDY_ID%}}}}"
+            "&SESSION_ID={{%SESSION_ID%}}"
+        )
+        opened.check("selected")
+        assert "\n".join(opened.found) == ""
+
+
 def test_without_a_network_the_page_says_so_and_goes_on_when_it_is_back(
     browser, client, live_server, made
 ):
