@@ -1,4 +1,7 @@
-"""What was archived, deleted, undone and erased, and by whom: it outlives what it is about."""
+"""What was archived, deleted, undone, erased and accepted at once, and by whom.
+
+It outlives what it is about.
+"""
 
 from django.conf import settings
 from django.db import models
@@ -27,6 +30,8 @@ class AuditEntry(AppendOnly):
         UNDONE = "undone", "undone"
         ERASE = "erase", "erasure asked for"
         ERASED = "erased", "erased"
+        ACCEPT = "accept", "people accepted at once"
+        ACCEPT_OFF = "accept_off", "accepting at once taken back"
 
     access = Access(owner="owner", people="done_by")
 
@@ -50,7 +55,7 @@ class AuditEntry(AppendOnly):
                 condition=Q(
                     action__in=[
                         "archive", "restore", "delete", "deleted", "undo", "undone", "erase",
-                        "erased",
+                        "erased", "accept", "accept_off",
                     ]
                 ),
                 name="audit_action_is_known",

@@ -21,7 +21,8 @@ class WorkerVerdict(AppendOnly):
 
     `category` is a code of `evaluation.words.triage`, `reason` somebody's own words. `rejects`
     says that the work is refused on the panel as well. `applied_in` are the runs that were made
-    without the worker because of this row.
+    without the worker because of this row. `together` is the same id on all rows that were added
+    by one press, and on those that took them back by one; None where a worker was looked at alone.
     """
 
     class Kind(models.TextChoices):
@@ -46,6 +47,7 @@ class WorkerVerdict(AppendOnly):
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="worker_verdicts"
     )
+    together = models.UUIDField(null=True, blank=True, editable=False)
     applied_in = models.ManyToManyField(Run, related_name="applied_verdicts", blank=True)
 
     class Meta:

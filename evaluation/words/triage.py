@@ -186,6 +186,28 @@ def _thin(of: Mapping[str, Any]) -> str:
     )
 
 
+def _rest(of: Mapping[str, Any]) -> str:
+    n, named, again = of["n"], of["named"], of["again"]
+    parts = []
+    if n:
+        parts.append(f"{counted(n, 'person')} of whom nobody decided would be accepted")
+    elif named or again:
+        parts.append("Nobody else is undecided")
+    else:
+        return f"Everybody is decided ({_number(of['decided'])})."
+    if named and of["with_alarms"]:
+        parts.append(f"{_number(named)} of them although an alarm or a notice names them")
+    elif named:
+        parts.append(f"{_number(named)} named by an alarm or a notice {_stay(named)} open")
+    if again:
+        parts.append(f"{_number(again)} to be looked at again {_stay(again)} open")
+    return f"{'; '.join(parts)}."
+
+
+def _stay(n: int) -> str:
+    return "stays" if n == 1 else "stay"
+
+
 TRIAGE: Mapping[str, Sentence] = {
     "triage.standing": _standing,
     "triage.nothing": "No alarm and no notice names this person.",
@@ -193,6 +215,7 @@ TRIAGE: Mapping[str, Sentence] = {
     "triage.times": _times,
     "triage.without": _without,
     "triage.thin": _thin,
+    "triage.rest": _rest,
     "order.unknown": "times not known",
     "order.before": "this answer was there first",
     "order.earlier": "this answer was sent first",

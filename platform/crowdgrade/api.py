@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.urls import include, path, re_path
 from rest_framework.routers import SimpleRouter
 
@@ -13,6 +15,7 @@ from annotations.api.questions import QuestionViewSet
 from annotations.api.taking_part import TakingPartViewSet
 from annotations.api.writing import WritingViewSet
 from crowdgrade.rest.views import DocsView, NowhereView, ProblemView, RootView, SchemaView
+from evaluation.api.accepting import AcceptingViewSet
 from evaluation.api.alarms import AlarmViewSet
 from evaluation.api.audit import AuditViewSet
 from evaluation.api.comparing import ComparingViewSet
@@ -82,11 +85,13 @@ RESULTS = (
     ("tables/<slug:name>/", TableViewSet, "table", "table"),
 )
 
-TRIAGE: tuple[tuple[str, dict[str, str], str], ...] = (
-    ("", {"get": "queue"}, ""),
-    ("apply/", {"get": "preview", "post": "apply"}, "-apply"),
-    ("<uuid:worker>/", {"get": "worker", "post": "decide"}, "-worker"),
-    ("<uuid:worker>/undo/", {"post": "undo"}, "-undo"),
+TRIAGE: tuple[tuple[str, Any, dict[str, str], str], ...] = (
+    ("", TriageViewSet, {"get": "queue"}, ""),
+    ("apply/", TriageViewSet, {"get": "preview", "post": "apply"}, "-apply"),
+    ("accept/", AcceptingViewSet, {"get": "rest", "post": "accept"}, "-accept"),
+    ("accept/<uuid:together>/undo/", AcceptingViewSet, {"post": "take_back"}, "-accept-undo"),
+    ("<uuid:worker>/", TriageViewSet, {"get": "worker", "post": "decide"}, "-worker"),
+    ("<uuid:worker>/undo/", TriageViewSet, {"post": "undo"}, "-undo"),
 )
 
 EXPORTS = ("answers", "model-answers", "questions", "passages")
@@ -234,10 +239,10 @@ version_1 = [
     *(
         path(
             f"runs/<uuid:run_id>/results/triage/{end}",
-            TriageViewSet.as_view(methods),  # type: ignore[arg-type]
+            view.as_view(methods),
             name=f"results-triage{name}",
         )
-        for end, methods, name in TRIAGE
+        for end, view, methods, name in TRIAGE
     ),
     path(f"{OF_SET}/judging/", JudgingViewSet.as_view({"get": "queues"}), name="judging"),
     path(

@@ -77,3 +77,38 @@ def test_a_run_without_the_excluded_is_started(of):
     assert made.status_code == 202
     assert made.json()["name"] == "without"
     assert len(made.json()["parameters"]["exclude_workers"]) == 1
+
+
+def test_everybody_else_is_accepted_and_taken_back_as_one(of):
+    rana, triage, worker = of
+    rana.post(f"{triage}{worker.public_id}/", {"verdict": "exclude", "category": "copied"})
+    rest = rana.get(f"{triage}accept/?alarms=true").json()
+    assert (rest["n"], rest["n_decided"], rest["accepted"]) == (2, 1, [])
+    body = {"alarms": True, "seen": rest["seen"]}
+    done = rana.post(f"{triage}accept/", body)
+    assert done.status_code == 201
+    assert (done.json()["n"], done.json()["by"]) == (2, "rana")
+    assert rana.post(f"{triage}accept/", body).json() == done.json()  # once more
+    rest = rana.get(f"{triage}accept/?alarms=true").json()
+    assert (rest["n"], rest["accepted"]) == (0, [done.json()])
+    undo = f"{triage}accept/{done.json()['id']}/undo/"
+    assert rana.post(undo).json() == {"n": 2, "n_otherwise": 0}
+    assert rana.post(undo).status_code == 409
+    assert rana.get(f"{triage}?who=everybody").json()["n_open"] == 2
+
+
+def test_nobody_is_accepted_who_was_not_shown(of):
+    rana, triage, worker = of
+    assert rana.post(f"{triage}accept/", {"alarms": True}).status_code == 400  # without `seen`
+    rest = rana.get(f"{triage}accept/?alarms=true").json()
+    rana.post(f"{triage}{worker.public_id}/", {"verdict": "look"})
+    late = rana.post(f"{triage}accept/", {"alarms": True, "seen": rest["seen"]})
+    assert late.status_code == 409
+    now = rana.get(f"{triage}accept/?alarms=true").json()
+    assert late.json()["newest"] == now["seen"]
+    assert not WorkerVerdict.objects.filter(kind="accept").exists()
+    rana.post(f"{triage}accept/", {"alarms": True, "seen": now["seen"]})
+    assert rana.post(f"{triage}accept/", {"seen": rest["seen"]}).json()["detail"] == (
+        "There is nobody left to accept."
+    )
+    assert rana.get(f"{triage}accept/?who=burn").status_code == 400

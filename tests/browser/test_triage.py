@@ -2,8 +2,10 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.urls import reverse
 
+from annotations import guards
 from evaluation.models import Run, WorkerVerdict
 from evaluation.triaging import decide, excluded
 from tests.browser import test_every_page as pages
@@ -11,6 +13,13 @@ from tests.browser.working import work_away
 
 pytestmark = pages.pytestmark
 browser, world = pages.browser, pages.world
+
+
+@pytest.fixture(autouse=True)
+def audit_goes(transactional_db):
+    """Who accepted whom at once stands in the audit, which nothing else may empty."""
+    yield
+    guards.remove(connection)
 
 
 def heading(page):
@@ -58,6 +67,24 @@ def test_a_queue_is_worked_off_by_keys_and_leads_to_a_run_without_the_excluded(
         page.keyboard.press("l")
         page.wait_for_selector(f"text={third}: Look again.")
         window.look("the queue with decisions", start)
+        page.click("text=Accept everybody else…")
+        page.wait_for_selector("h2:has-text('Left out, and still open')")
+        assert third in page.locator("section:has(#left)").inner_text()
+        page.click("summary:has-text('by name')")
+        window.check("who would be accepted")
+        page.click("button:text-matches('^Accept [0-9]+ people$')")
+        page.wait_for_selector("h2:text-is('Accepted at once')")
+        window.check("accepted at once")
+        n_accepted = WorkerVerdict.objects.filter(kind="accept", together__isnull=False).count()
+        assert n_accepted > 2
+        # Who is excluded and not rejected is paid.
+        assert f"{n_accepted + 1} to approve" in page.locator("#files").inner_text()
+        page.click("button:has-text('Take back')")
+        page.wait_for_selector(f"text=Taken back: {n_accepted} people accepted at once.")
+        window.check("taken back")
+        page.click("text=Accept everybody else…")
+        page.click("button:text-matches('^Accept [0-9]+ people$')")
+        page.wait_for_selector("h2:text-is('Accepted at once')")
         page.click("text=Grade without the excluded")
         page.wait_for_selector("text=Start the run")
         window.check("what will happen")

@@ -15,6 +15,7 @@ from annotations.answering.places import reserve
 from annotations.exchange.presets import Mapping
 from annotations.models import Collection, Import, Upload, WorkerNote, WritingProject
 from crowdgrade.models.tokens import make_token
+from evaluation import triaging
 from evaluation.flow.asking.prompts import TEMPLATES, Prompt
 from evaluation.models import (
     Alarm,
@@ -133,6 +134,15 @@ def _model_note(of: Any) -> Any:
     return note.public_id
 
 
+def _together(of: Any) -> Any:
+    """What one press accepted, so that it can be taken back; made anew where it was."""
+    found = triaging.accepted_together(of.run)
+    if found:
+        return found[0].id
+    workers = of.run.worker_grades.values_list("worker__public_id", flat=True)
+    return triaging.accept_together(of.run, list(workers), of.owner)
+
+
 def _staged(of: Any) -> str:
     upload = Upload(
         owner=of.owner,
@@ -174,6 +184,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "model_answer_id": lambda of: of.version.questions.first().llm_responses.first().public_id,
     "run": lambda of: of.run.public_id,
     "worker": lambda of: of.version.submissions.first().worker.public_id,
+    "together": _together,
     "question": lambda of: of.version.questions.first().public_id,
     "team_id": lambda of: of.team.public_id,
     "membership_id": lambda of: of.team.memberships.first().public_id,

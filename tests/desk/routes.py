@@ -285,6 +285,8 @@ ROUTES: dict[str, Route] = {
     "admin:results-triage": get(ANSWERS),
     "admin:results-triage-worker": get(ANSWERS) | post(EDITS_ANSWERS),
     "admin:results-triage-apply": get(ANSWERS) | post(EDITS_ANSWERS),
+    "admin:results-triage-accept": get(ANSWERS) | post(EDITS_ANSWERS),
+    "admin:results-triage-accept-undo": post(EDITS_ANSWERS),
     "admin:results-triage-file": get(
         ANSWERS, name=["mturk", "prolific-approve", "prolific-reject", "decisions"]
     ),
@@ -402,6 +404,8 @@ ROUTES: dict[str, Route] = {
     "api:results-consensus": get(ANSWERS),
     "api:results-triage": get(ANSWERS),
     "api:results-triage-apply": get(ANSWERS) | post(EDITS_ANSWERS),
+    "api:results-triage-accept": get(ANSWERS) | post(EDITS_ANSWERS),
+    "api:results-triage-accept-undo": post(EDITS_ANSWERS),
     "api:results-triage-worker": get(ANSWERS) | post(EDITS_ANSWERS),
     "api:results-triage-undo": post(EDITS_ANSWERS),
     "api:results-alarms": get(ANSWERS),

@@ -21,7 +21,10 @@ from evaluation.words.triage import OWN, REASONS, told_to_worker
 SETTLED = ("approved", "rejected")
 # What a survey's file calls the id of a submission on Prolific.
 SUBMISSION = ("Submission id", "submission_id", "SESSION_ID", "Session id", "session_id")
-DECISIONS = ("worker", "panel", "decision", "category", "reason", "rejected", "by", "at")
+DECISIONS = (
+    *("worker", "panel", "decision", "category", "reason", "rejected", "by", "at"),
+    "with_others",
+)
 MTURK_COLUMNS = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "Approve", "Reject")
 MARKED = MTURK_COLUMNS[-2:]
 MTURK_LEAST = ("WorkerId", "Approve", "Reject")
@@ -275,4 +278,5 @@ def _decision(person: _Person) -> tuple[object, ...]:
         "true" if verdict.rejects else "false",
         verdict.by,
         verdict.at.isoformat(timespec="seconds"),
+        "true" if verdict.together else "false",
     )

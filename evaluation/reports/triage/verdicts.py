@@ -15,7 +15,7 @@ from evaluation.words.triage import OWN, REASONS
 
 COLUMNS = (
     *("public_id", "worker__public_id", "kind", "category", "reason", "rejects"),
-    *("decided_by__username", "created_at"),
+    *("decided_by__username", "created_at", "together"),
 )
 
 
@@ -33,6 +33,7 @@ class Decided:
     ----------
     kind : accept, look, exclude; undo for what was taken back. category : a code of the reason.
     rejects : whether the work is refused on the panel as well.
+    together : the same of all that were decided by one press; None for one who was looked at alone.
     """
 
     id: UUID
@@ -43,6 +44,7 @@ class Decided:
     rejects: bool
     by: str
     at: datetime
+    together: UUID | None = None
 
     @property
     def word(self) -> str:

@@ -32,6 +32,7 @@ from evaluation.triaging import (
     DecidedMeanwhileError,
     NothingToTakeBackError,
     VerdictError,
+    accepted_together,
     decide,
     last_of,
     take_back,
@@ -43,6 +44,8 @@ SHOW = {"all": "all", "open": "who waits for a decision", "decided": "who is dec
 WHO = ("look", "everybody")
 # Workers on one page of the queue.
 ROWS = 50
+# Presses that accepted many at once, on the page of the queue.
+TOGETHER = 5
 MOST = 10_000_000
 LONGEST_BACK = 2000
 
@@ -94,6 +97,8 @@ def triage(request: HttpRequest, run: Run) -> Context:
         "may": rights(request.user, run.version.question_set).edit,
         "n_excluded": len(excluded),
         "n_decided": len(queue.verdicts),
+        "n_undecided": queue.n_all - len(queue.verdicts),
+        "together": accepted_together(run)[:TOGETHER],
         "files": PanelFiles(run) if queue.verdicts else None,
         "made": Run.objects.filter(applied_verdicts__run=run).distinct().order_by("-pk")[:10],
     }

@@ -20,6 +20,7 @@ from evaluation.site.results.replies import compared, texts
 from evaluation.site.results.run import results
 from evaluation.site.results.summary import summary
 from evaluation.site.results.triage import triage, triage_worker
+from evaluation.site.results.triage_accept import triage_accept, triage_accept_undo
 from evaluation.site.results.triage_apply import triage_apply, triage_file
 from evaluation.site.results.trust import trust
 from evaluation.site.results.views import answers, model, views
@@ -50,6 +51,12 @@ urlpatterns = [
     path(f"{RUN}alarms/no-<int:place>/", alarm, name="results-alarm"),
     path(f"{RUN}triage/", triage, name="results-triage"),
     path(f"{RUN}triage/apply/", triage_apply, name="results-triage-apply"),
+    path(f"{RUN}triage/accept/", triage_accept, name="results-triage-accept"),
+    path(
+        f"{RUN}triage/accept/<uuid:together>/undo/",
+        triage_accept_undo,
+        name="results-triage-accept-undo",
+    ),
     path(f"{RUN}triage/files/<slug:name>/", triage_file, name="results-triage-file"),
     path(f"{RUN}triage/<uuid:worker>/", triage_worker, name="results-triage-worker"),
     path(f"{RUN}anchors/", anchors, name="results-anchors"),

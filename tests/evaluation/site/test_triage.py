@@ -237,3 +237,99 @@ def test_the_pages_take_a_constant_number_of_queries(
         site.get(queue_link(run))
     with django_assert_max_num_queries(36):
         site.get(at(run, "w001"))
+
+
+def accept_link(run, **query):
+    link = reverse("admin:results-triage-accept", kwargs={"run": run.public_id})
+    return link + ("?" + "&".join(f"{key}={value}" for key, value in query.items()))
+
+
+def confirmed(site, run, **query):
+    """What the page of everybody else would post."""
+    page = site.get(accept_link(run, **query)).content.decode()
+    return {
+        name: re.search(rf'type="hidden" name="{name}" value="([^"]*)"', page)[1]
+        for name in ("who", "alarms", "seen")
+    }
+
+
+def test_everybody_else_is_accepted_after_it_is_said_how_many_and_who_is_not(site, copied):
+    site.post(at(copied, "w019"), {"do": "look"})
+    queue = site.get(queue_link(copied)).content.decode()
+    assert "Accept everybody else…" in queue
+    page = site.get(accept_link(copied)).content.decode()
+    said = (
+        "17 people of whom nobody decided would be accepted; 2 named by an alarm or a notice stay "
+        "open; 1 to be looked at again stays open."
+    )
+    assert said in page
+    left = page[page.index("Left out, and still open") : page.index("Accepted by this")]
+    for name in ("w001", "w002", "w019"):
+        assert f"<bdi>{name}</bdi>" in left
+    assert "Accept 17 people</button>" in page
+    assert not WorkerVerdict.objects.filter(kind="accept").exists()
+    answer = site.post(accept_link(copied), confirmed(site, copied))
+    assert answer.headers["Location"] == queue_link(copied)
+    assert WorkerVerdict.objects.filter(kind="accept").count() == 17
+    page = site.get(queue_link(copied)).content.decode()
+    assert "17 people accepted." in page
+    assert "17 to approve, 0 to reject." in page
+    assert "1 to look at again, 2 of whom nobody decided." in page
+    undo = re.search(r'action="([^"]+/undo/)"', page)[1]
+    assert site.post(undo).headers["Location"] == queue_link(copied)
+    page = site.get(queue_link(copied)).content.decode()
+    assert "Taken back: 17 people accepted at once." in page
+    assert "Take back 17" not in page
+    site.post(undo)  # the button of a page that was open
+    assert "That is taken back already." in site.get(queue_link(copied)).content.decode()
+
+
+def test_those_of_the_filter_are_accepted_and_alarms_only_on_wish(site, copied):
+    queue = site.get(queue_link(copied)).content.decode()
+    assert accept_link(copied, who="look") in queue
+    chosen = {"who": "look", "alarms": "true"}
+    page = site.get(accept_link(copied, **chosen)).content.decode()
+    assert "6 people of whom nobody decided would be accepted" in page
+    assert "Accept them at once only if somebody has looked at what it says." in page
+    site.post(accept_link(copied), confirmed(site, copied, **chosen))
+    page = site.get(queue_link(copied)).content.decode()
+    assert "Everybody worth looking at is decided." in page
+    assert "14 of whom nobody decided" in page
+
+
+def test_a_list_that_moved_is_shown_anew_and_nobody_is_accepted(site, copied):
+    posted = confirmed(site, copied)
+    tara = User.objects.create(username="tara", is_staff=True)
+    decide(copied, worker_of(copied, "w005"), tara, "exclude", "copied")
+    answer = site.post(accept_link(copied), posted)
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert "nobody was accepted. Below is who it would be now" in page
+    assert "Accept 17 people</button>" in page
+    assert not WorkerVerdict.objects.filter(kind="accept").exists()
+
+
+def test_where_nobody_is_left_the_page_says_so(site, copied):
+    posted = confirmed(site, copied)
+    site.post(accept_link(copied), posted)
+    assert site.post(accept_link(copied), posted).status_code == 302  # a second press
+    page = site.get(accept_link(copied)).content.decode()
+    assert "Nobody is left to accept at once." in page
+    answer = site.post(accept_link(copied), {**posted, "seen": ""})
+    assert answer.status_code == 409
+    assert "There is nobody left whom this could accept." in answer.content.decode()
+    # Two whom an alarm names are open, so that the way stays open, too.
+    assert "Accept everybody else…" in site.get(queue_link(copied)).content.decode()
+    assert site.get(accept_link(copied, who="burn")).status_code == 404
+    assert site.post(accept_link(copied), {"who": "burn"}).status_code == 404
+
+
+def test_who_may_only_read_accepts_nobody(client, copied):
+    vera = User.objects.create(username="vera", is_staff=True)
+    Share.objects.create(question_set=copied.version.question_set, user=vera, role="viewer")
+    client.force_login(vera)
+    page = client.get(accept_link(copied)).content.decode()
+    assert "would be accepted" in page
+    assert "Accept 18 people</button>" not in page
+    assert client.post(accept_link(copied), {"seen": "x"}).status_code == 403
+    assert "Accept everybody else" not in client.get(queue_link(copied)).content.decode()

@@ -10,9 +10,11 @@ from annotations.exchange.importing import import_mturk
 from annotations.exchange.reading.source import bytes_source
 from annotations.models import QuestionSet, Response, Worker
 from evaluation.background import runs
+from evaluation.background.accepting import accept_rest
 from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
 from evaluation.reports.triage.files import PanelFiles
+from evaluation.reports.triage.rest import rest_of
 from evaluation.triaging import decide
 from evaluation.words.triage import CLOSING, REASONS, told_to_worker
 from tests.annotations import world as people
@@ -130,6 +132,37 @@ def test_a_batch_is_given_back_whole_with_two_cells_filled(rana, client, monkeyp
     assert f"?batch={batch.public_id}" in page
     nobody = client.get(address, {"batch": run.public_id})
     assert nobody.status_code == 404
+
+
+def test_one_press_fills_approve_of_all_others_in_the_whole_batch(rana, monkeypatch):
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    run = of_mturk(rana)
+    decide(run, worker("W3"), rana, "exclude", "low_effort", "=One word each", rejects=True)
+    seen = rest_of(run, with_alarms=True).seen
+    accept_rest(run, rana, seen, with_alarms=True)
+    (batch,) = PanelFiles(run).batches
+    rows = list(PanelFiles(run).batch(batch.public_id).rows)
+    assert [row[-2:] for row in rows[:4]] == [
+        ("x", ""),
+        ("", ""),  # W2 was approved before
+        ("", told()),
+        ("x", ""),  # and not one cell too few: nobody had decided of W4
+    ]
+    assert PanelFiles(run).n_undecided == 0
+
+
+def test_one_press_brings_all_others_into_prolific_s_list(run):
+    accept_rest(run, run.owner, rest_of(run).seen)
+    # w003 is rejected, w004 is to be looked at again.
+    assert list(PanelFiles(run).prolific_approved()) == ["w001", "w002", "w005"]
+    rows = PanelFiles(run).decisions()
+    told_of = {row[0]: row[-1] for row in rows.rows}
+    assert rows.header[-1] == "with_others"
+    assert told_of == {
+        **dict.fromkeys(("w001", "w002", "w003", "w004"), "false"),
+        "w005": "true",
+    }
 
 
 def test_a_batch_that_was_downloaded_again_takes_the_place_of_the_first(rana, monkeypatch):
