@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Any
 from uuid import UUID
 
@@ -12,14 +13,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Reply
 
 from annotations.exchange import read_answers
-from annotations.exchange.importing import import_answers
+from annotations.exchange.importing.answers import make_ready, stage_answers, store_staged
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.models import COUNTERS, QuestionSet, Response
 from annotations.web.paging import OLDEST
 from annotations.web.query import public_id
 from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, options_of
 from annotations.web.rest.examples import ANSWER_ROWS, REPORT_OF_ANSWERS
-from annotations.web.rest.once import repeatable
+from annotations.web.rest.once import repeatable_after_reading
 from annotations.web.rest.paging import page_body, page_of
 from annotations.web.rest.serializers import Excerpt, with_excerpt
 from annotations.web.rest.uploads import bulk_schema
@@ -149,14 +150,21 @@ class AnswerViewSet(BulkViewSet):
         found = visible_or_404(request, _joined(rows), answer_id)
         return Reply(AnswerSerializer(found).data)
 
-    @repeatable
-    def create(self, request: Request, set_id: Any) -> Reply:
+    @repeatable_after_reading
+    def create(self, request: Request, set_id: Any) -> Generator[None, None, Reply]:
         """Take rows in."""
-        question_set = editable(request, QuestionSet.objects.all(), set_id)
-        options = options_of(request, AnswerOptionsSerializer)
-        options["duplicates"] = Duplicates(options["duplicates"])
-        options["imported_by"] = user_id(request)
-        return self.taken_in(import_answers, question_set, options)
+        into = editable(request, QuestionSet.objects.all(), set_id)
+        storing = options_of(request, AnswerOptionsSerializer)
+        reading = {"panel": storing.pop("panel"), "duplicates": storing.pop("duplicates")}
+        reading["duplicates"] = Duplicates(reading["duplicates"])
+        storing["imported_by"] = user_id(request)
+        with self.telling_rows(), stage_answers(self.source(), **reading) as stage:
+            dry_run = storing.pop("dry_run")
+            if not dry_run:
+                make_ready(into, stage, **storing)
+            yield
+            report = store_staged(into, stage, dry_run=dry_run, **storing)
+        return self.answer(into, report)
 
 
 def _joined(rows: QuerySet[Response]) -> QuerySet[Response]:

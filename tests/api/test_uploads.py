@@ -7,8 +7,9 @@ from io import BytesIO
 
 import pytest
 
+from annotations.api import answers
 from annotations.exchange.importing import import_answers
-from annotations.models import Membership, Question, QuestionSet, Response, Team
+from annotations.models import IdempotentRequest, Membership, Question, QuestionSet, Response, Team
 from annotations.web.rest.bulk import LinesParser
 from evaluation.models import LLMResponse
 from tests.api.conftest import problem
@@ -173,6 +174,27 @@ def test_what_failed_leaves_no_key(asking, address):
             f"{address}answers/", lines, kind="application/x-ndjson", idempotency_key="l"
         )
         assert sent.json()["n_new"] == 1
+
+
+def test_rows_are_read_and_compared_before_the_key_is_stored(asking, address, monkeypatch):
+    """Key and answers are one transaction, in which nobody waits for the reading."""
+    stored, made_ready = [], answers.make_ready
+
+    def make_ready(*arguments, **options):
+        stored.append(IdempotentRequest.objects.count())
+        made_ready(*arguments, **options)
+
+    monkeypatch.setattr(answers, "make_ready", make_ready)
+    asking.post(f"{address}answers/", {"rows": ANSWERS}, idempotency_key="k")
+    assert (stored, IdempotentRequest.objects.count(), Response.objects.count()) == ([0], 1, 4)
+    # What was stored is another text by now: the answer to the same request stays what it was.
+    Response.objects.update(text="edited")
+    again = asking.post(f"{address}answers/", {"rows": ANSWERS}, idempotency_key="k")
+    assert (again.json()["n_new"], again.headers["Idempotency-Replayed"]) == (4, "true")
+    problem(
+        asking.post(f"{address}answers/", {"rows": ANSWERS}, idempotency_key="l"), 400, "bad-rows"
+    )
+    assert (stored, IdempotentRequest.objects.count()) == ([0, 1], 1)
 
 
 def test_a_draft_is_changed_and_a_published_version_is_not(asking, address):

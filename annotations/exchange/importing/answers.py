@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
+from django.db.models import Max
 from django.utils import timezone
 
 from annotations.exchange.header import ColumnNames
+from annotations.exchange.importing.comparing import (
+    compare,
+    refuse_erased,
+    signals_of,
+    time_of,
+)
 from annotations.exchange.importing.report import ImportReport
-from annotations.exchange.importing.rows import add_rows
+from annotations.exchange.importing.rows import RowsAhead, add_rows, has_one_writer
 from annotations.exchange.importing.stage import Stage, StagedAnswer, extra_values
 from annotations.exchange.importing.target import (
     BATCH,
@@ -21,12 +25,11 @@ from annotations.exchange.importing.target import (
     add_questions,
     chunks,
     questions_of,
-    quoted,
     storing,
     target_of,
 )
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import DEFAULT_COLUMNS, AnswerRows, same_text
+from annotations.exchange.reading.answers import DEFAULT_COLUMNS, AnswerRows
 from annotations.exchange.reading.duplicates import Duplicates, note_of
 from annotations.exchange.reading.questions import LONGEST
 from annotations.exchange.reading.source import Readable
@@ -42,13 +45,6 @@ from annotations.models import (
 )
 
 LONGEST_ID = LONGEST["question"]
-NOT_COUNTED = (None,) * len(COUNTERS)
-
-NOT_OVERWRITTEN = "Stored answers are not overwritten: correct the row or leave it out."
-REFLAG = (
-    "Import it with “Update which answers were rejected” to store the flags of the file.",
-    "Import it with --update-flags to store the flags of the file.",
-)
 
 
 def import_answers(
@@ -115,22 +111,72 @@ def store_staged(
     imported_by: int | None = None,
 ) -> ImportReport:
     """Add the answers of a file that was read; as `import_answers`."""
+    options: dict[str, Any] = {
+        "version": version,
+        "create_questions": create_questions,
+        "update_flags": update_flags,
+        "imported_by": imported_by,
+    }
+    if not dry_run:
+        make_ready(question_set, stage, **options)
+    return _stored(question_set, stage, dry_run=dry_run, **options)
+
+
+def make_ready(question_set: QuestionSet, stage: Stage, **options: Any) -> None:
+    """Do of `store_staged`, which takes the same options, what keeps nobody waiting.
+
+    It does so itself; whoever calls it inside a transaction calls this before.
+    """
+    look_ahead(stage, lambda: _stored(question_set, stage, dry_run=True, **options))
+
+
+def _stored(
+    question_set: QuestionSet,
+    stage: Stage,
+    *,
+    dry_run: bool,
+    version: int | None = None,
+    create_questions: bool = False,
+    **options: Any,
+) -> ImportReport:
+    name = stage.file.name
     with storing(dry_run):
-        target = target_of(question_set, version, stage.file.name, dry_run=dry_run)
+        target = target_of(question_set, version, name, dry_run=dry_run)
         fresh: list[str] = []
         if create_questions:
-            fresh = add_questions(target, list(stage.questions), stage.file.name, dry_run=dry_run)
-        report = store_answers(
-            stage,
-            target,
-            update_flags=update_flags,
-            fresh=fresh,
-            imported_by=imported_by,
-            dry_run=dry_run,
-        )
+            fresh = add_questions(target, list(stage.questions), name, dry_run=dry_run)
+        report = store_answers(stage, target, fresh=fresh, dry_run=dry_run, **options)
     report.created["questions"] = len(fresh)
     report.notes.extend(stage.file.notes)
     return report
+
+
+def look_ahead(stage: Stage, try_it: Callable[[], object] | None) -> None:
+    """Do what storing answers needs no lock for, where a lock would keep everybody out.
+
+    `try_it` is a dry run of storing them: whatever is wrong is told before anybody has to wait,
+    and what it compared with stored answers is not compared again. None if it can be tried only
+    inside the transaction. Then the rows are made ready, and are inserted by one statement.
+    """
+    if not has_one_writer() or stage.is_ready:
+        return
+    stage.all_new()
+    if try_it is not None:
+        # Keys grow: answers that others store from now on have larger ones.
+        newest = Response.objects.aggregate(key=Max("pk"))["key"] or 0
+        try_it()
+        stage.compared_to = newest
+    stage.get_ready(
+        RowsAhead(
+            Response,
+            ROW,
+            (
+                (answer.row, _row(answer, stage.file.kept_aside, answer.worker, answer.question))
+                for answer in stage.fresh()
+            ),
+            ("submission", "question"),
+        )
+    )
 
 
 def store_answers(
@@ -145,10 +191,12 @@ def store_answers(
     """Store what is staged in a version whose set is locked; the caller holds the transaction.
 
     `fresh` are the ids of the questions that were made for it, or would be: a dry run only reads,
-    and needs neither lock nor transaction.
+    and needs neither lock nor transaction. What `look_ahead` found is not looked at again.
     """
     file = stage.file
-    stage.all_new()
+    if not stage.holds_for(target.pk):
+        stage.all_new()
+        stage.compared_in = target.pk
     problems = Problems(file.name)
     _refuse_long_ids(stage, problems)
     questions = questions_of(target, stage.questions, problems, fresh if dry_run else ())
@@ -156,13 +204,13 @@ def store_answers(
     keys = [questions[name] for name in stage.questions]
     workers, n_workers = _workers(stage, target.question_set, dry_run=dry_run)
     submissions, old = _submissions(target, stage, workers, dry_run=dry_run)
-    _refuse_erased(stage, workers, list(old), problems)
-    found = _compare(stage, keys, old, problems, update_flags=update_flags)
+    refuse_erased(stage, workers, list(old), problems)
+    compare(stage, keys, old, problems, update_flags=update_flags)
     problems.raise_if_any()
     n_new, published = stage.count("is_new"), _published(target, dry_run=dry_run)
     if not dry_run:
-        for flag, primary_keys in found.reflagged.items():
-            for some in chunks(primary_keys, IDS):
+        for flag, primary_keys in stage.reflagged.items():
+            for some in chunks(sorted(primary_keys), IDS):
                 Response.objects.filter(pk__in=some).update(
                     rejected=flag, updated_at=timezone.now()
                 )
@@ -172,7 +220,8 @@ def store_answers(
             brought_by = _kept_import(
                 stage, target, fresh, imported_by=imported_by, publishes=bool(published), **counts
             )
-        _store(stage, file.kept_aside, keys, submissions, brought_by)
+        _store(stage, keys, submissions, brought_by)
+        stage.is_ready = False
     return ImportReport(
         what="answers",
         file=file.name,
@@ -185,7 +234,7 @@ def store_answers(
         n_repeated=stage.n_repeated,
         n_empty=stage.count("text = ''"),
         n_rejected=stage.count("rejected"),
-        n_reflagged=sum(map(len, found.reflagged.values())),
+        n_reflagged=sum(map(len, stage.reflagged.values())),
         n_superseded=stage.n_superseded,
         created={"workers": n_workers},
         kept_aside=tuple(file.kept_aside),
@@ -227,29 +276,6 @@ def _kept_import(
     for names in chunks(fresh, IDS):
         target.questions.filter(external_id__in=names).update(brought_by=brought_by)
     return int(brought_by.pk)
-
-
-def _refuse_erased(
-    stage: Stage, workers: list[int], submissions: list[int], problems: Problems
-) -> None:
-    """Note who took their answers back, from all sets or from this version: they stay away."""
-    gone: dict[int, datetime | None] = {}
-    for some in chunks(workers, IDS):
-        rows = Worker.objects.filter(pk__in=some, erased_at__isnull=False)
-        gone |= dict(rows.values_list("pk", "erased_at"))
-    for some in chunks(submissions, IDS):
-        back = Submission.objects.filter(pk__in=some, withdrawn_at__isnull=False)
-        gone |= dict(back.values_list("worker_id", "withdrawn_at"))
-    for worker, staged in zip(workers, stage.workers, strict=True):
-        if worker in gone:
-            problems.add(
-                staged.line,
-                "worker",
-                f"the answers of {staged.name} were erased on {gone[worker]:%Y-%m-%d}, as people "
-                "may ask for, and are not taken in again",
-                "Leave all rows of this worker out.",
-            )
-    problems.raise_if_any()
 
 
 def _workers(stage: Stage, question_set: QuestionSet, *, dry_run: bool) -> tuple[list[int], int]:
@@ -350,127 +376,57 @@ def _submissions(
     return [known[key] for key in workers], old
 
 
-@dataclass(slots=True)
-class _Found:
-    """Keys of stored answers whose flag is to become True or False."""
-
-    reflagged: dict[bool, list[int]] = field(default_factory=lambda: {True: [], False: []})
-
-
-def _compare(
-    stage: Stage, keys: list[int], old: dict[int, int], problems: Problems, *, update_flags: bool
-) -> _Found:
-    """Mark what is stored already, and note what contradicts it."""
-    found = _Found()
-    places = {key: number for number, key in enumerate(keys)}
-    names = list(stage.questions)
-    for some in chunks(old, IDS):
-        stored = Response.objects.filter(submission__in=some).values_list(
-            *("submission_id", "question_id", "text", "created_at", "pk"),
-            *("rejected", "started_at", "submitted_at", "first_draft_at", "work_seconds"),
-            *("signals", *COUNTERS),
-        )
-        rows = []
-        for submission, question, text, since, key, flag, *facts in stored.iterator(BATCH):
-            worker, place = old[submission], places.get(question)
-            staged = None if place is None else stage.find(worker, place)
-            if staged is None or place is None:
-                continue
-            rows.append(staged.row)
-            what, remedy = _difference(staged, text, flag, facts), (NOT_OVERWRITTEN, "")
-            if what == "flag":
-                if update_flags:
-                    found.reflagged[bool(staged.rejected)].append(key)
-                    continue
-                remedy = REFLAG
-            if what:
-                problems.add(
-                    staged.line,
-                    None,
-                    f"worker {stage.workers[worker].name} answered question {names[place]} "
-                    f"already (stored on {since:%Y-%m-%d}: {quoted(text)}), with another {what}",
-                    *remedy,
-                )
-        stage.mark_old(rows)
-    return found
-
-
-def _difference(
-    staged: StagedAnswer, text: str, rejected: bool, stored: list[datetime | float | str | None]
-) -> str:
-    """In what a file contradicts a stored answer; what it does not say contradicts nothing."""
-    if not same_text(text, staged.text):
-        return "text"
-    times = (_time(staged.started), _time(staged.submitted), _time(staged.first_draft))
-    given = (*times, staged.seconds)
-    if any(new is not None and new != old for new, old in zip(given, stored[:4], strict=True)):
-        return "time"
-    if staged.signals is not None and [*_signals(staged)] != stored[4:]:
-        return "count of how it was written"
-    # An ordinary file says nothing about flags, and then nothing is rejected in it.
-    if staged.rejected is not None and bool(staged.rejected) != rejected:
-        return "flag"
-    return ""
-
-
-def _time(written: str | None) -> datetime | None:
-    return None if written is None else datetime.fromisoformat(written)
-
-
-def _signals(staged: StagedAnswer) -> tuple[str | int | None, ...]:
-    """The columns from `signals` on."""
-    if staged.signals is None:
-        return ("", *NOT_COUNTED)
-    said, *counts = json.loads(staged.signals)
-    return (said, *(counts or NOT_COUNTED))
+ROW = (
+    *("public_id", "submission", "question", "text", "status", "rejected"),
+    *("started_at", "submitted_at", "work_seconds", "extra", "first_draft_at"),
+    *("signals", *COUNTERS),
+)
 
 
 def _store(
     stage: Stage,
-    kept_aside: list[str],
     questions: list[int],
     submissions: list[int],
     brought_by: int | None,
 ) -> None:
     now = timezone.now()
-    add_rows(
-        Response,
-        (
-            *("public_id", "submission", "question", "text", "status", "rejected"),
-            *("started_at", "submitted_at", "work_seconds", "extra", "first_draft_at"),
-            *("signals", *COUNTERS),
-        ),
-        _responses(stage, kept_aside, questions, submissions),
-        {
-            "created_at": now,
-            "updated_at": now,
-            "state": Response.State.SUBMITTED.value,
-            "revision": 1,
-            "signal_pages": {},
-            "brought_by": brought_by,
-        },
+    same = {
+        "created_at": now,
+        "updated_at": now,
+        "state": Response.State.SUBMITTED.value,
+        "revision": 1,
+        "signal_pages": {},
+        "brought_by": brought_by,
+    }
+    if stage.ahead is not None and stage.is_ready:
+        stage.ahead.insert({"submission": submissions, "question": questions}, same)
+        return
+    aside = stage.file.kept_aside
+    rows = (
+        _row(answer, aside, submissions[answer.worker], questions[answer.question])
+        for answer in stage.fresh()
     )
+    add_rows(Response, ROW, rows, same)
 
 
-def _responses(
-    stage: Stage, kept_aside: list[str], questions: list[int], submissions: list[int]
-) -> Iterator[tuple[Any, ...]]:
-    answered, empty = Response.Status.TEXT.value, Response.Status.EMPTY.value
-    for answer in stage.fresh():
-        yield (
-            new_public_id(),
-            submissions[answer.worker],
-            questions[answer.question],
-            answer.text,
-            answered if answer.text else empty,
-            bool(answer.rejected),
-            _time(answer.started),
-            _time(answer.submitted),
-            answer.seconds,
-            extra_values(answer.extra, kept_aside),
-            _time(answer.first_draft),
-            *_signals(answer),
-        )
+def _row(
+    answer: StagedAnswer, kept_aside: list[str], submission: int, question: int
+) -> tuple[Any, ...]:
+    """The values of the fields `ROW`."""
+    return (
+        new_public_id(),
+        submission,
+        question,
+        answer.text,
+        Response.Status.TEXT.value if answer.text else Response.Status.EMPTY.value,
+        bool(answer.rejected),
+        time_of(answer.started),
+        time_of(answer.submitted),
+        answer.seconds,
+        extra_values(answer.extra, kept_aside),
+        time_of(answer.first_draft),
+        *signals_of(answer),
+    )
 
 
 def _published(version: QuestionSetVersion, *, dry_run: bool) -> list[str]:

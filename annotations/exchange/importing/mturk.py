@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
 
-from annotations.exchange.importing.answers import store_answers
+from annotations.exchange.importing.answers import look_ahead, store_answers
 from annotations.exchange.importing.panel_file import KeptRow, keep_panel_file
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.stage import GATHERED, AnswerSource, Stage
@@ -188,32 +188,40 @@ def store_batches(
     imported_by: int | None = None,
 ) -> list[ImportReport]:
     """Add the answers of batches that were read; as `import_batches`."""
-    reports = []
     # Of several batches the later ones depend on what the earlier ones store, also in a dry run.
-    only_read = dry_run and len(batches) == 1
-    with storing(only_read), undone(dry_run and not only_read):
-        target = target_of(question_set, version, batches[0].file.name, dry_run=only_read)
-        # All questions first: the answers publish the version, which takes none after that.
-        made = [_store_questions(batch, target, dry_run=only_read) for batch in batches]
-        for batch, fresh in zip(batches, made, strict=True):
-            report = store_answers(
-                batch,
-                target,
-                update_flags=update_flags,
-                dry_run=only_read,
-                fresh=fresh,
-                imported_by=imported_by,
-            )
-            if batch.header and not only_read:
-                keep_panel_file(
-                    target, batch.file.name, batch.panel, batch.header, batch.whole_rows()
+    is_single = len(batches) == 1
+
+    def stored(*, dry_run: bool) -> list[ImportReport]:
+        reports = []
+        only_read = dry_run and is_single
+        with storing(only_read), undone(dry_run and not only_read):
+            target = target_of(question_set, version, batches[0].file.name, dry_run=only_read)
+            # All questions first: the answers publish the version, which takes none after that.
+            made = [_store_questions(batch, target, dry_run=only_read) for batch in batches]
+            for batch, fresh in zip(batches, made, strict=True):
+                report = store_answers(
+                    batch,
+                    target,
+                    update_flags=update_flags,
+                    dry_run=only_read,
+                    fresh=fresh,
+                    imported_by=imported_by,
                 )
-            report.created["questions"] = len(fresh)
-            report.kept_aside = ()
-            report.dry_run = dry_run
-            report.notes[:0] = batch.file.notes
-            reports.append(report)
-    return reports
+                if batch.header and not only_read:
+                    keep_panel_file(
+                        target, batch.file.name, batch.panel, batch.header, batch.whole_rows()
+                    )
+                report.created["questions"] = len(fresh)
+                report.kept_aside = ()
+                report.dry_run = dry_run
+                report.notes[:0] = batch.file.notes
+                reports.append(report)
+        return reports
+
+    if not dry_run:
+        for batch in batches:
+            look_ahead(batch, (lambda: stored(dry_run=True)) if is_single else None)
+    return stored(dry_run=dry_run)
 
 
 def _store_questions(

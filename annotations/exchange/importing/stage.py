@@ -16,6 +16,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
+from annotations.exchange.importing.rows import RowsAhead
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import extra_of, same_text
 from annotations.exchange.reading.duplicates import Duplicates
@@ -141,6 +142,9 @@ class Stage:
         self.questions: dict[str, int] = {}
         self.n_repeated = self.n_superseded = 0
         self.duplicates: Duplicates | None = None
+        self.ahead: RowsAhead | None = None
+        self.is_ready = False
+        self.all_new()
 
     @classmethod
     def opened(cls, path: str | os.PathLike[str]) -> Self:
@@ -201,6 +205,7 @@ class Stage:
     def close(self) -> None:
         """Let go of the rows."""
         self._db.close()
+        self._drop_ahead()
 
     def fill(
         self, source: AnswerSource, panel: str = "", duplicates: Duplicates | None = None
@@ -293,10 +298,32 @@ class Stage:
     def all_new(self) -> None:
         """Take all answers for new, as they were before they were compared with stored ones."""
         self._db.execute("UPDATE answer SET is_new = 1 WHERE NOT is_new")
+        self.reflagged: dict[bool, set[int]] = {True: set(), False: set()}
+        # Up to which key of an answer it was compared, and in which version, if it was stored.
+        self.compared_to: int | None = None
+        self.compared_in: int | None = None
+        self.is_ready = False
+
+    def holds_for(self, version: int | None) -> bool:
+        """Whether what is ready can be stored in a version: in one made since then was nothing."""
+        return self.is_ready and (self.compared_to is None or self.compared_in in (None, version))
+
+    def get_ready(self, ahead: RowsAhead) -> None:
+        """Take the answers as they will be inserted; they go when the stage is closed."""
+        self._drop_ahead()
+        self.ahead, self.is_ready = ahead, True
+
+    def _drop_ahead(self) -> None:
+        if self.ahead is not None:
+            self.ahead.close()
+        self.ahead, self.is_ready = None, False
 
     def mark_old(self, rows: Iterable[int]) -> None:
         """Note of some rows that they are stored already."""
+        rows = list(rows)
         self._db.executemany("UPDATE answer SET is_new = 0 WHERE row = ?", ((row,) for row in rows))
+        if self.ahead is not None and self.is_ready:
+            self.ahead.leave_out(rows)
 
     def fresh(self) -> Iterator[StagedAnswer]:
         """The answers that are not stored yet, in the order of the file."""

@@ -77,11 +77,12 @@ def questions_in(version: QuestionSetVersion) -> QuerySet[Question]:
 def locked(question_set: QuestionSet) -> QuestionSet:
     """The set, its row locked to the end of the transaction: imports into it follow each other.
 
-    A set that is not stored yet is stored now.
+    A set that is not stored yet is stored now. Rows of others may point to it meanwhile: its key
+    stays.
     """
     if question_set._state.adding:
         question_set.save()
-    return QuestionSet.objects.select_for_update().get(pk=question_set.pk)
+    return QuestionSet.objects.select_for_update(no_key=True).get(pk=question_set.pk)
 
 
 def version_of(question_set: QuestionSet, number: int | None, file: str) -> QuestionSetVersion:

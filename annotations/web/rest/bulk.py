@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -165,14 +166,25 @@ class BulkViewSet(ApiViewSet):
 
     def taken_in(self, load: Load, into: Any, options: dict[str, Any]) -> Response:
         """Import the rows of the body and return the report; `ApiProblem` names every bad row."""
+        with self.telling_rows():
+            report = load(into, self.source(), **options)
+        return self.answer(into, report)
+
+    def source(self) -> Source:
+        """Return the rows of the body as a file; raises `InputError` for bad ones."""
         data = self.request.data
+        return data.source if isinstance(data, Lines) else self._as_lines(rows_of(data))
+
+    @contextmanager
+    def telling_rows(self) -> Iterator[None]:
+        """Tell bad rows of the block as `ApiProblem`."""
         try:
-            if isinstance(data, Lines):
-                report = load(into, data.source, **options)
-            else:
-                report = load(into, self._as_lines(rows_of(data)), **options)
+            yield
         except InputError as error:
-            raise bad_rows(error, lines=isinstance(data, Lines)) from error
+            raise bad_rows(error, lines=isinstance(self.request.data, Lines)) from error
+
+    def answer(self, into: Any, report: ImportReport) -> Response:
+        """Return the report of an import."""
         body = {**report.as_dict(), "changed": report.changed, "question_set": into.public_id}
         return Response(ImportReportSerializer(body).data)
 

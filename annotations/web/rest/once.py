@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import closing
 from copy import copy
 from datetime import timedelta
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.http import Http404, QueryDict
 from django.urls import Resolver404, resolve
 from django.utils import timezone
@@ -25,6 +27,7 @@ from annotations.models import IdempotentRequest
 from annotations.web.rest.problems import ApiProblem, Fault
 
 Action = TypeVar("Action", bound=Callable[..., Response])
+Steps = Callable[..., Generator[None, None, Response]]
 
 HEADER = "Idempotency-Key"
 KEPT = timedelta(days=1)
@@ -41,32 +44,78 @@ def repeatable(action: Action) -> Action:
 
     @functools.wraps(action)
     def once(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
-        key = request.headers.get(HEADER)
+        key = _key(request)
         if key is None:
             return action(self, request, *args, **kwargs)
-        if not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
-            fault = Fault("write 1 to 255 printable ASCII characters", header=HEADER)
-            raise ApiProblem("invalid", f"{HEADER}: {fault.detail}", [fault])
-        wanted = fingerprint(request)
-        with transaction.atomic():
-            kept, is_first = _claimed(int(request.user.pk or 0), key, wanted)
-            if is_first:
-                response = action(self, request, *args, **kwargs)
-                kept.status = response.status_code
-                kept.location = response.headers.get("Location", "")
-                kept.body = json.loads(JSONRenderer().render(response.data))
-                kept.save()
-                return response
-        if kept.request != wanted:
-            raise ApiProblem("key-reused", "Use a new key for another request.")
-        for address in (request.path, kept.location):
-            _see(request, address)
-        headers = {"Idempotency-Replayed": "true"}
-        if kept.location:
-            headers["Location"] = kept.location
-        return Response(kept.body, status=kept.status, headers=headers)
+        return _once(request, key, lambda: action(self, request, *args, **kwargs))
 
     return once  # type: ignore[return-value]
+
+
+def repeatable_after_reading(action: Steps) -> Callable[..., Response]:
+    """As `repeatable`, for an action that reads at length before it stores: a generator.
+
+    What it does before its one `yield` is outside of the transaction, so that nobody waits for it;
+    what comes after is stored together with the key.
+    """
+
+    @functools.wraps(action)
+    def once(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = _key(request)
+        if key is not None and _mine(request).filter(key=key).exists():
+            # Perhaps what was stored has changed since; the answer has not.
+            return _once(request, key, lambda: _rest(action(self, request, *args, **kwargs)))
+        with closing(action(self, request, *args, **kwargs)) as steps:
+            next(steps)
+            if key is None:
+                return _end(steps)
+            return _once(request, key, lambda: _end(steps))
+
+    return once
+
+
+def _rest(steps: Generator[None, None, Response]) -> Response:
+    next(steps)
+    return _end(steps)
+
+
+def _end(steps: Generator[None, None, Response]) -> Response:
+    try:
+        next(steps)
+    except StopIteration as ended:
+        response: Response = ended.value
+        return response
+    raise RuntimeError("an action that is repeatable after reading yields once")
+
+
+def _key(request: Request) -> str | None:
+    key = request.headers.get(HEADER)
+    if key is not None and not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
+        fault = Fault("write 1 to 255 printable ASCII characters", header=HEADER)
+        raise ApiProblem("invalid", f"{HEADER}: {fault.detail}", [fault])
+    return key
+
+
+def _once(request: Request, key: str, action: Callable[[], Response]) -> Response:
+    """Act and keep the answer, or give the one that is kept."""
+    wanted = fingerprint(request)
+    with transaction.atomic():
+        kept, is_first = _claimed(request, key, wanted)
+        if is_first:
+            response = action()
+            kept.status = response.status_code
+            kept.location = response.headers.get("Location", "")
+            kept.body = json.loads(JSONRenderer().render(response.data))
+            kept.save()
+            return response
+    if kept.request != wanted:
+        raise ApiProblem("key-reused", "Use a new key for another request.")
+    for address in (request.path, kept.location):
+        _see(request, address)
+    headers = {"Idempotency-Replayed": "true"}
+    if kept.location:
+        headers["Location"] = kept.location
+    return Response(kept.body, status=kept.status, headers=headers)
 
 
 def fingerprint(request: Request) -> str:
@@ -96,12 +145,17 @@ def _see(request: Request, address: str) -> None:
         raise PermissionDenied
 
 
-def _claimed(user: int, key: str, wanted: str) -> tuple[IdempotentRequest, bool]:
+def _mine(request: Request) -> QuerySet[IdempotentRequest]:
+    return IdempotentRequest.objects.filter(user=int(request.user.pk or 0))
+
+
+def _claimed(request: Request, key: str, wanted: str) -> tuple[IdempotentRequest, bool]:
     """Return the row of a key and whether it was made now."""
-    mine = IdempotentRequest.objects.filter(user=user)
+    mine = _mine(request)
     mine.filter(created_at__lt=timezone.now() - KEPT).delete()
     try:
         with transaction.atomic():
+            user = int(request.user.pk or 0)
             return IdempotentRequest.objects.create(user_id=user, key=key, request=wanted), True
     except IntegrityError:
         return mine.get(key=key), False
