@@ -6,8 +6,10 @@
   consent text, passages with their images, questions with their roles and feedback (right answers
   too where workers are told of them); only a question whose text is still empty may be given one
   (a passage may be added: no question that was answered can come to be about it);
+  its texts in further languages, and which languages it has, stay the same way;
 - an image is never changed: another one is another row;
-- a response's question, and a question's passage, are of the version they belong to.
+- a response's question, a question's passage, and what a translation is of, are of the version
+  they belong to.
 
 They are made anew after every `migrate` and taken away before one that has work to do: SQLite
 loses the triggers of a table when Django rebuilds it, and refuses the rebuilding while a trigger
@@ -64,6 +66,12 @@ _NOT_OF_ITS_VERSION = (
     "NEW.passage_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM annotations_passage p "
     "WHERE p.id = NEW.passage_id AND p.version_id = NEW.version_id)"
 )
+_NOT_ITS_TRANSLATION = (
+    "(NEW.passage_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM annotations_passage p "
+    "WHERE p.id = NEW.passage_id AND p.version_id = NEW.version_id)) "
+    "OR (NEW.question_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM annotations_question q "
+    "WHERE q.id = NEW.question_id AND q.version_id = NEW.version_id))"
+)
 
 
 def _append_only(model: str) -> Iterator[Guard]:
@@ -90,7 +98,8 @@ GUARDS: tuple[Guard, ...] = (
         "annotations_questionsetversion",
         "UPDATE",
         "OLD.published_at IS NOT NULL AND (NEW.guidelines <> OLD.guidelines "
-        "OR NEW.consent_text <> OLD.consent_text OR NEW.language <> OLD.language)",
+        "OR NEW.consent_text <> OLD.consent_text OR NEW.language <> OLD.language "
+        "OR NEW.languages <> OLD.languages)",
         FROZEN,
     ),
     Guard(
@@ -130,6 +139,30 @@ GUARDS: tuple[Guard, ...] = (
             event,
             _NOT_OF_ITS_VERSION,
             "the passage is of another version",
+        )
+        for event in ("INSERT", "UPDATE")
+    ),
+    Guard(
+        "translation_not_added",
+        "annotations_translation",
+        "INSERT",
+        _PUBLISHED.format(row="NEW"),
+        FROZEN,
+    ),
+    Guard(
+        "translation_not_changed",
+        "annotations_translation",
+        "UPDATE",
+        f"{_OLD_PUBLISHED} OR {_PUBLISHED.format(row='NEW')}",
+        FROZEN,
+    ),
+    *(
+        Guard(
+            f"translation_version_{event.lower()}",
+            "annotations_translation",
+            event,
+            _NOT_ITS_TRANSLATION,
+            "what it translates is of another version",
         )
         for event in ("INSERT", "UPDATE")
     ),

@@ -176,6 +176,7 @@ def _new(submission: Submission, question: Question, text: str) -> Response:
         status=_status(text),
         first_draft_at=timezone.now() if text else None,
         signals=Response.Counted.OFF if submission.signals_off else "",
+        language=submission.language,
     )
 
 
@@ -213,6 +214,7 @@ def _replace(stored: Response, text: str, tab: str = "") -> bool:
         text=text,
         status=_status(text),
         revision=F("revision") + 1,
+        language=stored.submission.language,
         first_draft_at=Coalesce("first_draft_at", now) if text else F("first_draft_at"),
         updated_at=now,
     )

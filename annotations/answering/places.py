@@ -20,6 +20,7 @@ from django.utils import timezone
 from annotations.answering.links import Visitor
 from annotations.answering.order import Asked, chosen, in_order
 from annotations.answering.refused import AnsweringError
+from annotations.answering.wording import wording
 from annotations.models import (
     Assignment,
     Collection,
@@ -28,6 +29,7 @@ from annotations.models import (
     Submission,
     Worker,
 )
+from annotations.models.question_sets import hash_of
 
 State = Submission.State
 GRADED = Q(role__in=("graded", "gold"))
@@ -102,11 +104,15 @@ def submission_of_worker(collection: Collection, external_id: str) -> Submission
 
 
 @transaction.atomic
-def reserve(collection: Collection, who: Visitor, language: str = "") -> Submission:
+def reserve(
+    collection: Collection, who: Visitor, language: str = "", frame: str = ""
+) -> Submission:
     """Take a place for somebody who has just agreed, and give them their questions.
 
-    Who has one already keeps it, so this may run twice. Raises `AnsweringError`: what
-    `reason_against` names, done, screened_out, withdrawn.
+    `language` is that of the texts to which they agreed, and in which they go on; `frame` that of
+    our own words, which the consent keeps where nobody said the other. Who has a place already
+    keeps it, so this may run twice. Raises `AnsweringError`: what `reason_against` names, done,
+    screened_out, withdrawn.
     """
     collection = _locked(collection)
     now = timezone.now()
@@ -131,12 +137,14 @@ def reserve(collection: Collection, who: Visitor, language: str = "") -> Submiss
             started_at=now,
             order_seed=_order_seed(collection, worker.external_id),
         )
+    submission.language = language
     _seat(collection, submission, now)
+    consent = wording.before(collection.version, language).consent
     Consent.objects.update_or_create(
         submission=submission,
         defaults={
-            "text_hash": collection.version.consent_hash,
-            "language": language,
+            "text_hash": hash_of(consent.text),
+            "language": (consent.language if consent.text else "") or frame,
             "given_at": now,
         },
     )

@@ -22,7 +22,14 @@ class Told:
     def shown(self) -> str:
         """A right answer to show, "" for none."""
         first = next(iter(self.question.accepted_answers), "")
-        return str(first[0] if isinstance(first, list) and first else first or "")
+        return self.question.read_as(
+            str(first[0] if isinstance(first, list) and first else first or "")
+        )
+
+    @property
+    def written(self) -> str:
+        """What was answered, as it is read: of a choice the words that stood there."""
+        return self.question.read_as(self.text)
 
 
 def told(way: Way, page: AnswerPage) -> list[Told]:

@@ -70,7 +70,8 @@ class Way:
         """All pages in their order; their questions and passages are shared, and only read."""
         pages: dict[int, AnswerPage] = {}
         rows = list(self.submission.assignments.order_by("position"))
-        questions = wording.of(self.submission.version, (one.question_id for one in rows))
+        asked, language = (one.question_id for one in rows), self.submission.language
+        questions = wording.of(self.submission.version, asked, language)
         for one in rows:
             one.question = questions[one.question_id]
             pages.setdefault(one.page, AnswerPage(one.page, [])).assignments.append(one)

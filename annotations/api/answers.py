@@ -70,7 +70,7 @@ class AnswerSerializer(AnswerRowSerializer):
         fields = (
             *("id", "version", "worker", "worker_id", "panel", "question", "question_id"),
             *("text", "status", "rejected", "extra", "created_at", "submitted_at"),
-            *("first_draft_at", "signals", *COUNTERS),
+            *("first_draft_at", "signals", *COUNTERS, "language"),
         )
         read_only_fields = fields
 

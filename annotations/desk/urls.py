@@ -12,7 +12,7 @@ from annotations.desk import (
     uploads,
 )
 from annotations.desk.collecting import pages as collecting
-from annotations.desk.editor import items, overview
+from annotations.desk.editor import items, languages, overview
 from annotations.desk.writing import people as writing_people
 from annotations.desk.writing import requester as writing
 from annotations.desk.writing import taking_part
@@ -35,6 +35,13 @@ urlpatterns = [
     path(f"{EDITOR}order/", overview.order, name="editor-order"),
     path(f"{EDITOR}texts/", items.texts, name="editor-texts"),
     path(f"{EDITOR}changes/", overview.changes, name="editor-changes"),
+    path(f"{EDITOR}languages/", languages.languages, name="editor-languages"),
+    path(f"{EDITOR}languages/<slug:language>/", languages.language, name="editor-language"),
+    path(
+        f"{EDITOR}languages/<slug:language>/remove/",
+        languages.remove,
+        name="editor-language-remove",
+    ),
     path(f"{EDITOR}passages/new/", items.passage, name="editor-passage-new"),
     path(f"{EDITOR}passages/<uuid:passage_id>/", items.passage, name="editor-passage"),
     path(

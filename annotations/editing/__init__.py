@@ -5,6 +5,7 @@
         order.move(question, -1)
         order.save(draft)
     findings(draft)                            # what stands between a draft and its publishing
+    add_language(draft, "ar")                  # and a Sheet holds what is said in it
     differences(older, newer)                  # what changed, in words
 
 All doors use these: the pages of the editor, the API, the commands.
@@ -17,6 +18,14 @@ from annotations.editing.differences import Change, Part, differences
 from annotations.editing.drafts import PublishedError, StaleError, draft_of, free_id, seen
 from annotations.editing.images import attach_image, drop_image
 from annotations.editing.order import Order
+from annotations.editing.translating import (
+    Progress,
+    Sheet,
+    add_language,
+    progress,
+    remove_language,
+    rows_of,
+)
 
 __all__ = [
     "Change",
@@ -24,8 +33,11 @@ __all__ = [
     "Hanging",
     "Order",
     "Part",
+    "Progress",
     "PublishedError",
+    "Sheet",
     "StaleError",
+    "add_language",
     "attach_image",
     "blocking",
     "consent_template",
@@ -36,5 +48,8 @@ __all__ = [
     "findings",
     "free_id",
     "hanging",
+    "progress",
+    "remove_language",
+    "rows_of",
     "seen",
 ]

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annotations.editing.consent import tells_of_signals
+from annotations.editing.translating import Sheet, rows_of
+from annotations.languages import name_of
 from annotations.models import Passage, Question, QuestionSetVersion, Response, counts_signals
 from annotations.models.questions import folded
 from annotations.web.formatting import LONGEST_FORMATTED
@@ -43,6 +45,16 @@ WORDS: dict[str, tuple[Level, str]] = {
     ),
     "to_fill_in": ("warning", "A place in square brackets is still to be filled in."),
     "no_guidelines": ("warning", "There are no guidelines: say how long an answer should be."),
+    "untranslated": ("error", "Not there in every language yet:"),
+    "unnamed_original": (
+        "error",
+        "There are translations, so say in which language the texts themselves are.",
+    ),
+    "same_language": (
+        "error",
+        "The texts are translated into the language that they are said to be written in.",
+    ),
+    "original_changed": ("warning", "The original was changed since it was translated:"),
     "no_language": ("warning", "The language is not said: screen readers need it."),
     "no_feedback": ("warning", "Practice without feedback teaches nobody anything."),
     "unused_passage": ("warning", "No question is about this passage."),
@@ -63,12 +75,14 @@ WORDS: dict[str, tuple[Level, str]] = {
 class Finding:
     """One thing that is missing or odd; `code` is a key of `WORDS`.
 
-    `item` is what it is about, None for the version itself; `what` quotes the place.
+    `item` is what it is about, None for the version itself; `what` quotes the place. `language` is
+    that of the translation that it is about, "" for the texts themselves.
     """
 
     code: str
     item: Passage | Question | None = None
     what: str = ""
+    language: str = ""
 
     @property
     def blocks(self) -> bool:
@@ -84,6 +98,8 @@ class Finding:
 def findings(version: QuestionSetVersion) -> list[Finding]:
     """Return all that is missing or odd, what blocks first, each in the order of the version."""
     found = [*_of_version(version), *_of_passages(version), *_of_questions(version)]
+    if version.languages:
+        found.extend(_of_languages(version))
     seen: Counter[str] = Counter()
     kept = []
     for one in found:
@@ -117,6 +133,22 @@ def _of_version(version: QuestionSetVersion) -> Iterator[Finding]:
         yield Finding("no_guidelines")
     if not version.spoken:
         yield Finding("no_language")
+
+
+def _of_languages(version: QuestionSetVersion) -> Iterator[Finding]:
+    if not version.spoken:
+        yield Finding("unnamed_original")
+    elif version.spoken.lower() in map(str.lower, version.languages):
+        yield Finding("same_language")
+    rows = rows_of(version)
+    for language in version.languages:
+        for piece in Sheet(version, language, rows).pieces:
+            item = None if isinstance(piece.row, QuestionSetVersion) else piece.row
+            said = f"{name_of(language)}: {piece.label.lower()}"
+            if not piece.is_done:
+                yield Finding("untranslated", item, said, language)
+            elif piece.is_old:
+                yield Finding("original_changed", item, said, language)
 
 
 def _of_passages(version: QuestionSetVersion) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotations.editing.images import sweep_images
-from annotations.models import Passage, Question, Variant
+from annotations.models import Passage, Question, Translation, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class Hanging:
 def hanging(item: Passage | Question) -> list[Hanging]:
     """Return what hangs on an item.
 
-    A passage goes with its questions, a question with its other wordings. Whatever somebody
+    A passage goes with its questions, a question with its other wordings; both with
+    their translations. Whatever somebody
     answered, wrote or computed about a question (answers, models' answers, results of runs) keeps
     it from going.
     """
@@ -41,7 +42,7 @@ def hanging(item: Passage | Question) -> list[Hanging]:
         if count := rows.count():
             about = model._meta
             name = about.verbose_name if count == 1 else about.verbose_name_plural
-            found.append(Hanging(count, str(name), model is not Variant))
+            found.append(Hanging(count, str(name), model not in (Variant, Translation)))
     return found
 
 

@@ -39,6 +39,9 @@ COUNTED, OFF = "counted", "off"
 SIGNALS = ("first_draft_at", "signals", *COUNTERS)
 """Columns at the end of the export: the first draft, and how the answer came about."""
 
+READ_IN = ("language",)
+"""Columns after those: in which language the question was read, as in BCP 47."""
+
 ASKING = ("sample", "finish_reason", "prompt", "parameters", "extra")
 """Columns of a model's answer beside model, question, answer and status."""
 
@@ -49,19 +52,21 @@ STATUSES = ("text", "empty")
 YES = ("true", "yes", "1")
 NO = ("false", "no", "0", "")
 MOST_SAMPLES = 2**31 - 1
+LONGEST_LANGUAGE = 35
+"""Characters that the name of a language may have."""
 
 Note = Callable[[str, str], None]
 """Takes a column and what is wrong with its cell."""
 
 
 def answer_columns() -> tuple[Column, ...]:
-    """The columns of `FACTS` and `SIGNALS`, then those of a run.
+    """The columns of `FACTS`, `SIGNALS` and `READ_IN`, then those of a run.
 
     So all of them are known, and none is kept aside.
     """
     return tuple(
         Column(name, (name,), required=False, mark=OF_ANSWERS)
-        for name in (*FACTS, *SIGNALS, *OF_RUN)
+        for name in (*FACTS, *SIGNALS, *READ_IN, *OF_RUN)
     )
 
 
@@ -74,12 +79,17 @@ def model_columns() -> tuple[Column, ...]:
 
 
 def facts_of(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
-    """The facts in the cells of `FACTS` and `SIGNALS`; what cannot be read is told to `note`.
+    """The facts in the cells of `FACTS`, `SIGNALS` and `READ_IN`.
+
+    What cannot be read is told to `note`.
 
     `text` is the answer, with which the status has to agree.
     """
     panel, status, rejected, started, submitted, seconds, state, *rest = cells[: len(FACTS)]
-    first_draft, signals, *counts = cells[len(FACTS) :]
+    first_draft, signals, *counts, language = cells[len(FACTS) :]
+    language = language.strip()
+    if len(language) > LONGEST_LANGUAGE:
+        note("language", f"it has {len(language)} characters, more than {LONGEST_LANGUAGE}")
     status = status.strip().casefold()
     if status and status not in STATUSES:
         note("status", f"the status {status[:40]} is unknown: write {' or '.join(STATUSES)}")
@@ -110,6 +120,7 @@ def facts_of(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
         extra=object_of("extra", rest[3], note),
         first_draft_at=time_of("first_draft_at", first_draft, note),
         signals=signals_of(signals, counts, note),
+        language=language,
     )
 
 

@@ -34,7 +34,8 @@ class AnswerFacts:
     a zone, or are None where nobody took them; `work_seconds` is the time on task as it was counted
     there. The `session_` fields are of the worker's whole way through the questions;
     `session_state` is "" where nobody said. `signals` is None where nobody counted. `extra` is
-    further cells by their names.
+    further cells by their names. `language` is that of the question as it was read, "" where
+    nobody said.
     """
 
     panel: str = ""
@@ -49,6 +50,7 @@ class AnswerFacts:
     extra: dict[str, Any] = field(default_factory=dict)
     first_draft_at: datetime | None = None
     signals: Signals | None = None
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

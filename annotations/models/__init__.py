@@ -53,6 +53,7 @@ from annotations.models.shares import Share
 from annotations.models.signals import ACTIVE_SECONDS, COUNTERS
 from annotations.models.submissions import Submission
 from annotations.models.teams import Membership, Team
+from annotations.models.translations import Translation
 from annotations.models.uploads import Upload
 from annotations.models.workers import Worker, WorkerNote
 from annotations.models.writing import (
@@ -105,6 +106,7 @@ __all__ = [
     "Share",
     "Submission",
     "Team",
+    "Translation",
     "Upload",
     "Variant",
     "Worker",

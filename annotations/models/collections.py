@@ -203,7 +203,8 @@ class Admission(Scoped):
 class Consent(Scoped):
     """What a worker agreed to, and when; `text_hash` is that of the text that was shown.
 
-    The text is the version's consent text, which is frozen; "" stands for our own words.
+    The text is the version's consent text in that language, which is frozen; "" stands for our own
+    words.
     """
 
     access = Access(question_set="submission__version__question_set", readers=VIEWERS)

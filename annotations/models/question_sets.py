@@ -85,10 +85,13 @@ class QuestionSetVersion(Record):
 
     `guidelines` (how to answer) and `consent_text` are shown before the first question, with simple
     formatting. `language` is that of the two, and of passages and questions that say no other;
-    where it is empty, that of the set holds.
+    where it is empty, that of the set holds. `languages` are the further ones in which people may
+    answer, in the order in which they are offered; what is said in them are translations.
+    `shown_in` is the language in which its texts are shown to somebody now, and is not stored.
     """
 
     access = Access(question_set="question_set", readers=VIEWERS_AND_EXPERTS)
+    shown_in: str = ""
 
     question_set = models.ForeignKey(QuestionSet, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
@@ -96,6 +99,9 @@ class QuestionSetVersion(Record):
     guidelines = models.TextField(blank=True, help_text="How to answer; shown to workers.")
     consent_text = models.TextField(blank=True, help_text="What workers agree to; shown to them.")
     language = models.CharField(max_length=35, blank=True, help_text="As in BCP 47, such as en.")
+    languages = models.JSONField(
+        default=list, blank=True, help_text="Further languages of its texts, as in BCP 47."
+    )
 
     class Meta:
         constraints = [
@@ -121,13 +127,20 @@ class QuestionSetVersion(Record):
     @property
     def consent_hash(self) -> str:
         """SHA-256 of the consent text, kept with each consent; "" where there is no text."""
-        text = self.consent_text
-        return hashlib.sha256(text.encode()).hexdigest() if text else ""
+        return hash_of(self.consent_text)
 
     @property
     def spoken(self) -> str:
         """The language of its texts, as in BCP 47; "" where nobody said."""
         return self.language or self.question_set.language
+
+    @property
+    def every_language(self) -> tuple[str, ...]:
+        """The languages in which people may answer, as in BCP 47: that of its texts first.
+
+        One alone, "" where nobody said it, for a version that is not translated.
+        """
+        return (self.spoken, *self.languages)
 
     def publish(self) -> bool:
         """Freeze the wording; False if it was frozen before (by anybody)."""
@@ -139,13 +152,14 @@ class QuestionSetVersion(Record):
 
     @transaction.atomic
     def copy(self) -> QuestionSetVersion:
-        """A draft with the next number and the same passages, questions and variants."""
+        """A draft with the next number and the same passages, questions, variants and languages."""
         draft = QuestionSetVersion.objects.create(
             question_set_id=self.question_set_id,
             number=self.number + 1,
             guidelines=self.guidelines,
             consent_text=self.consent_text,
             language=self.language,
+            languages=self.languages,
         )
         order = ("position", "id")
         passages = {old.pk: old.copied_to(draft) for old in self.passages.order_by(*order)}
@@ -164,4 +178,21 @@ class QuestionSetVersion(Record):
             ),
             batch_size=1000,
         )
+        translations = apps.get_model("annotations", "Translation")._default_manager
+        translations.bulk_create(
+            (
+                old.copied_to(
+                    draft,
+                    passages[old.passage_id] if old.passage_id else None,
+                    questions[old.question_id] if old.question_id else None,
+                )
+                for old in translations.filter(version=self).order_by("pk")
+            ),
+            batch_size=1000,
+        )
         return draft
+
+
+def hash_of(text: str) -> str:
+    """Return the SHA-256 of a consent text, "" where there is none."""
+    return hashlib.sha256(text.encode()).hexdigest() if text else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from copy import copy
 from typing import Self
 
@@ -150,6 +151,9 @@ class Question(Item):
 
     objects = QuestionQuerySet.as_manager()  # type: ignore[misc]
 
+    choice_labels: Sequence[str] = ()
+    """How the choices read in the language in which the question is shown; not stored."""
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["version", "external_id"], name="question_id_once"),
@@ -177,6 +181,15 @@ class Question(Item):
     def is_graded(self) -> bool:
         """Whether its answers are graded."""
         return self.role in GRADED
+
+    @property
+    def labelled_choices(self) -> list[tuple[str, str]]:
+        """The choices with what is read of each: an answer is the choice, in any language."""
+        return list(zip(self.choices, self.choice_labels or self.choices, strict=True))
+
+    def read_as(self, answer: str) -> str:
+        """Return an answer as it is read: of a choice its label, any other text as it stands."""
+        return dict(self.labelled_choices).get(answer, answer)
 
     def accepts(self, answer: str) -> bool | None:
         """Return whether an answer is one of the accepted ones; None where none are written down.

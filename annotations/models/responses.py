@@ -19,6 +19,8 @@ class Response(Record, Signals):
     the times the text was saved, so that an older page cannot overwrite a newer text. Times are
     None where nobody took them: `started_at` is when its page was first shown, `first_draft_at`
     when the first of its text was saved, `submitted_at` when it was handed in.
+    `language` is that in which the question stood when the text was last saved, as in BCP 47; ""
+    for one that nobody knows.
     `brought_by` is the import that stored it, None for an answer that was given here or is older
     than the record of imports.
     """
@@ -61,6 +63,9 @@ class Response(Record, Signals):
     first_draft_at = models.DateTimeField(null=True, blank=True)
     work_seconds = models.FloatField(
         null=True, blank=True, help_text="Time on task, as it was counted where it was collected."
+    )
+    language = models.CharField(
+        max_length=35, blank=True, help_text="In which its question was read, as in BCP 47."
     )
 
     class Meta:

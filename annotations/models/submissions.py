@@ -56,6 +56,10 @@ class Submission(Record):
         help_text="Its worker said that assistive technology is used, or wants no counting.",
     )
 
+    language = models.CharField(
+        max_length=35, blank=True, help_text="In which its worker reads the texts, as in BCP 47."
+    )
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["version", "worker"], name="submission_once"),

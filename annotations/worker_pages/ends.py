@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotations.answering import finishing, signals
+from annotations.answering.languages import among
 from annotations.answering.places import keep_place
 from annotations.answering.refused import AnsweringError
 from annotations.answering.way import PAGE, REVIEW, Step
-from annotations.models import Submission
+from annotations.answering.wording import wording
+from annotations.models import Consent, Submission
 from annotations.worker_pages.entering import UNCOUNTED
 from annotations.worker_pages.outcomes import outcome
 from annotations.worker_pages.progress import progress
@@ -33,7 +37,10 @@ def review(request: HttpRequest, visit: Visit) -> HttpResponse:
     pages = [
         (
             page,
-            [(one.question, texts.get(one.question_id, "")) for one in page.assignments],
+            [
+                (one.question, one.question.read_as(texts.get(one.question_id, "")))
+                for one in page.assignments
+            ],
             reverse("worker:page", args=[visit.place, page.number]),
         )
         for page in visit.way.pages
@@ -68,8 +75,12 @@ def data(request: HttpRequest, visit: Visit) -> HttpResponse:
         response = redirect("worker:data", visit.place)
         response["Location"] += "?set=yes#counting"
         return not_kept(response)
+    version = submission.version
+    agreed = Consent.objects.filter(submission=submission).values_list("language", flat=True)
+    now = wording.before(version, submission.language)
+    agreed_in = among(version, agreed.first() or "") or version.spoken
     context = {
-        "version": submission.version,
+        "before": replace(now, consent=wording.before(version, agreed_in).consent),
         "place": visit.place,
         "is_uncounted": submission.signals_off,
         "counted": signals.counted(submission),

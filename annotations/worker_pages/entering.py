@@ -8,11 +8,13 @@ from uuid import UUID
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotations.answering import signals
 from annotations.answering.collecting import note_declined
+from annotations.answering.languages import fitting, switch
 from annotations.answering.links import Visitor, submission_of, token_of, visitor
 from annotations.answering.places import (
     GRADED,
@@ -23,14 +25,18 @@ from annotations.answering.places import (
     submission_of_worker,
 )
 from annotations.answering.refused import AnsweringError
+from annotations.answering.wording import wording
+from annotations.languages import own_name
 from annotations.models import Collection, Submission
 from annotations.worker_pages.nowhere import nowhere
 from annotations.worker_pages.outcomes import outcome
 from annotations.worker_pages.showing import not_kept, shown, speaking
-from annotations.worker_pages.visit import Visit, answering
+from annotations.worker_pages.visit import Visit, answering, own
 
 UNCOUNTED = "uncounted"
 """The box of who uses assistive technology, or does not want to be counted."""
+LANGUAGE = "language"
+"""What the switch adds to a link; the form says it too, so that one agrees to what one saw."""
 MONTH = 30 * 24 * 3600
 
 
@@ -50,14 +56,16 @@ def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
     )
     if collection is None:
         return nowhere(request)
-    with speaking(collection.version) as language:
+    said = [request.POST.get(LANGUAGE, ""), request.GET.get(LANGUAGE, "")]
+    language = fitting(collection.version, said, request.headers.get("Accept-Language", ""))
+    with speaking(collection.version, language):
         try:
             who = visitor(collection, request.GET.dict())
             before = _before(request, collection, who)
             if before is not None:
                 return _resume(before, who)
             if request.method == "POST":
-                return _answered(request, collection, who, language)
+                return _answered(request, collection, who)
         except AnsweringError as error:
             return outcome(request, error.code, collection)
         reason = reason_against(collection, who.external_id)
@@ -70,6 +78,14 @@ def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
 def go_on(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Lead to what comes next; by a form for who takes their place again."""
     return visit.to_next()
+
+
+@own
+def language(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Show the texts in another language from now on, and go on where one was."""
+    if request.method == "POST":
+        switch(visit.submission, request.POST.get(LANGUAGE, ""))
+    return not_kept(redirect("worker:go-on", visit.place))
 
 
 def _before(request: HttpRequest, collection: Collection, who: Visitor) -> Submission | None:
@@ -87,9 +103,7 @@ def _resume(submission: Submission, who: Visitor) -> HttpResponse:
     return not_kept(redirect("worker:go-on", token_of(submission)))
 
 
-def _answered(
-    request: HttpRequest, collection: Collection, who: Visitor, language: str
-) -> HttpResponse:
+def _answered(request: HttpRequest, collection: Collection, who: Visitor) -> HttpResponse:
     if request.POST.get("do") == "decline":
         note_declined(collection)
         return outcome(request, "no_consent", collection)
@@ -100,7 +114,9 @@ def _answered(
         is_uncounted = UNCOUNTED in request.POST
         return _consent_page(request, collection, is_unticked=True, is_uncounted=is_uncounted)
     with transaction.atomic():
-        submission = reserve(collection, who, language)
+        submission = reserve(
+            collection, who, collection.version.shown_in, translation.get_language()
+        )
         if UNCOUNTED in request.POST:
             signals.switch(submission, off=True)
     place = token_of(submission)
@@ -127,7 +143,21 @@ def _consent_page(
 ) -> HttpResponse:
     context = consent_context(collection)
     context |= {"is_unticked": is_unticked, "is_uncounted": is_uncounted}
+    context["languages"] = _switch(request, collection)
     return shown(request, "consent.html", collection, context, status=400 if is_unticked else 200)
+
+
+def _switch(request: HttpRequest, collection: Collection) -> list[tuple[str, str, str]]:
+    """Return the languages to choose from with their own names and the same link in each."""
+    known = collection.version.every_language
+    if len(known) == 1:
+        return []
+    links = []
+    for tag in known:
+        parameters = request.GET.copy()
+        parameters[LANGUAGE] = tag
+        links.append((tag, own_name(tag), f"?{parameters.urlencode()}"))
+    return links
 
 
 def consent_context(collection: Collection) -> dict[str, Any]:
@@ -136,7 +166,7 @@ def consent_context(collection: Collection) -> dict[str, Any]:
     graded = version.questions.filter(GRADED)
     each, n = questions_each(collection), graded.count()
     return {
-        "version": version,
+        "before": wording.before(version, version.shown_in),
         "n_questions": n if each is None else min(each, n),
         "has_passages": graded.filter(passage__isnull=False).exists(),
         "has_practice": version.questions.filter(role="practice").exists(),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from annotations.answering.order import Asked, chosen, in_order
 from annotations.answering.places import questions_each
 from annotations.answering.way import FEEDBACK, PAGE, REVIEW, TEXT, AnswerPage
+from annotations.answering.wording import wording
 from annotations.models import Assignment, Collection
 
 CONSENT, BEFORE, THANKS = "consent", "before", "thanks"
@@ -56,10 +57,11 @@ def leaves_of(collection: Collection, seed: int, *, every_question: bool = False
 
     A collection need not be stored. `every_question` asks all questions where a worker gets a part.
     """
-    rows = collection.version.questions.select_related("passage__image").exclude(text="")
-    questions = {
-        one.pk: one for one in rows.defer("passage__image__content").order_by("position", "pk")
-    }
+    version = collection.version
+    rows = version.questions.exclude(text="").order_by("position", "pk")
+    keys = list(rows.values_list("pk", flat=True))
+    said = wording.of(version, keys, version.shown_in)
+    questions = {key: said[key] for key in keys}
     asked = [Asked(one.pk, one.passage_id, one.role) for one in questions.values()]
     graded = [one for one in asked if questions[one.pk].is_graded]
     others = [one for one in asked if not questions[one.pk].is_graded]

@@ -18,8 +18,11 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotations.answering.finishing import longest
+from annotations.answering.languages import among
 from annotations.answering.practice import Told
 from annotations.answering.way import FEEDBACK, PAGE, REVIEW, TEXT
+from annotations.answering.wording import wording
+from annotations.languages import name_of, own_name
 from annotations.models import (
     Collection,
     QuestionSet,
@@ -28,11 +31,11 @@ from annotations.models import (
     rights,
 )
 from annotations.web.scope import visible_or_404
-from annotations.worker_pages.entering import UNCOUNTED, consent_context
+from annotations.worker_pages.entering import LANGUAGE, UNCOUNTED, consent_context
 from annotations.worker_pages.leaves import BEFORE, CONSENT, Leaf, Leaves, leaves_of
 from annotations.worker_pages.outcomes import outcome
 from annotations.worker_pages.progress import Progress
-from annotations.worker_pages.questions import Field
+from annotations.worker_pages.questions import IN_LANGUAGE, Field
 from annotations.worker_pages.showing import not_kept, shown, speaking
 from annotations.worker_pages.visit import ANSWER
 
@@ -63,6 +66,7 @@ class Look:
     is_whole: bool = False
     beside: str = ""
     said: str = ""
+    language: str = ""
 
     @property
     def address(self) -> str:
@@ -76,6 +80,7 @@ class Look:
             "step": self.step,
             "beside": self.beside,
             "said": self.said,
+            "language": self.language,
         }
         there = reverse("admin:editor-preview", args=[version.question_set.public_id])
         return f"{there}?{urlencode({name: part for name, part in parts.items() if part})}"
@@ -102,6 +107,7 @@ def preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
     collection = _collection(version, request.GET.get("protocol", ""))
     order = _number(request.GET.get("order", ""), 1)
     is_whole = bool(request.GET.get("all", ""))
+    version.shown_in = among(version, request.GET.get("language", "")) or version.spoken
     leaves = leaves_of(collection, order, every_question=is_whole)
     at = min(max(1, _number(request.GET.get("step", ""), 1)), len(leaves.pages))
     beside = request.GET.get("beside", "")
@@ -112,6 +118,7 @@ def preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
         is_whole,
         beside if beside in (DATA, WITHDRAW, *ENDS) else "",
         request.GET.get("said", "")[:9],
+        version.shown_in if version.languages else "",
     )
     is_told = False
     if request.method == "POST":
@@ -120,7 +127,7 @@ def preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
         if not is_told:
             return not_kept(redirect(then.address))
         look = then  # practice is told of what was just typed, which no address holds
-    with speaking(version):
+    with speaking(version, version.shown_in):
         context = {"preview": _banner(look, leaves, edits=may.edit)}
         if look.beside:
             return _shown_beside(request, look, context)
@@ -131,6 +138,9 @@ def _after(request: HttpRequest, look: Look, leaves: Leaves) -> Look:
     """Return what follows a form, as it does for workers."""
     do = request.POST.get("do", "")
     leaf = leaves.pages[look.step - 1]
+    asked = do.removeprefix(IN_LANGUAGE) if do.startswith(IN_LANGUAGE) else ""
+    if tag := asked or ("" if do else request.POST.get(LANGUAGE, "")):
+        return replace(look, language=tag)
     if look.beside == WITHDRAW:
         return look.aside("withdrawn") if "sure" in request.POST else look.aside(WITHDRAW, "unsure")
     if look.beside == DATA:
@@ -172,6 +182,11 @@ def _banner(look: Look, leaves: Leaves, *, edits: bool) -> dict[str, Any]:
         "other_order": replace(look.at(at), order=look.order + 1).address,
         "protocol": collection.protocol,
         "other_protocol": with_other.address,
+        "languages": [
+            (name_of(tag), replace(look.at(at), language=tag).address)
+            for tag in collection.version.every_language
+            if tag != collection.version.shown_in
+        ],
         "n_graded": leaves.n_graded,
         "n_all": leaves.n_all,
         "is_whole": look.is_whole,
@@ -183,7 +198,7 @@ def _shown_beside(request: HttpRequest, look: Look, context: dict[str, Any]) -> 
     collection = look.collection
     if look.beside == DATA:
         context |= {
-            "version": collection.version,
+            "before": wording.before(collection.version, look.language),
             "is_uncounted": look.said == "off",
             "was_set": look.said in ("on", "off"),
         }
@@ -204,6 +219,10 @@ def _shown(
     if leaf.kind == CONSENT:
         context |= consent_context(collection) | {"is_unticked": look.said == "untick"}
         context["n_questions"] = leaves.n_graded
+        known = collection.version.every_language
+        context["languages"] = len(known) > 1 and [
+            (tag, own_name(tag), replace(look, language=tag).address) for tag in known
+        ]
         return shown(request, "consent.html", collection, context)
     if leaf.kind == REVIEW:
         context["progress"] = Progress(0, len(pages), len(pages), collection.reservation_minutes)

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotations.answering import drafts, signals
 from annotations.answering.finishing import longest, screen_out
+from annotations.answering.languages import switch
 from annotations.answering.places import keep_place
 from annotations.answering.practice import has_failed, note_told, told
 from annotations.answering.way import FEEDBACK, AnswerPage, Step
@@ -34,6 +35,8 @@ from annotations.worker_pages.visit import (
     whole_number,
 )
 
+IN_LANGUAGE = "language-"
+"""How a button says that the page is wanted in another language, whose tag follows."""
 ROWS = {Question.Kind.FREE: 5, Question.Kind.EXTRACTIVE: 2, Question.Kind.SHORT: 2}
 
 
@@ -224,7 +227,12 @@ def _after(visit: Visit, found: AnswerPage) -> HttpResponse:
 
 
 def _elsewhere(visit: Visit, found: AnswerPage, do: str) -> HttpResponse:
-    """Lead to where a button led that does not hand the page in: back, or here again."""
+    """Lead to where a button led that does not hand the page in: back, or here again.
+
+    One of a language shows the page in it, with what was just saved.
+    """
+    if do.startswith(IN_LANGUAGE):
+        switch(visit.submission, do.removeprefix(IN_LANGUAGE))
     number = found.number - 1 if do == "back" and found.number > 1 else found.number
     response = redirect("worker:page", visit.place, number)
     if do == "save":

@@ -13,16 +13,18 @@ from django.utils import translation
 from django.utils.cache import add_never_cache_headers
 
 from annotations.answering.collecting import CODE
-from annotations.answering.languages import language_of
+from annotations.answering.languages import among, language_of
+from annotations.answering.wording import wording
+from annotations.languages import own_name
 from annotations.models import Collection, QuestionSetVersion
 
 
 @contextmanager
-def speaking(version: QuestionSetVersion) -> Iterator[str]:
-    """Speak the language of a version while a page is made."""
-    language = language_of(version)
-    with translation.override(language):
-        yield language
+def speaking(version: QuestionSetVersion, language: str) -> Iterator[None]:
+    """Speak a language of a version while a page is made; its own for one that it has not."""
+    version.shown_in = among(version, language) or version.spoken
+    with translation.override(language_of(version)):
+        yield
 
 
 def shown(
@@ -35,12 +37,18 @@ def shown(
 ) -> HttpResponse:
     """Return a page, made now, while its language is spoken."""
     language = translation.get_language()
+    version = collection.version
+    content = version.shown_in or version.spoken
+    said = wording.title(version, content)
     base = {
         "collection": collection,
-        "title_of_study": collection.title or collection.version.question_set.name,
+        "title_of_study": said or collection.title or version.question_set.name,
         "language": language,
         "direction": "rtl" if translation.get_language_bidi() else "ltr",
-        "content_language": collection.version.spoken,
+        "content_language": content,
+        "other_languages": [
+            (tag, own_name(tag)) for tag in version.every_language if tag != content
+        ],
     }
     response = render(request, f"worker/{template}", base | (context or {}), status=status)
     return not_kept(response)

@@ -11,6 +11,7 @@ OWN = "answer/at/<str:seat>/"
 urlpatterns = [
     path("answer/<uuid:collection_id>/", entering.enter, name="enter"),
     path(OWN, entering.go_on, name="go-on"),
+    path(f"{OWN}language/", entering.language, name="language"),
     path(f"{OWN}text/<int:page_number>/", texts.text, name="text"),
     path(f"{OWN}text/<int:page_number>/image/", texts.image, name="image"),
     path(f"{OWN}page/<int:page_number>/", questions.page, name="page"),

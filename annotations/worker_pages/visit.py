@@ -73,7 +73,7 @@ def own(view: View[P]) -> Callable[..., HttpResponse]:
         submission = submission_of(seat)
         if submission is None:
             return nowhere(request)
-        with speaking(submission.version):
+        with speaking(submission.version, submission.language):
             return view(request, Visit(submission, seat), *args, **kwargs)
 
     return wrapped

@@ -106,8 +106,8 @@ def turn() -> None:
 
 def _options(collection: Collection) -> AqerParameters:
     """Return how it is graded: with intervals, an answer against those of the others."""
-    language = collection.version.question_set.language
-    english = not language or language.partition("-")[0] == "en"
+    known = collection.version.every_language
+    english = all(not one or one.lower().partition("-")[0] == "en" for one in known)
     embedder = AqerParameters().embedder if english else WITHOUT_MEANING
     return AqerParameters(leave_one_out=True, embedder=embedder)
 

@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce, Length
 from annotations.exchange.facts import (
     FACTS,
     OF_RUN,
+    READ_IN,
     SIGNALS,
     written_object,
     written_seconds,
@@ -63,14 +64,14 @@ def answers(
         rows = rows.filter(question__role__in=GRADED)
     size = rows.aggregate(n=Count("pk"), length=Coalesce(Sum(Length("text")), Value(0)))
     header = ("worker", "question", "answer", *FACTS, *(OF_RUN if run else ()), OF_ANSWERS)
-    header += SIGNALS
+    header += SIGNALS + READ_IN
     name = pseudonyms_of(version.question_set) if pseudonyms else None
 
     def read() -> Iterator[Row]:
         grades = {} if run is None else _grades(run)
         for row in _values(rows, run).iterator(AT_ONCE):
             worker, panel, question, text, status, *facts, extra, worker_key = row[:15]
-            first_draft, signals, *counts = row[15 : 15 + len(SIGNALS)]
+            first_draft, signals, *counts, language = row[15 : 16 + len(SIGNALS)]
             rejected, started, submitted, seconds, state, *times = facts
             graded: tuple[object, ...] = ()
             if run is not None:
@@ -93,6 +94,7 @@ def answers(
                 written_time(first_draft),
                 signals or None,
                 *counts,
+                language or None,
             )
 
     return Export(
@@ -108,6 +110,7 @@ def _values(rows: QuerySet[Response], run: Run | None) -> QuerySet[Response, Any
         *(f"submission__{name}" for name in OF_SUBMISSION),
         *("extra", "submission__worker_id"),
         *SIGNALS,
+        *READ_IN,
     ]
     if run is not None:
         rows = rows.annotate(of_run=FilteredRelation("scores", condition=Q(scores__run=run)))

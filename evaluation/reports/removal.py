@@ -16,6 +16,7 @@ from annotations.models import (
     QuestionSet,
     Response,
     Submission,
+    Translation,
     WritingEvent,
 )
 from evaluation.models import (
@@ -98,6 +99,7 @@ def parts_of_set(question_set: int) -> list[tuple[str, QuerySet[Any, Any]]]:
         ("rows of panels' files", PanelRow.objects.filter(**{f"file__{version}": question_set})),
         ("submissions", Submission.objects.filter(**{version: question_set})),
         ("answers of models", LLMResponse.objects.filter(**{question: question_set})),
+        ("translations", Translation.objects.filter(**{version: question_set})),
         ("questions", Question.objects.filter(**{version: question_set})),
     ]
 

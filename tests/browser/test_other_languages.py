@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.urls import reverse
 
 from annotations.models import Passage, Question, QuestionSet, Response, Submission
 from tests.annotations.answering.conftest import published
@@ -86,8 +87,11 @@ def published_in_full(question_set):
     return made
 
 
-def check(opened, language, name):
-    """Nothing wrong with the page; it says its language, and has no word of English."""
+def check(opened, language, name, *names):
+    """Nothing wrong with the page; it says its language, and has no word of English.
+
+    `names` are those of other languages, in which they are offered.
+    """
     page = opened.page
     opened.check(name)
     root = page.locator("html")
@@ -95,9 +99,8 @@ def check(opened, language, name):
     assert root.get_attribute("dir") == SAID[language]["direction"], name
     if language == "ar":
         words = set(re.findall(r"[A-Za-z]{2,}", page.locator("body").inner_text()))
-        assert words <= {"EUR", "HX", "rana", "example", "org"} | set(
-            re.findall("[A-Za-z]+", code(page))
-        ), name
+        known = {"EUR", "HX", "rana", "example", "org", *names}
+        assert words <= known | set(re.findall("[A-Za-z]+", code(page))), name
 
 
 def code(page):
@@ -192,3 +195,82 @@ def test_in_arabic_boxes_stand_right_of_their_labels_and_the_first_button_is_rig
         assert page.locator("textarea").first.evaluate(direction) == "ltr"
         page.locator("textarea").first.fill("المد في HX-7")
         assert page.locator("textarea").first.evaluate(direction) == "rtl"
+
+
+def in_arabic_too(question_set, page, opened):
+    """Add Arabic in the editor and write all of it there, saved while one types."""
+    address = reverse("admin:editor-languages", args=[question_set.public_id])
+    page.goto(opened.site + address)
+    page.locator("#language").fill("ar")
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.wait_for_url("**/languages/ar/")
+    opened.check("what is to be translated")
+    guidelines, consent, text, asked, choices = TEXTS["ar"][1:6]
+    page.locator("[name=t-v-title]").fill(TEXTS["ar"][0])
+    boxes = {
+        "v-guidelines": guidelines,
+        "v-consent_text": consent,
+        "p-title-p1": TEXTS["ar"][0],
+        "p-text-p1": text,
+        "q-text-q1": asked,
+        "q-text-q2": asked,
+        "q-choices-q2": "\n".join(choices),
+    }
+    for key, words in boxes.items():
+        page.locator(f"[name='t-{key}']").fill(words)
+    area = page.locator("[name=t-p-text-p1]")
+    assert area.evaluate("one => getComputedStyle(one).direction") == "rtl"
+    page.wait_for_function(
+        "document.querySelector('[data-state]').textContent.startsWith('Saved')", timeout=60_000
+    )
+    page.goto(page.url)
+    assert page.locator("[name=t-p-text-p1]").input_value() == text
+    assert page.locator("nav.editor-tabs .cg-badge").inner_text() == "7 of 7"
+    opened.check("translated")
+
+
+@pytest.mark.parametrize("language", ["de"], indirect=True)
+def test_a_set_with_two_languages_from_the_editor_to_the_code(
+    browser, client, live_server, spoken_set, language, settings
+):
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    with pages.signed_in(browser, client, live_server.url, "rana", "narrow-dark") as desk:
+        in_arabic_too(spoken_set, desk.page, desk)
+        assert "\n".join(desk.found) == ""
+    made = published_in_full(spoken_set)
+    german, arabic = TEXTS["de"][-1], TEXTS["ar"][-1]
+    with window(browser, live_server.url, "narrow-dark", locale="ar") as opened:
+        page = opened.page
+        page.goto(opened.site + address(made))
+        check(opened, "ar", "consent", "Deutsch")
+        page.get_by_role("link", name="Deutsch").click()
+        check(opened, "de", "consent in German")
+        page.get_by_role("link", name="العربيّة").click()
+        page.locator("#agree").check()
+        page.locator("main form button.primary").click()
+        page.locator("main form button.primary").click()  # show the text
+        check(opened, "ar", "the text", "Deutsch")
+        assert TEXTS["ar"][3] in page.locator("article").inner_text()
+        page.locator("main form button.primary").click()
+        page.wait_for_selector("textarea")
+        page.locator("textarea").fill(arabic)
+        with page.expect_navigation():
+            page.get_by_role("button", name="Deutsch").click()
+        check(opened, "de", "questions in German")
+        assert page.locator("textarea").input_value() == arabic
+        page.locator("textarea").fill(german)
+        page.get_by_label("die Sonne").check()
+        with page.expect_navigation():
+            page.locator("button[value=next]").click()
+        check(opened, "de", "review")
+        with page.expect_navigation():
+            page.get_by_role("button", name="العربيّة").click()
+        check(opened, "ar", "review in Arabic", "Deutsch", *german.rstrip(".").split())
+        assert TEXTS["ar"][5][1] in page.locator("dl").inner_text()
+        page.locator("main form button").first.click()
+        page.wait_for_selector("#completion-code")
+        assert "\n".join(opened.found) == ""
+    submission = Submission.objects.get()
+    assert (submission.state, submission.language) == ("submitted", "ar")
+    stored = set(Response.objects.values_list("text", "language"))
+    assert stored == {(german, "de"), ("die Sonne", "de")}

@@ -143,6 +143,14 @@ def _together(of: Any) -> Any:
     return triaging.accept_together(of.run, list(workers), of.owner)
 
 
+def _language(of: Any) -> str:
+    latest = of.set.latest_version()
+    draft = latest.copy() if latest.is_published else latest
+    draft.languages = ["ar"]
+    draft.save(update_fields=["languages"])
+    return "ar"
+
+
 def _staged(of: Any) -> str:
     upload = Upload(
         owner=of.owner,
@@ -203,6 +211,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     # Of no one
     "task_id": _judgement_task,
     "kind": lambda of: "answers",
+    "language": _language,
     "place": _alarm_place,
     "first": lambda of: compared_models(of)[0],
     "second": lambda of: compared_models(of)[1],

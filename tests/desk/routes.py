@@ -134,6 +134,7 @@ ROUTES: dict[str, Route] = {
     # Pages of workers: who has the link is who is meant, whoever is signed in beside
     "worker:enter": form(PUBLIC),
     "worker:go-on": form(PUBLIC),
+    "worker:language": form(PUBLIC),
     "worker:text": form(NOWHERE, page_number=[1]),  # tests/annotations/answering
     "worker:image": get(NOWHERE, page_number=[1]),
     "worker:page": form(PUBLIC, page_number=[1]),
@@ -184,6 +185,9 @@ ROUTES: dict[str, Route] = {
     "admin:editor-texts": form(EDITS_QUESTIONS),
     "admin:editor-changes": get(QUESTIONS),
     "admin:editor-preview": form(QUESTIONS),
+    "admin:editor-languages": form(EDITS_QUESTIONS),
+    "admin:editor-language": form(EDITS_QUESTIONS),
+    "admin:editor-language-remove": form(EDITS_QUESTIONS),
     "admin:editor-passage-new": form(EDITS_QUESTIONS),
     "admin:editor-passage": form(EDITS_QUESTIONS),
     "admin:editor-passage-delete": form(EDITS_QUESTIONS),

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotations.answering.languages import said_of
+from annotations.desk.editor.languages import told_of_languages
 from annotations.desk.editor.saving import as_uuids
 from annotations.editing import Finding, Order, PublishedError, differences, draft_of, findings
 from annotations.models import Image, Passage, Question, QuestionSet, QuestionSetVersion, rights
@@ -120,6 +121,8 @@ def image(request: HttpRequest, set_id: UUID, image_id: UUID) -> HttpResponse:
 def finding_link(question_set: QuestionSet, one: Finding) -> str:
     """Return where a finding is mended."""
     here = question_set.public_id
+    if one.language:
+        return reverse("admin:editor-language", args=[here, one.language]) + "?missing=yes"
     if isinstance(one.item, Passage):
         return reverse("admin:editor-passage", args=[here, one.item.public_id])
     if isinstance(one.item, Question):
@@ -152,6 +155,7 @@ def _contents(request: HttpRequest, version: QuestionSetVersion) -> dict[str, An
         "behind_passages": _after(now.passages, page.rows, version.passages) if page.next else "",
         "behind_alone": _after(now.questions[None], alone.rows, questions) if alone.next else "",
         "frame": said_of(version),
+        "progress": told_of_languages(version),
         "page": page,
         "groups": [(passage, of_passages[passage.pk]) for passage in page],
         "alone": alone,

@@ -369,6 +369,7 @@ def _submissions(
             "reserved_until": None,
             "withdrawn_at": None,
             "signals_off": False,
+            "language": "",
         },
     )
     if unknown:
@@ -379,7 +380,7 @@ def _submissions(
 ROW = (
     *("public_id", "submission", "question", "text", "status", "rejected"),
     *("started_at", "submitted_at", "work_seconds", "extra", "first_draft_at"),
-    *("signals", *COUNTERS),
+    *("language", "signals", *COUNTERS),
 )
 
 
@@ -425,6 +426,7 @@ def _row(
         answer.seconds,
         extra_values(answer.extra, kept_aside),
         time_of(answer.first_draft),
+        answer.language or "",
         *signals_of(answer),
     )
 

@@ -60,7 +60,7 @@ def compare(
         stored = there.values_list(
             *("submission_id", "question_id", "text", "created_at", "pk"),
             *("rejected", "started_at", "submitted_at", "first_draft_at", "work_seconds"),
-            *("signals", *COUNTERS),
+            *("language", "signals", *COUNTERS),
         )
         rows = []
         for submission, question, text, since, key, flag, *facts in stored.iterator(BATCH):
@@ -96,7 +96,9 @@ def _difference(
     given = (*times, staged.seconds)
     if any(new is not None and new != old for new, old in zip(given, stored[:4], strict=True)):
         return "time"
-    if staged.signals is not None and [*signals_of(staged)] != stored[4:]:
+    if staged.language is not None and staged.language != stored[4]:
+        return "language"
+    if staged.signals is not None and [*signals_of(staged)] != stored[5:]:
         return "count of how it was written"
     # An ordinary file says nothing about flags, and then nothing is rejected in it.
     if staged.rejected is not None and bool(staged.rejected) != rejected:

@@ -25,12 +25,12 @@ from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 GATHERED = 2000
 
-_INSERT = "INSERT OR IGNORE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"
+_INSERT = "INSERT OR IGNORE INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"
 _TABLE = """
 CREATE TABLE answer (
     row INTEGER PRIMARY KEY, line INTEGER, worker INTEGER, question INTEGER, text TEXT,
     rejected INTEGER, started TEXT, submitted TEXT, seconds REAL, extra TEXT,
-    first_draft TEXT, signals TEXT,
+    first_draft TEXT, signals TEXT, language TEXT,
     is_new INTEGER NOT NULL DEFAULT 1
 );
 CREATE UNIQUE INDEX pair ON answer (worker, question);
@@ -91,7 +91,7 @@ class StagedAnswer(NamedTuple):
     """An answer; `worker` and `question` are numbers in `workers` and `questions`.
 
     `rejected` is None in a file that says nothing about it. `signals` is a list as JSON: whether
-    it was counted, and the counts; None where the file does not say.
+    it was counted, and the counts; None where the file does not say, as `language` is.
     """
 
     row: int
@@ -106,6 +106,7 @@ class StagedAnswer(NamedTuple):
     extra: str
     first_draft: str | None
     signals: str | None
+    language: str | None
 
 
 @dataclass(slots=True)
@@ -225,10 +226,10 @@ class Stage:
                 self.workers[worker].learn(facts)
             extra = _extra(record, aside)
             values: tuple[Any, ...] = (None, None, None, None)
-            at_end: tuple[Any, ...] = (None, None)
+            at_end: tuple[Any, ...] = (None, None, None)
             if facts is not None:
                 signals = facts.signals and json.dumps([facts.signals.said, *facts.signals.counts])
-                at_end = (_written(facts.first_draft_at), signals)
+                at_end = (_written(facts.first_draft_at), signals, facts.language or None)
                 times = (_written(facts.started_at), _written(facts.submitted_at))
                 values = (facts.rejected, *times, facts.work_seconds)
             ids = (record.row, record.line, worker, question)

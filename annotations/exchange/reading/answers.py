@@ -11,6 +11,7 @@ from functools import partial
 from annotations.exchange.facts import (
     ASKING,
     FACTS,
+    READ_IN,
     SIGNALS,
     answer_columns,
     asking_of,
@@ -157,7 +158,7 @@ class AnswerRows:
         return [said] if self.graded_by else []
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
-        checks, n_facts = self._checks, 3 + len(FACTS) + len(SIGNALS)
+        checks, n_facts = self._checks, 3 + len(FACTS) + len(SIGNALS) + len(READ_IN)
         row = -1
         for row, (line, cells, extra) in enumerate(self.table.rows):
             text = cells[2] if cells[2] and not cells[2].isspace() else ""

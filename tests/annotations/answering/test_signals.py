@@ -347,7 +347,7 @@ def test_the_interface_for_programs_has_them_at_the_end(ada, rana, tides):
     answer = Response.objects.get()
     address = f"/api/v1/question-sets/{tides.public_id}/answers/"
     row = client.get(f"{address}{answer.public_id}/").json()
-    assert list(row)[-10:] == ["first_draft_at", "signals", *COUNTERS]
+    assert list(row)[-11:] == ["first_draft_at", "signals", *COUNTERS, "language"]
     assert (row["signals"], row["typed_characters"], row["away_seconds"]) == ("counted", 5, 0)
     signals.switch(Submission.objects.get(), off=True)
     row = client.get(f"{address}{answer.public_id}/").json()

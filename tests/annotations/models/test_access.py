@@ -23,6 +23,7 @@ from annotations.models import (
     ScopedQuerySet,
     Share,
     Team,
+    Translation,
     Variant,
     Worker,
     WritingProject,
@@ -53,6 +54,7 @@ SCOPED = [model for model in MODELS if getattr(model, "access", None) is not UNL
 # What experts see, and besides them only their own shares.
 BLIND = {
     *("QuestionSet", "QuestionSetVersion", "Passage", "Image", "Question", "Variant", "Share"),
+    "Translation",
 }
 
 
@@ -99,6 +101,7 @@ def world_of(name, owner):
     version = crowd.version(owner, name)
     image = crowd.image(version.question_set)
     Passage.objects.create(version=version, external_id="p1", text="The river.", image=image)
+    Translation.objects.create(version=version, language="ar", texts={"title": name})
     Variant.objects.create(
         question=version.questions.get(external_id="r1"), external_id="v1", text="And where?"
     )

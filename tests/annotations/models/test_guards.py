@@ -14,6 +14,7 @@ from annotations.models import (
     Question,
     QuestionSetVersion,
     Response,
+    Translation,
     Worker,
 )
 from tests.annotations import world
@@ -197,3 +198,32 @@ def test_migrating_again_keeps_every_trigger():
         cursor.execute(f"SELECT {name} FROM {table}")
         found = {row[0] for row in cursor.fetchall()}
     assert {f"guard_{guard.name}" for guard in guards.GUARDS} <= found
+
+
+def test_a_published_version_keeps_its_languages_and_what_is_said_in_them(draft, rana):
+    question = draft.questions.get(external_id="r1")
+    draft.languages = ["ar"]
+    draft.save()
+    said = Translation.objects.create(
+        version=draft, language="ar", question=question, texts={"text": "أين؟"}
+    )
+    assert draft.publish()
+    with world.refused(guards.FROZEN):
+        QuestionSetVersion.objects.filter(pk=draft.pk).update(languages=["ar", "de"])
+    with world.refused(guards.FROZEN):
+        Translation.objects.filter(pk=said.pk).update(texts={"text": "متى؟"})
+    with world.refused(guards.FROZEN):
+        Translation.objects.create(version=draft, language="de", texts={"title": "Flüsse"})
+    with world.refused(guards.FROZEN):
+        Translation.objects.bulk_create([Translation(version=draft, language="de", texts={})])
+    assert Translation.objects.get().texts == {"text": "أين؟"}
+
+
+def test_a_translation_is_of_an_item_of_its_version(draft, rana):
+    other = world.version(rana, "other")
+    for foreign in (
+        {"question": other.questions.get(external_id="r1")},
+        {"passage": Passage.objects.create(version=other, external_id="p9", text="Elsewhere.")},
+    ):
+        with world.refused("what it translates is of another version"):
+            Translation.objects.create(version=draft, language="ar", texts={}, **foreign)

@@ -78,6 +78,7 @@ def answered(draw):
             "work_seconds": draw(seconds),
             "extra": draw(objects),
             "first_draft_at": draw(times),
+            "language": draw(st.sampled_from(["", "ar", "pt-BR"])),
             **draw(written_how),
         }
         for _ in range(3)

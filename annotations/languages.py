@@ -1,0 +1,58 @@
+"""What languages are called, and how they are written."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from django.utils.translation import get_language_info
+
+TAG: Final = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+"""What a language is called, as in BCP 47, as far as it can be known by its form."""
+LONGEST_TAG: Final = 35
+RIGHT_TO_LEFT: Final = frozenset(
+    {"ar", "arc", "ckb", "dv", "fa", "he", "ks", "ku", "nqo"}
+    | {"pa-pk", "ps", "sd", "syr", "ug", "ur", "yi"}
+)
+"""Languages that are written from right to left; Django knows the commonest of them only."""
+
+
+def canonical(tag: str) -> str:
+    """Return a language's tag as it is written: zh-Hant-TW. Raises ValueError for what is none."""
+    tag = tag.strip().replace("_", "-")
+    if not TAG.fullmatch(tag) or len(tag) > LONGEST_TAG:
+        raise ValueError("a language is written as in BCP 47: en, de, ar, pt-BR")
+    first, *rest = tag.split("-")
+    parts = [first.lower()]
+    for part in rest:
+        is_script = len(part) == 4 and part.isalpha()
+        is_region = len(part) == 2
+        parts.append(part.title() if is_script else part.upper() if is_region else part.lower())
+    return "-".join(parts)
+
+
+def direction(tag: str) -> str:
+    """Return how a language is written: rtl, ltr, or auto (by the text) where nobody said which."""
+    if not tag:
+        return "auto"
+    tag = tag.lower()
+    script = next((part for part in tag.split("-")[1:] if len(part) == 4), "")
+    if script:
+        return "rtl" if script in ("arab", "hebr", "syrc", "thaa", "nkoo") else "ltr"
+    return "rtl" if {tag, tag.partition("-")[0]} & RIGHT_TO_LEFT else "ltr"
+
+
+def own_name(tag: str) -> str:
+    """Return what a language calls itself ("Deutsch"), the tag where that is not known."""
+    try:
+        return str(get_language_info(tag.lower())["name_local"])
+    except KeyError:
+        return tag
+
+
+def name_of(tag: str) -> str:
+    """Return what a language is called in English, the tag where that is not known."""
+    try:
+        return str(get_language_info(tag.lower())["name"])
+    except KeyError:
+        return tag
