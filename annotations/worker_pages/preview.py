@@ -170,6 +170,7 @@ def _banner(look: Look, leaves: Leaves, *, edits: bool) -> dict[str, Any]:
         "set": reverse("admin:question-set", args=[set_id]),
         "at": at,
         "total": total,
+        "called": "Preview",
         "version": collection.version,
         "before": look.at(at - 1).address if at > 1 else "",
         "after": look.at(at + 1).address if at < total else "",

@@ -443,7 +443,19 @@ ROUTES: dict[str, Route] = {
 }
 
 
-OF_NO_ONE = {"kind", "place", "name", "id", "object_id", "content_type_id", "app_label", "url"}
+OF_NO_ONE = {
+    *(
+        "kind",
+        "place",
+        "name",
+        "language",
+        "id",
+        "object_id",
+        "content_type_id",
+        "app_label",
+        "url",
+    ),
+}
 
 
 def headers(name: str, user: Any) -> dict[str, str]:

@@ -63,6 +63,7 @@ def compare(
             *("language", "signals", *COUNTERS),
         )
         rows = []
+        others = []
         for submission, question, text, since, key, flag, *facts in stored.iterator(BATCH):
             worker, place = old[submission], places.get(question)
             staged = None if place is None else stage.find(worker, place)
@@ -76,13 +77,14 @@ def compare(
                     continue
                 remedy = REFLAG
             if what:
-                problems.add(
-                    staged.line,
-                    None,
+                said = (
                     f"worker {stage.workers[worker].name} answered question {names[place]} "
-                    f"already (stored on {since:%Y-%m-%d}: {quoted(text)}), with another {what}",
-                    *remedy,
+                    f"already (stored on {since:%Y-%m-%d}: {quoted(text)}), with another {what}"
                 )
+                others.append((staged.line, said, remedy))
+        # As they stand in the file: a database gives rows in whatever order an index has them.
+        for line, said, remedy in sorted(others):
+            problems.add(line, None, said, *remedy)
         stage.mark_old(rows)
 
 

@@ -35,7 +35,7 @@ def test_only_submitted_answers_are_exported_in_the_order_in_which_they_came():
         *("ada", "r2", "south", "text"),
     )
     assert list(row)[-13:-11] == ["crowdgrade:answers", "first_draft_at"]
-    assert list(row)[-10:] == ["signals", *COUNTERS, "crowdgrade:defused"]
+    assert list(row)[-11:] == ["signals", *COUNTERS, "language", "crowdgrade:defused"]
     assert "run_id" not in row
 
 
