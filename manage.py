@@ -21,7 +21,16 @@ def main() -> None:
             "Django is not installed in this Python. Run `make install` once, then use "
             "`.venv/bin/python manage.py ...` (or activate .venv first)."
         )
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except Exception as error:
+        # Loaded only now: an outage is rare, and most commands are quick.
+        from crowdgrade.outages import told
+
+        said = told(error)
+        if said is None:
+            raise
+        sys.exit(f"Error: {said}")
 
 
 if __name__ == "__main__":

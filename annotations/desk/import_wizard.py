@@ -106,7 +106,8 @@ def columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
             staged.problems, staged.n_problems = [], 0
             staged.drop_checked()
             if "check" in request.POST:
-                read_upload(staged, question_set, KINDS[WIZARD], dry_run=True)
+                with staged.whole():
+                    read_upload(staged, question_set, KINDS[WIZARD], dry_run=True)
             else:
                 staged.save()
             return _to_page(staged)
@@ -144,22 +145,23 @@ def _kept(request: HttpRequest, question_set: QuestionSet, file: Any) -> Upload:
             "update_flags": False,
         },
     )
-    staged.file.save("", file, save=False)
-    try:
-        source = _source(staged)
-        head = head_of(source)
-        refuse_answerless(head)
-        _choose(staged, head, source, recognised(head).slug)
-        if staged.options["preset"] in ("own", "long"):
-            # Their questions may be there already under these ids, and a new id be a slip.
-            version = question_set.latest_version()
-            there = version is not None and version.questions.exists()
-            staged.options["create_questions"] = not there
-    except InputError as error:
-        staged.state = Upload.State.BAD
-        note_problems(staged, error)
-        staged.drop_files()
-    staged.save()
+    with staged.whole():
+        staged.file.save("", file, save=False)
+        try:
+            source = _source(staged)
+            head = head_of(source)
+            refuse_answerless(head)
+            _choose(staged, head, source, recognised(head).slug)
+            if staged.options["preset"] in ("own", "long"):
+                # Their questions may be there already under these ids, and a new id be a slip.
+                version = question_set.latest_version()
+                there = version is not None and version.questions.exists()
+                staged.options["create_questions"] = not there
+        except InputError as error:
+            staged.state = Upload.State.BAD
+            note_problems(staged, error)
+            staged.drop_files()
+        staged.save()
     return staged
 
 

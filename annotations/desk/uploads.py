@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
@@ -52,8 +53,9 @@ def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
                 columns=form.cleaned_data.get("columns", ""),
                 options=form.options(),
             )
-            staged.file.save("", file, save=False)
-            read_upload(staged, question_set, sort, dry_run=True)
+            with staged.whole():
+                staged.file.save("", file, save=False)
+                read_upload(staged, question_set, sort, dry_run=True)
             return _to_page(question_set, staged)
     context = {
         "title": f"Upload {sort.title}",
@@ -111,7 +113,11 @@ def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
     question_set = editable(request, QuestionSet.objects.all(), set_id)
     staged = staged_upload(request, question_set, token)
     if staged.state == Upload.State.CHECKED and staged.file:
-        read_upload(staged, question_set, KINDS[staged.kind], dry_run=False)
+        try:
+            read_upload(staged, question_set, KINDS[staged.kind], dry_run=False)
+        except FileGoneError:
+            messages.warning(request, f"{staged.name} was discarded; nothing was imported.")
+            return redirect("admin:question-set", question_set.public_id)
     return _to_page(question_set, staged)
 
 
@@ -123,11 +129,19 @@ def discard_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
     return redirect("admin:question-set", question_set.public_id)
 
 
+class FileGoneError(Http404):
+    """The upload was discarded while it was read."""
+
+
 def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:
-    """Import the file or try to, and note what became of it."""
+    """Import the file or try to, and note what became of it; raises `FileGoneError`."""
     try:
         report = _imported(upload, into, kind, dry_run=dry_run)
-    except InputError as error:
+    except (InputError, FileNotFoundError) as error:
+        if not upload._state.adding and not _is_still_there(upload):
+            return
+        if isinstance(error, FileNotFoundError):
+            error = InputError.single(upload.name, "the file is here no longer", "Send it again.")
         upload.report = None
         note_problems(upload, error)
         if kind.slug == WIZARD:
@@ -144,6 +158,17 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
         if not dry_run or not report.changed:
             upload.drop_files()
     upload.save()
+
+
+def _is_still_there(upload: Upload) -> bool:
+    """Whether nobody else has imported the upload meanwhile, which it then says itself.
+
+    Raises `FileGoneError` if somebody discarded it.
+    """
+    stored = Upload.objects.filter(pk=upload.pk).first()
+    if stored is None:
+        raise FileGoneError
+    return stored.state != Upload.State.DONE
 
 
 def note_problems(upload: Upload, error: InputError) -> None:

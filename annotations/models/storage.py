@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import FileSystemStorage
@@ -28,3 +30,15 @@ class PrivateStorage(FileSystemStorage):
     def location(self) -> str:
         """Return the folder as an absolute path."""
         return os.fspath(Path(self.base_location).absolute())
+
+    def _save(self, name: str, content: Any) -> str:
+        """Keep a file whole, or, where the disk takes only a part of it, not at all."""
+        there = self.exists(name)
+        try:
+            kept: str = super()._save(name, content)  # type: ignore[misc]
+            return kept
+        except BaseException:
+            if not there:
+                with suppress(OSError):
+                    self.delete(name)
+            raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterable
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.db.models.signals import post_delete
 from django.dispatch import receiver
+from django.utils import timezone
 
 from annotations.models.access import Access
 from annotations.models.base import Record
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KEPT = timedelta(days=1)
+PRIVATE_NAME = re.compile(r"[A-Za-z0-9_-]{32}")
 LONGEST_NAME = 200
 
 
@@ -91,6 +94,18 @@ class Upload(Record):
         """Return the bytes of the file, from the beginning."""
         return cast("BinaryIO", self.file.storage.open(self.file.name or "", "rb").file)
 
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Keep no file that no row names: where the block fails, those go that it has added."""
+        before = set() if self._state.adding else {self.file.name, self.checked.name}
+        try:
+            yield
+        except BaseException:
+            for field in (self.file, self.checked):
+                if field and field.name not in before:
+                    field.delete(save=False)
+            raise
+
     def keep_checked(self, path: Path) -> None:
         """Keep the rows that were written to `path`."""
         with path.open("rb") as file:
@@ -127,6 +142,22 @@ def drop_files(instance: Upload, **kwargs: Any) -> None:
 
 
 def sweep() -> int:
-    """Remove uploads that are older than a day; returns how many went."""
+    """Remove uploads that are older than a day, and as old files of none; how many rows went.
+
+    A file is of none where the process was killed before its row was stored.
+    """
     old: Iterable[Upload] = Upload.objects.filter(created_at__lt=Now() - KEPT)
-    return sum(bool(upload.delete()) for upload in old)
+    n = sum(bool(upload.delete()) for upload in old)
+    storage = upload_storage()
+    try:
+        _, names = storage.listdir("")
+        # Whatever else stands in that folder is not ours.
+        ours = filter(PRIVATE_NAME.fullmatch, names)
+        late = [name for name in ours if storage.get_modified_time(name) < timezone.now() - KEPT]
+    except FileNotFoundError:  # nobody has sent any, or another sweep was here
+        return n
+    rows = Upload.objects.filter(Q(file__in=late) | Q(checked__in=late))
+    known = {name for pair in rows.values_list("file", "checked") for name in pair}
+    for name in set(late) - known:
+        storage.delete(name)
+    return n

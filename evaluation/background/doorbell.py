@@ -6,7 +6,7 @@ import logging
 
 from celery import current_app
 from django.db import transaction
-from kombu.exceptions import OperationalError
+from kombu.exceptions import ChannelError, OperationalError
 
 from evaluation.background.leases import claimable
 from evaluation.models import Removal, Run
@@ -24,13 +24,13 @@ def ring_on_commit() -> None:
 
 
 def ring() -> bool:
-    """Send the message; False if the broker cannot be reached, which is only logged.
+    """Send the message; False if the broker cannot be reached, or is full, which is only logged.
 
     The run is in the database, and `ring_if_needed` will ring for it again.
     """
     try:
         current_app.send_task(WORK)
-    except (OperationalError, OSError) as error:
+    except (ChannelError, OperationalError, OSError) as error:
         logger.warning("the broker cannot be reached, the run waits: %s", error)
         return False
     return True

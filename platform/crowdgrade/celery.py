@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from celery import Celery
@@ -16,14 +15,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdgrade.settings")
 app = Celery("crowdgrade")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["evaluation"])
-
-
-@celeryd_init.connect
-def make_broker_folder(**_: Any) -> None:
-    """Make the folder of the embedded broker, if that is the broker."""
-    folder = app.conf.broker_transport_options.get("data_folder_in")
-    if folder:
-        Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 @celeryd_init.connect

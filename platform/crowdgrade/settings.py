@@ -94,14 +94,18 @@ def _proxies() -> int:
     return int(value)
 
 
-def _cache() -> dict[str, Any]:
+def _caches() -> dict[str, Any]:
+    memory = "django.core.cache.backends.locmem.LocMemCache"
+    process = {"BACKEND": memory, "LOCATION": "process", "OPTIONS": {"MAX_ENTRIES": 100_000}}
     url = _text("CACHE_URL")
     if url is None:
-        memory = "django.core.cache.backends.locmem.LocMemCache"
-        return {"BACKEND": memory, "OPTIONS": {"MAX_ENTRIES": 100_000}}
+        return {"default": process, "process": process}
     if not url.startswith(("redis://", "rediss://")):
         raise ImproperlyConfigured("CACHE_URL must begin with redis://")
-    return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": url}
+    # One that does not answer shall not keep requests waiting, which count elsewhere then.
+    options = {"socket_connect_timeout": 1, "socket_timeout": 1}
+    redis = "django.core.cache.backends.redis.RedisCache"
+    return {"default": {"BACKEND": redis, "LOCATION": url, "OPTIONS": options}, "process": process}
 
 
 def _list(name: str, default: list[str]) -> list[str]:
@@ -238,6 +242,7 @@ MIDDLEWARE = [
     "crowdgrade.proxied.ProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "crowdgrade.retrying.RetryMiddleware",  # before what reads the database: who is signed in
     "crowdgrade.policy.PolicyMiddleware",
     "crowdgrade.addresses.AddressMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -247,7 +252,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",  # after the others: it answers for those who are locked out
-    "crowdgrade.rest.busy.BusyMiddleware",
+    "crowdgrade.rest.outage_page.OutageMiddleware",
 ]
 ROOT_URLCONF = "crowdgrade.urls"
 TEMPLATES = [
@@ -311,6 +316,7 @@ CONTENT_SECURITY_POLICY = {
 CELERY_BROKER_URL = _text("CELERY_BROKER_URL") or "filesystem://"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {}
 if CELERY_BROKER_URL.startswith("filesystem:"):
+    CELERY_BROKER_TRANSPORT = "crowdgrade.broker:Transport"
     _broker = str(HOME / "broker")
     CELERY_BROKER_TRANSPORT_OPTIONS = {"data_folder_in": _broker, "data_folder_out": _broker}
     CELERY_BROKER_TRANSPORT_OPTIONS["control_folder"] = str(HOME / "broker" / "control")
@@ -351,7 +357,7 @@ STALL_SECONDS = _number("STALL_SECONDS", 900)
 # The API. Bodies: of rows as JSON, and of everything else but JSON Lines (which are files).
 API_BULK_BYTES = _number("API_UPLOAD_MB", 20) * 1024 * 1024
 API_SMALL_BYTES = 1024 * 1024
-CACHES = {"default": _cache()}
+CACHES = _caches()
 REST_FRAMEWORK = {
     # The first says what a 401 asks for.
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -425,6 +431,7 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"  # also where the address to go on to is not of this site
 UNFOLD = {
     "SITE_TITLE": "Crowdgrade",
     "SITE_HEADER": "Crowdgrade",

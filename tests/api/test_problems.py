@@ -1,5 +1,7 @@
 """Every error is a problem document, whoever raised it."""
 
+import sqlite3
+
 import pytest
 from django.conf import settings
 from django.db import OperationalError
@@ -105,7 +107,9 @@ def test_what_nobody_foresaw_is_500_and_says_nothing(api, rana, monkeypatch, cap
 
 def test_a_database_that_is_busy_is_503(api, rana, monkeypatch):
     def busy(*_, **__):
-        raise OperationalError("database is locked")
+        cause = sqlite3.OperationalError("database is locked")
+        cause.sqlite_errorcode = sqlite3.SQLITE_BUSY
+        raise OperationalError("database is locked") from cause
 
     monkeypatch.setattr("evaluation.api.runs.in_short", busy)
     response = api(rana).get("runs/")

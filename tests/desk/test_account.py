@@ -37,3 +37,13 @@ def test_the_page_with_keys_says_where_they_are_turned_off(client, world):
     page = said(client, address)
     assert "Single keys are turned off" in page
     assert "crowdgrade/keys_off.js" in page
+
+
+@pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example", "javascript:x"])
+def test_who_signs_in_on_the_way_to_another_site_gets_to_the_overview(client, rana, elsewhere):
+    rana.set_password("a long secret")
+    rana.save()
+    sent = {"username": rana.username, "password": "a long secret", "next": elsewhere}
+    response = client.post(reverse("admin:login"), sent, follow=True)
+    assert response.redirect_chain == [(reverse("admin:index"), 302)]
+    assert response.status_code == 200

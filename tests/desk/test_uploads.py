@@ -1,6 +1,8 @@
 """Uploading: the dry run changes nothing, the yes imports all of it, a bad row stops all of it."""
 
+import errno
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -10,11 +12,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
 from django.urls import reverse
 
+from annotations.desk import uploads
 from annotations.exchange.importing import answers as importing
 from annotations.models import QuestionSet, Response, Upload, Worker
 from annotations.models.uploads import KEPT, sweep
 from annotations.web import size_limit
 from evaluation.models import LLMResponse
+from tests.disks import small_disk
 
 QUESTIONS = b"question,text\nq1,Where is it?\nq2,Why is it?\n"
 ANSWERS = b"worker,question,answer\nada,q1,north\nada,q2,because\nben,q1,\n"
@@ -251,6 +255,106 @@ def test_a_discarded_file_is_gone(client, question_set):
     assert files() == []
     gone = client.get(reverse("admin:uploaded", args=[question_set.public_id, token]))
     assert gone.status_code == 404
+
+
+KINDS_OF_FILES = [("questions", QUESTIONS, {}), ("answers", ANSWERS, {"create_questions": "on"})]
+
+
+@pytest.mark.parametrize(("kind", "content", "more"), KINDS_OF_FILES)
+def test_what_is_discarded_while_it_is_confirmed_is_told_and_not_imported(
+    client, question_set, monkeypatch, kind, content, more
+):
+    preview = send(client, question_set, kind, content, **more)
+    at_its_beginning(monkeypatch, lambda: Upload.objects.get().delete())
+    result = confirm(client, question_set, preview)
+    page = result.content.decode()
+    assert result.redirect_chain[-1][0] == f"/admin/question-sets/{question_set.public_id}/"
+    assert "file.csv was discarded; nothing was imported." in page
+    assert str(settings.UPLOADS) not in page
+    assert (Upload.objects.count(), Response.objects.count(), files()) == (0, 0, [])
+
+
+@pytest.mark.parametrize(("kind", "content", "more"), KINDS_OF_FILES)
+def test_of_two_who_confirm_at_once_both_see_it_imported(
+    client, question_set, monkeypatch, kind, content, more
+):
+    preview = send(client, question_set, kind, content, **more)
+    at_its_beginning(monkeypatch, lambda: confirm(client, question_set, preview))
+    result = confirm(client, question_set, preview)
+    assert result.context["staged"].state == "done"
+    assert Upload.objects.get().state == "done"
+
+
+@pytest.mark.parametrize(("kind", "content", "more"), KINDS_OF_FILES)
+def test_a_file_that_is_gone_from_the_disk_is_asked_for_again(
+    client, question_set, kind, content, more
+):
+    preview = send(client, question_set, kind, content, **more)
+    for path in files():
+        path.unlink()
+    page = confirm(client, question_set, preview).content.decode()
+    assert str(settings.UPLOADS) not in page
+    assert "Check its path" not in page
+    assert Upload.objects.get().problems[0]["remedy"] == "Send it again."
+
+
+def at_its_beginning(monkeypatch, act):
+    """Have somebody else do something as soon as the next file is read."""
+    read = uploads._imported
+
+    def meanwhile(*args, **options):
+        monkeypatch.setattr(uploads, "_imported", read)
+        act()
+        return read(*args, **options)
+
+    monkeypatch.setattr(uploads, "_imported", meanwhile)
+
+
+def test_a_full_disk_keeps_no_part_of_a_file(client, question_set, tmp_path, settings):
+    client.raise_request_exception = False
+    with small_disk(tmp_path / "disk") as disk:
+        settings.UPLOADS = disk.folder / "uploads"
+        send(client, question_set, "questions", QUESTIONS)
+        kept = files()
+        with (disk.folder / "filler").open("wb") as file:
+            file.write(b"x" * 900_000)  # room for a part of the next one
+        for address in ("upload", "import"):
+            large = SimpleUploadedFile("large.csv", QUESTIONS + b"q3,why\n" * 100_000)
+            target = [question_set.public_id, *(["questions"] if address == "upload" else [])]
+            said = client.post(reverse(f"admin:{address}", args=target), {"file": large})
+            assert said.status_code == 507
+            assert "so your file was not taken" in said.content.decode()
+            assert "Nothing of it was kept" in said.content.decode()
+            assert files() == kept
+        assert Upload.objects.count() == 1
+
+
+@pytest.mark.parametrize("address", ["upload", "import"])
+def test_a_file_whose_row_cannot_be_stored_does_not_stay(
+    client, question_set, monkeypatch, address
+):
+    client.raise_request_exception = False
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Upload, "save", full)
+    target = [question_set.public_id, *(["answers"] if address == "upload" else [])]
+    data = {"file": SimpleUploadedFile("a.csv", ANSWERS), "create_questions": "on"}
+    assert client.post(reverse(f"admin:{address}", args=target), data).status_code == 507
+    assert files() == []
+
+
+def test_a_file_that_no_row_names_goes_after_a_day_and_no_stranger_with_it(client, question_set):
+    send(client, question_set, "questions", QUESTIONS)
+    (known,) = files()
+    strange, orphan, fresh = (folder() / name for name in ("notes.txt", "o" * 32, "f" * 32))
+    for path in (strange, orphan, fresh):
+        path.write_bytes(b"x")
+    for path in (known, strange, orphan):
+        os.utime(path, (0, 0))
+    assert sweep() == 0
+    assert set(files()) == {known, strange, fresh}
 
 
 def test_an_unknown_kind_or_token_does_not_exist(client, question_set):

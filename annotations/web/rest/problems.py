@@ -41,6 +41,9 @@ KINDS = {
         Kind("throttled", 429, "Too many requests"),
         Kind("server-error", 500, "Something broke on our side"),
         Kind("busy", 503, "The database is busy; nothing was stored"),
+        Kind("database-lost", 503, "The database cannot be reached"),
+        Kind("storage-full", 507, "There is no room left; nothing was stored"),
+        Kind("read-only", 507, "Nothing can be stored at the moment"),
     )
 }
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.core.signals import got_request_exception
-from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
@@ -20,10 +19,13 @@ from rest_framework.response import Response
 from annotations.web.query import QueryError
 from annotations.web.rest.problems import KINDS, ApiProblem, Fault, Kind, bad_parameter, escaped
 from annotations.web.scope import RefusedError
+from crowdgrade.outages import Outage, outage_of
 
 logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = 5
+"""When to ask again after an outage that passes by itself."""
 BY_CLASS: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.ValidationError, "invalid"),
     (exceptions.ParseError, "malformed"),
@@ -38,8 +40,15 @@ BY_CLASS: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.UnsupportedMediaType, "unsupported-media-type"),
     (exceptions.Throttled, "throttled"),
     (RequestDataTooBig, "too-large"),
-    (OperationalError, "busy"),
 )
+OUTAGES = {
+    Outage.BUSY: "Nothing was stored; send the request again in a moment.",
+    Outage.LOST: "Ask again in a moment. Whether a change was stored is not known: look first, or "
+    "send it with the Idempotency-Key it had.",
+    Outage.FULL: "The site's disk is full: its operator has to make room. Nothing was stored.",
+    Outage.SEALED: "The site's folder is read-only: its operator has to change that. Nothing was "
+    "stored.",
+}
 # The framework's own words would only repeat the title.
 SILENT = ("not-found", "server-error")
 REFUSALS = {
@@ -53,18 +62,22 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response:
     request = context["request"]
     error = in_our_form(error)
     kind = kind_of(error)
-    if kind.status >= 500:
+    outage = outage_of(error)
+    if outage is not None:
+        logger.warning("%s %s: %s (%s)", request.method, request.path, outage.value, error)
+    elif kind.status >= 500:
         # As Django does for a page: to the log, and to whoever listens for it.
         logger.error("%s %s", request.method, request.path, exc_info=error)
-        if kind.code == "server-error":
-            got_request_exception.send(sender=None, request=request._request)
+        got_request_exception.send(sender=None, request=request._request)
     body = document(
         request._request, kind, detail_of(error, kind), faults_of(error), getattr(error, "more", {})
     )
     # Also where something else was asked for, such as YAML.
     request.accepted_renderer, request.accepted_media_type = JSONRenderer(), MEDIA_TYPE
     headers = headers_of(error, kind)
-    return Response(body, status=kind.status, headers=headers, content_type=MEDIA_TYPE)
+    response = Response(body, status=kind.status, headers=headers, content_type=MEDIA_TYPE)
+    response.outage = outage  # type: ignore[attr-defined]  # for `crowdgrade.retrying`
+    return response
 
 
 def in_our_form(error: Exception) -> Exception:
@@ -80,6 +93,8 @@ def kind_of(error: Exception) -> Kind:
     """Return the kind of problem that an exception is."""
     if isinstance(error, ApiProblem):
         return error.kind
+    if (outage := outage_of(error)) is not None:
+        return KINDS[outage.value]
     code = next((code for kind, code in BY_CLASS if isinstance(error, kind)), "server-error")
     return KINDS[code]
 
@@ -88,8 +103,8 @@ def detail_of(error: Exception, kind: Kind) -> str:
     """Return what is to be said about this one; "" where the title says it all."""
     if kind.code in SILENT and not isinstance(error, ApiProblem):
         return ""
-    if kind.code == "busy":
-        return "Nothing was stored; send the request again in a moment."
+    if (outage := outage_of(error)) is not None:
+        return OUTAGES[outage]
     if isinstance(error, exceptions.ValidationError):
         first = next(faults_in(error.detail), None)
         return "" if first is None else f"{(first.pointer or '#')[2:] or 'body'}: {first.detail}"
@@ -130,8 +145,8 @@ def headers_of(error: Exception, kind: Kind) -> dict[str, str]:
     wait = getattr(error, "wait", None)
     if wait is not None:
         headers["Retry-After"] = str(math.ceil(wait))
-    if kind.code == "busy":
-        headers["Retry-After"] = "5"
+    if (outage := outage_of(error)) is not None and outage.passes:
+        headers["Retry-After"] = str(RETRY_SECONDS)
     return headers
 
 

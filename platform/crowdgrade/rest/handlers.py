@@ -7,8 +7,9 @@ import sys
 from django.http import HttpRequest, HttpResponseBase
 from django.views import defaults
 
-from crowdgrade.rest.busy import busy, is_busy
+from crowdgrade.outages import outage_of
 from crowdgrade.rest.errors import is_api, plain_problem
+from crowdgrade.rest.outage_page import outage_page
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
@@ -33,9 +34,10 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    """500, or 503 where a database was busy outside of a view: sessions, who is signed in."""
-    if is_busy(sys.exc_info()[1]):
-        return busy(request)
+    """500, or the page of an outage that came outside of a view: sessions, who is signed in."""
+    outage = outage_of(sys.exc_info()[1])
+    if outage is not None:
+        return outage_page(request, outage)
     if is_api(request):
         return plain_problem(request, "server-error")
     return defaults.server_error(request)

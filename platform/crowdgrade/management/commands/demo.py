@@ -12,7 +12,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations import demo as content
 from crowdgrade import demo, processes
-from crowdgrade.celery import make_broker_folder
 from crowdgrade.management.commands.up import LOCK_FILE
 from crowdgrade.supervisor import (
     AlreadyRunningError,
@@ -67,7 +66,6 @@ class Command(BaseCommand):
     def _run(self) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         self.check()
-        make_broker_folder()
         self._password = demo.ensure_login(settings.HOME)
         self._watched = demo.ensure_run(demo.load())
         self._printed = False

@@ -9,7 +9,6 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from crowdgrade import processes
-from crowdgrade.celery import make_broker_folder
 from crowdgrade.home import private_folder
 from crowdgrade.supervisor import (
     AlreadyRunningError,
@@ -42,7 +41,6 @@ class Command(BaseCommand):
                 if not port_is_free(host, port):
                     raise CommandError(f"port {port} is in use: choose another with --port")
                 call_command("migrate", verbosity=0, interactive=False)
-                make_broker_folder()
                 call_command("collectstatic", verbosity=0, interactive=False)
                 self.stdout.write(f"http://{host}:{port}/   (Ctrl-C ends the site and its worker)")
                 supervise([processes.web(host, port), processes.worker()], self.stderr.write)

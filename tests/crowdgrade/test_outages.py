@@ -1,16 +1,20 @@
-"""A busy database: a page that tries again, and what was typed is not lost."""
+"""A database that is busy or gone, a disk that is full: told, and what was typed is not lost."""
 
+import errno
 import re
 import sqlite3
 from html import unescape
+from pathlib import Path
 
 import psycopg
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection
 from django.test import Client
 
-from crowdgrade.rest.busy import is_busy
+from crowdgrade import outages
+from crowdgrade.outages import Outage, outage_of, told
 
 
 def sqlite_error(code):
@@ -27,19 +31,45 @@ def postgres_error(kind):
     return error
 
 
-BUSY, LOCKED, BUSY_SNAPSHOT, FULL, READ_ONLY = 5, 6, 5 | 2 << 8, 13, 8
+BUSY, LOCKED, BUSY_SNAPSHOT, FULL, READ_ONLY, FAILED = 5, 6, 5 | 2 << 8, 13, 8, 10
+HOME = Path(settings.HOME)
 
 
-def test_only_what_will_pass_is_busy():
-    assert all(is_busy(sqlite_error(code)) for code in (BUSY, LOCKED, BUSY_SNAPSHOT))
-    assert not any(is_busy(sqlite_error(code)) for code in (FULL, READ_ONLY))
-    assert is_busy(postgres_error(psycopg.errors.LockNotAvailable))
-    assert is_busy(postgres_error(psycopg.errors.DeadlockDetected))
-    assert not is_busy(postgres_error(psycopg.errors.DiskFull))
-    assert not is_busy(postgres_error(psycopg.errors.UndefinedTable))
-    assert not is_busy(OperationalError("no cause"))
-    assert not is_busy(ValueError("database is locked"))
-    assert not is_busy(None)
+@pytest.mark.parametrize(
+    ("error", "outage"),
+    [
+        *((sqlite_error(code), Outage.BUSY) for code in (BUSY, LOCKED, BUSY_SNAPSHOT)),
+        (sqlite_error(FULL), Outage.FULL),
+        (sqlite_error(FULL).__cause__, Outage.FULL),  # of a file that an import waits in
+        (sqlite_error(READ_ONLY), Outage.SEALED),
+        (sqlite_error(FAILED), None),  # the disk is not full: it may be broken
+        (postgres_error(psycopg.errors.LockNotAvailable), Outage.BUSY),
+        (postgres_error(psycopg.errors.DeadlockDetected), Outage.BUSY),
+        (postgres_error(psycopg.errors.DiskFull), Outage.FULL),
+        (postgres_error(psycopg.errors.AdminShutdown), Outage.LOST),
+        (postgres_error(psycopg.OperationalError), Outage.LOST),
+        (postgres_error(psycopg.errors.UndefinedTable), None),
+        (postgres_error(psycopg.errors.QueryCanceled), None),
+        (OSError(errno.ENOSPC, "No space left on device"), Outage.FULL),
+        (PermissionError(errno.EACCES, "Permission denied", str(HOME / "x")), Outage.SEALED),
+        (PermissionError(errno.EACCES, "Permission denied", str(HOME.parent)), Outage.SEALED),
+        (PermissionError(errno.EACCES, "Permission denied", "/etc/shadow"), None),
+        (FileNotFoundError(errno.ENOENT, "No such file", str(HOME / "x")), None),
+        (OperationalError("no cause"), None),
+        (ValueError("database is locked"), None),
+        (None, None),
+    ],
+)
+def test_each_error_is_the_sign_of_one_outage_or_of_none(error, outage):
+    assert outage_of(error) is outage
+    assert (told(error) is None) == (outage is None)
+
+
+def test_an_error_of_a_disk_that_is_full_says_so_where_sqlite_only_says_that_it_failed(
+    monkeypatch,
+):
+    monkeypatch.setattr(outages, "LEAST_FREE", 1 << 60)
+    assert outage_of(sqlite_error(FAILED)) is Outage.FULL
 
 
 @pytest.fixture

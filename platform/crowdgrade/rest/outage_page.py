@@ -1,57 +1,46 @@
-"""A database that is busy for longer than a request waits: a page that tries again, nothing lost.
+"""The page of an outage: it tries again where that helps, and what was typed is not lost.
 
-SQLite has one place for a writer, and a server may refuse a connection or break up two that wait
-for each other. Nothing is wrong with the request then; the same one a little later will do.
+Nothing is wrong with the request then; the same one a little later will do.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
 
-import psycopg
-from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.loader import render_to_string
 
-from crowdgrade.rest.errors import is_api, plain_problem
-
-RETRY_SECONDS = 5
-# Codes of PostgreSQL: no lock in time, a deadlock, serialization, too many connections, starting.
-STATES = {"55P03", "40P01", "40001", "53300", "57P03"}
+from crowdgrade.outages import Outage, outage_of
+from crowdgrade.rest.errors import RETRY_SECONDS, is_api, plain_problem
 
 
-def is_busy(error: BaseException | None) -> bool:
-    """Whether a database only asks to come again: not where its disk is full, or it is gone."""
-    if not isinstance(error, OperationalError):
-        return False
-    cause = error.__cause__
-    if isinstance(cause, sqlite3.OperationalError):
-        # The lower byte is the kind: SQLITE_BUSY and SQLITE_LOCKED.
-        return getattr(cause, "sqlite_errorcode", 0) & 0xFF in (5, 6)
-    return isinstance(cause, psycopg.Error) and cause.sqlstate in STATES
-
-
-def busy(request: HttpRequest) -> HttpResponseBase:
+def outage_page(request: HttpRequest, outage: Outage) -> HttpResponseBase:
     """Return the page, with what was sent in a form that sends it again; a problem for the API."""
     response: HttpResponse
     if is_api(request):
-        response = plain_problem(request, "busy")
+        response = plain_problem(request, outage.value)
     else:
         sent = request.method == "POST"
         fields = list(_fields(request)) if sent else []
-        files = sent and bool(request.FILES)
+        # A file that could not even be received is in neither.
+        received = request.content_type != "multipart/form-data" or bool(fields)
+        files = sent and (bool(request.FILES) or not received)
         context = {
+            "outage": outage.value,
             "address": request.get_full_path(),
             "sent": sent,
             "files": files,
             "fields": [] if files else fields,
             "shown": [value for name, value in fields if _is_text(name, value)],
             "seconds": RETRY_SECONDS,
+            "passes": outage.passes,
         }
-        response = HttpResponse(render_to_string("503.html", context), status=503)
-    response.headers["Retry-After"] = str(RETRY_SECONDS)
+        status = 503 if outage.passes else 507
+        response = HttpResponse(render_to_string("503.html", context), status=status)
+    if outage.passes:
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
     response.headers["Cache-Control"] = "no-store"
+    response.outage = outage  # type: ignore[attr-defined]  # for `crowdgrade.retrying`
     return response
 
 
@@ -67,8 +56,8 @@ def _is_text(name: str, value: str) -> bool:
     return " " in value.strip() and name != "csrfmiddlewaretoken"
 
 
-class BusyMiddleware:
-    """Answers for a view that met a busy database."""
+class OutageMiddleware:
+    """Answers for a view that met an outage."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -80,5 +69,6 @@ class BusyMiddleware:
     def process_exception(
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
-        """Return the page that tries again; None for every other error."""
-        return busy(request) if is_busy(exception) else None
+        """Return the page that tells it; None for every other error."""
+        outage = outage_of(exception)
+        return None if outage is None else outage_page(request, outage)
