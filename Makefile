@@ -12,7 +12,7 @@ BESIDE := -n logical --maxprocesses 4 --dist worksteal
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up local-model test slow lint translations screenshots benchmark mutants walks attack
+.PHONY: help install demo up local-model test slow lint translations screenshots benchmark mutants walks attack security
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
@@ -89,6 +89,9 @@ walks: $(STAMPS)/test  ## modules that an upload, a click on Grade and the resul
 
 attack: $(STAMPS)/test  ## attack a site of its own on this machine, print what held (QUICK=1: some minutes; ONLY="NAME ...", WRITE=1: into SECURITY.md)
 	$(BIN)/python -m tests.attack $(if $(QUICK),--quick) $(if $(WRITE),--write) $(if $(ONLY),--only $(ONLY)) --seed $(or $(SEED),0)
+
+security: $(STAMPS)/test  ## what a linter for security finds and the licences of what a site needs, judged, into SECURITY.md
+	$(BIN)/python -m tests.security
 
 mutants: $(STAMPS)/mutants  ## change lines of some rooms and count what no test notices: hours (ROOMS="flow steps", SAMPLE=200 changes of each, SEED=0)
 	nice -n 19 $(BIN)/python tests/mutants.py $(ROOMS) --sample $(SAMPLE) --seed $(or $(SEED),0)

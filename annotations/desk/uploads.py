@@ -192,7 +192,8 @@ def _imported(
     options = upload.options
     if kind.stage is None:
         source = stored_source(upload.name, upload.opened, upload.file.size)
-        return kind.load(into, source, dry_run=dry_run, **_columns(upload, kind), **options)
+        who = {"imported_by": upload.owner_id} if kind.knows_who else {}
+        return kind.load(into, source, dry_run=dry_run, **_columns(upload, kind), **options, **who)
     stage = kind.stage
     of_reading = {name: options[name] for name in stage.options if name in options}
     of_storing = {name: value for name, value in options.items() if name not in of_reading}

@@ -48,7 +48,8 @@ class UploadKind:
     `load` takes the set, the file, `columns`, `dry_run` and the `options` by their names; a kind
     whose columns have fixed names has no `columns_example` and takes no `columns`. `initial` is
     what stands in the options at first. Files that may be large have a `stage`. A kind
-    `names_questions` if its rows call questions of the set by ids, which the page then shows.
+    `names_questions` if its rows call questions of the set by ids, which the page then shows, and
+    `knows_who` if its `load` takes who brings the file, `imported_by`.
     """
 
     slug: str
@@ -62,6 +63,7 @@ class UploadKind:
     initial: dict[str, str] = field(default_factory=dict)
     stage: Staging | None = None
     names_questions: bool = False
+    knows_who: bool = False
 
 
 KINDS: dict[str, UploadKind] = {}

@@ -22,7 +22,7 @@ from annotations.web.rest.paging import page_body, page_of
 from annotations.web.rest.serializers import Excerpt, with_excerpt
 from annotations.web.rest.uploads import bulk_schema
 from annotations.web.rest.versions import VERSION, version_shown
-from annotations.web.scope import answered_set, editable, visible, visible_or_404
+from annotations.web.scope import answered_set, editable, user_id, visible, visible_or_404
 from evaluation.imports import import_model_answers
 from evaluation.models import LLMResponse
 
@@ -121,6 +121,7 @@ class ModelAnswerViewSet(BulkViewSet):
         """Take rows in."""
         question_set = editable(request, QuestionSet.objects.all(), set_id)
         options = options_of(request, VersionOptionsSerializer)
+        options["imported_by"] = user_id(request)
         return self.taken_in(import_model_answers, question_set, options)
 
 

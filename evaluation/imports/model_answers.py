@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from django.contrib.auth import get_user_model
+
 from annotations.exchange import ColumnNames, ModelAnswerFile, read_model_answers
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
@@ -36,12 +38,15 @@ def import_model_answers(
     columns: ColumnNames = DEFAULT_COLUMNS,
     version: int | None = None,
     dry_run: bool = False,
+    imported_by: int | None = None,
 ) -> ImportReport:
     """Add a file's model answers to a version of the set (the latest, if no number is given).
 
     Models are the set's owner's, found by their names; unknown ones are made. A draft is
     published, as by `import_answers`. Raises `InputError` with every bad row: also a question the
-    version does not have, and an answer that is there with another text or status.
+    version does not have, and an answer that is there with another text or status; and for a model
+    that who brings its answers, `imported_by` by a user's key, does not see: by its name alone its
+    details would be theirs.
     """
     file = read_model_answers(path, columns)
     problems = Problems(file.name)
@@ -50,6 +55,7 @@ def import_model_answers(
         target = version_of(locked(question_set), version, file.name)
         questions = questions_of(target, first_lines, problems)
         problems.raise_if_any()
+        _refuse_hidden(file, question_set, imported_by, problems)
         models, n_models = _models(file, question_set)
         fresh = _fresh(file, questions, models, problems)
         problems.raise_if_any()
@@ -89,6 +95,29 @@ def _first_lines(file: ModelAnswerFile, problems: Problems) -> dict[str, int]:
             problems.add(line, "model", reason, "Shorten it everywhere.")
     problems.raise_if_any()
     return questions
+
+
+def _refuse_hidden(
+    file: ModelAnswerFile, question_set: QuestionSet, imported_by: int | None, problems: Problems
+) -> None:
+    """Note the models of the set's owner that who brings their answers does not see."""
+    if imported_by in (None, question_set.owner_id):
+        return
+    lines: dict[str, int] = {}
+    for record in file.records:
+        lines.setdefault(record.model, record.line)
+    user = get_user_model()._default_manager.get(pk=imported_by)
+    owned = LanguageModel.objects.filter(owner_id=question_set.owner_id)
+    hidden = owned.exclude(pk__in=owned.visible_to(user).values("pk"))
+    for some in chunks(lines, IDS):
+        for name in hidden.filter(name__in=some).values_list("name", flat=True):
+            problems.add(
+                lines[name],
+                "model",
+                f"the owner of the set keeps another model called {name}, which you do not see",
+                "Call it otherwise, or let the owner send its answers.",
+            )
+    problems.raise_if_any()
 
 
 def _models(file: ModelAnswerFile, question_set: QuestionSet) -> tuple[dict[str, int], int]:

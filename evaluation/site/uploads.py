@@ -17,5 +17,6 @@ register(
         ColumnNames.parse,
         import_model_answers,
         names_questions=True,
+        knows_who=True,
     )
 )

@@ -1,4 +1,7 @@
-"""Whatever is sent, the answer is one that the schema describes; schemathesis asks."""
+"""Whatever is sent, the answer is one that the schema describes; schemathesis asks.
+
+Every operation that writes also succeeds at least once: `successes` says how.
+"""
 
 import json
 from pathlib import Path
@@ -7,88 +10,139 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from django.core.wsgi import get_wsgi_application
+from django.db import transaction
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from crowdgrade.models.tokens import make_token
-from evaluation.flow.asking.prompts import TEMPLATES, Prompt
-from evaluation.models import LanguageModel
-from evaluation.steps.asking.prompts import create_prompt
+from tests.api.successes import SUCCESSES
 from tests.desk.routes import VALUES
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 checks = pytest.importorskip("schemathesis.specs.openapi.checks")
 DOCUMENT = Path(__file__).resolve().parents[2] / "platform" / "docs" / "openapi.yaml"
 SCHEMA = yaml.safe_load(DOCUMENT.read_text(encoding="utf-8"))
-OPERATIONS = [
-    (method, path)
+OPERATIONS = {
+    operation["operationId"]: (method, path)
     for path, methods in SCHEMA["paths"].items()
-    for method in methods
-    if method in ("get", "post", "patch")
-]
+    for method, operation in methods.items()
+}
+READING = [name for name, (method, _) in OPERATIONS.items() if method == "get"]
+WRITING = [name for name in OPERATIONS if name not in READING]
 EXAMPLES = 25
+JSON, LINES = "application/json", "application/x-ndjson"
 # Ids of other things, or rows that contradict each other, fit the schema and will not do.
 UNFAIR = checks.positive_data_acceptance
+# Asks three times more, without a token and with wrong ones: once an operation is enough.
+TOKENS = checks.ignored_auth
 
-OF_WRITING = ("project_id", "problem_id", "own_id", "check_id", "member_id")
+
+@schemathesis.serializer(LINES)
+def as_bytes(context, value):
+    """Lines are sent as they are."""
+    return value.encode() if isinstance(value, str) else bytes(value)
+
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 
-@pytest.fixture
-def ids(world):
-    """What stands in the place of ids that nobody could guess."""
-    question = world.version.questions.first()
-    mine = SimpleNamespace(
-        owner=world.rana, run=world.run, set=world.set, version=world.version, team=None
-    )
-    return {
-        "set_id": world.set.public_id,
-        "run_id": world.run.public_id,
-        "question_id": question.public_id,
-        "question": question.public_id,
-        "passage_id": world.version.passages.first().public_id,
-        "worker": world.version.submissions.first().worker.public_id,
-        "worker_id": world.version.submissions.first().worker.public_id,
-        "answer_id": question.responses.first().public_id,
-        "model_id": LanguageModel.objects.order_by("pk").first().public_id,
-        "prompt_id": create_prompt(
-            world.rana.pk, "ours", Prompt("closed", TEMPLATES["closed"])
-        ).prompt.public_id,
-        "model_answer_id": question.llm_responses.first().public_id,
-        "place": VALUES["place"](mine),
-        "first": VALUES["first"](mine),
-        "second": VALUES["second"](mine),
-        "other_id": VALUES["other_id"](mine),
-        "name": "workers",
-        "task_id": VALUES["task_id"](mine),
-        "model_note_id": VALUES["model_note_id"](mine),
-        "import_id": VALUES["import_id"](mine),
-        **{name: VALUES[name](mine) for name in OF_WRITING},
-    }
+class Operation:
+    """An operation of the schema, and what it is sent to."""
 
-
-@pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=str)
-def test_every_answer_is_as_the_schema_says(method, path, world, ids):
-    _, token = make_token(world.rana, "contract", 1)
-    schema = schemathesis.openapi.from_dict(json.loads(json.dumps(SCHEMA)))
-    schema.app = get_wsgi_application()
-    operation = schema[path][method.upper()]
-
-    @settings(
-        max_examples=EXAMPLES,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(case=operation.as_strategy())
-    def check(case):
-        for name in case.path_parameters or {}:
-            case.path_parameters[name] = str(ids[name])
-        if case.query:
-            case.query.pop("cursor", None)  # nobody guesses one; `test_lists` tries bad ones
-        case.call_and_validate(
-            headers={"Authorization": f"Bearer {token}"}, excluded_checks=[UNFAIR]
+    def __init__(self, name, world):
+        self.method, self.path = OPERATIONS[name]
+        schema = schemathesis.openapi.from_dict(json.loads(json.dumps(SCHEMA)))
+        schema.app = get_wsgi_application()
+        self.described = schema[self.path][self.method.upper()]
+        self.mine = SimpleNamespace(
+            owner=world.rana, run=world.run, set=world.set, version=world.version, team=None
         )
 
-    check()
+    def ids(self, known):
+        """What stands in the address: ids that nobody could guess."""
+        names = [one.name for one in self.described.path_parameters]
+        return {name: str(known.get(name) or VALUES[name](self.mine)) for name in names}
+
+    def asks(self, ids, check, ours=()):
+        """Let `check` have cases of the schema's, and which of `ours` give way to theirs."""
+        described = self.described
+        parts = (*described.query, *described.headers, *described.body)
+        varies = any(part.name != "Authorization" for part in parts)
+        bounded = settings(
+            max_examples=EXAMPLES if varies else 1,
+            deadline=None,
+            derandomize=True,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        cases = described.as_strategy(path_parameters=ids)
+        theirs = st.sets(st.sampled_from(sorted(ours))) if ours else st.just(set())
+        bounded(given(case=cases, theirs=theirs)(check))()
+
+
+def answer_of(case, user_token, *without):
+    """The response to a request, which must be one that the schema describes."""
+    headers = {"Authorization": f"Bearer {user_token}"}
+    return case.call_and_validate(headers=headers, excluded_checks=[UNFAIR, *without])
+
+
+def undone(ask):
+    """What `ask` returns; what it changed is taken back, so that the next one finds it all."""
+    with transaction.atomic():
+        try:
+            return ask()
+        finally:
+            transaction.set_rollback(True)
+
+
+def test_it_is_known_how_every_operation_that_writes_succeeds():
+    assert set(SUCCESSES) == set(WRITING), (
+        "say in tests/api/successes.py what an operation needs to succeed"
+    )
+
+
+@pytest.mark.parametrize("name", READING)
+def test_every_answer_is_as_the_schema_says(name, world):
+    _, token = make_token(world.rana, "contract", 1)
+    operation = Operation(name, world)
+    ids = operation.ids({"name": "workers"})
+    answer_of(operation.described.Case(path_parameters=ids), token)
+
+    def check(case, theirs):
+        if case.query:
+            case.query.pop("cursor", None)  # nobody guesses one; `test_lists` tries bad ones
+        answer_of(case, token, TOKENS)
+
+    operation.asks(ids, check)
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_every_operation_that_writes_succeeds_and_every_answer_is_as_the_schema_says(
+    name, world, settings
+):
+    world.settings = settings
+    sent = SUCCESSES[name](world)
+    _, token = make_token(sent.by or world.rana, "contract", 1)
+    operation = Operation(name, world)
+    ids = operation.ids(sent.ids)
+    described = {body.media_type for body in operation.described.body}
+    assert bool(described) == (sent.body is not None)
+    bodies = [(JSON, sent.body)] if described else [(None, None)]
+    if LINES in described:
+        bodies.append((LINES, "".join(json.dumps(row) + "\n" for row in sent.body["rows"])))
+    for kind, body in bodies:
+        whole = {} if kind is None else {"body": body, "media_type": kind}
+        case = operation.described.Case(path_parameters=ids, query=dict(sent.query), **whole)
+        response = undone(lambda case=case: answer_of(case, token))
+        assert 200 <= response.status_code < 300, response.content
+
+    ours = set(sent.body or ())
+    succeeded = []
+
+    def check(case, theirs):
+        if case.media_type == JSON and isinstance(case.body, dict):
+            case.body |= {key: sent.body[key] for key in ours - theirs}
+        succeeded.append(undone(lambda: answer_of(case, token, TOKENS)).status_code < 300)
+
+    operation.asks(ids, check, ours)
+    assert any(succeeded), "no value of the schema's was taken"

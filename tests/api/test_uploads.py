@@ -6,12 +6,22 @@ import tempfile
 from io import BytesIO
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
 
 from annotations.api import answers
 from annotations.exchange.importing import import_answers
-from annotations.models import IdempotentRequest, Membership, Question, QuestionSet, Response, Team
+from annotations.models import (
+    IdempotentRequest,
+    Import,
+    Membership,
+    Question,
+    QuestionSet,
+    Response,
+    Team,
+)
 from annotations.web.rest.bulk import LinesParser
-from evaluation.models import LLMResponse
+from evaluation.models import LanguageModel, LLMResponse
 from tests.api.conftest import problem
 
 pytestmark = pytest.mark.django_db
@@ -161,6 +171,75 @@ def test_an_answer_is_not_told_again_to_who_lost_access(asking, address, rana, o
     membership.delete()
     for path, body, key in requests:
         problem(member.post(path, body, idempotency_key=key), 404, "not-found")
+
+
+@pytest.fixture
+def member(address, rana, otto, api):
+    """Otto, who works on Rana's set in a team, and sees no other set of hers."""
+    team = Team.objects.create(owner=rana, name="Lab")
+    Membership.objects.create(team=team, user=otto)
+    QuestionSet.objects.filter(public_id=address.split("/")[1]).update(team=team)
+    return api(otto)
+
+
+def of_another_set(asking, **rows):
+    """Rana's rows in a set of hers that nobody else sees."""
+    other = asking.post("question-sets/", {"name": "Lakes"}).json()["id"]
+    asking.post(f"question-sets/{other}/questions/", {"rows": QUESTIONS})
+    for name, sent in rows.items():
+        made = asking.post(f"question-sets/{other}/{name.replace('_', '-')}/", {"rows": sent})
+        assert made.status_code == 200, made.content
+
+
+@pytest.mark.parametrize("panels", [[""], ["mturk", "prolific"]])
+def test_counts_do_not_tell_a_member_who_answered_in_sets_that_they_do_not_see(
+    asking, address, member, panels
+):
+    for panel in panels:
+        other = asking.post("question-sets/", {"name": f"Lakes {panel}"}).json()["id"]
+        asking.post(f"question-sets/{other}/questions/", {"rows": QUESTIONS})
+        sent = asking.post(f"question-sets/{other}/answers/?panel={panel}", {"rows": ANSWERS[:2]})
+        assert sent.json()["created"]["workers"] == 1
+    for panel in panels:
+        path = f"{address}answers/?panel={panel}"
+        tries = [(asking, 1), (member, 2)]  # Ada is known to Rana alone, Ben to nobody
+        for who, n in tries:
+            told = who.post(f"{path}&dry_run=true", {"rows": ANSWERS}).json()
+            assert told["created"]["workers"] == n
+        # The same once they are stored; then Otto sees them, and they are new to nobody.
+        assert member.post(path, {"rows": ANSWERS}).json()["created"]["workers"] == 2
+        assert Import.objects.latest("pk").n_workers == 2
+        again = member.post(path, {"rows": ANSWERS}).json()
+        assert (again["created"]["workers"], again["changed"]) == (0, False)
+
+
+def test_a_private_model_s_details_are_not_read_by_sending_an_answer_in_its_name(
+    asking, address, member, client, otto
+):
+    row = {"model": "rill-1", "question": "q1", "answer": "in Wales"}
+    of_another_set(asking, model_answers=[row])
+    LanguageModel.objects.update(family="secret")
+    theirs = {**row, "model": "brook"}
+    refused = problem(
+        member.post(f"{address}model-answers/", {"rows": [theirs, row]}), 400, "bad-rows"
+    )
+    (error,) = refused["errors"]
+    assert (error["pointer"], error["index"]) == ("#/rows/1/model", 1)
+    assert not LLMResponse.objects.filter(question__version__question_set__name="Rivers").exists()
+    client.force_login(otto)
+    file = SimpleUploadedFile("a.csv", b"model,question,answer\nrill-1,q1,in Wales")
+    shown = client.post(
+        reverse("admin:upload", args=[address.split("/")[1], "model-answers"]),
+        {"file": file},
+        follow=True,
+    )
+    assert b"which you do not see" in shown.content
+    assert member.get("language-models/").json()["results"] == []
+    # A model of their own making, and one that the owner brought into this set, will do.
+    assert member.post(f"{address}model-answers/", {"rows": [theirs]}).json()["n_new"] == 1
+    assert asking.post(f"{address}model-answers/", {"rows": [row]}).json()["n_new"] == 1
+    more = {**row, "question": "q2"}
+    assert member.post(f"{address}model-answers/", {"rows": [more]}).json()["n_new"] == 1
 
 
 def test_what_failed_leaves_no_key(asking, address):

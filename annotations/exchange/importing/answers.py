@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.db.models import Max
 from django.utils import timezone
 
@@ -202,7 +203,7 @@ def store_answers(
     questions = questions_of(target, stage.questions, problems, fresh if dry_run else ())
     problems.raise_if_any()
     keys = [questions[name] for name in stage.questions]
-    workers, n_workers = _workers(stage, target.question_set, dry_run=dry_run)
+    workers, n_workers = _workers(stage, target.question_set, imported_by, dry_run=dry_run)
     submissions, old = _submissions(target, stage, workers, dry_run=dry_run)
     refuse_erased(stage, workers, list(old), problems)
     compare(stage, keys, old, problems, update_flags=update_flags)
@@ -278,10 +279,14 @@ def _kept_import(
     return int(brought_by.pk)
 
 
-def _workers(stage: Stage, question_set: QuestionSet, *, dry_run: bool) -> tuple[list[int], int]:
-    """The keys of the staged workers, in their order, and how many are new.
+def _workers(
+    stage: Stage, question_set: QuestionSet, imported_by: int | None, *, dry_run: bool
+) -> tuple[list[int], int]:
+    """The keys of the staged workers, in their order, and how many are new to who brings them.
 
-    A dry run makes nobody: who is new has a key of nothing.
+    New to a member of the team is also who answered only in sets of the owner's that the member
+    does not see: whether an id is known there is told to nobody. A dry run makes nobody: who is
+    new has a key of nothing.
     """
     everybody = Worker.objects.filter(owner_id=question_set.owner_id)
     keys: dict[tuple[str, str], int] = {}
@@ -292,9 +297,9 @@ def _workers(stage: Stage, question_set: QuestionSet, *, dry_run: bool) -> tuple
         owned = everybody.filter(panel=panel)
         known = _by_name(owned, names)
         unknown = [name for name in names if name not in known]
-        n_new += len(unknown)
+        n_new += len(unknown) + _n_hidden(known.values(), imported_by, question_set)
         if dry_run:
-            known |= {name: -place for place, name in enumerate(unknown, n_new)}
+            known |= {name: -len(keys) - place for place, name in enumerate(unknown, 1)}
             keys |= {(panel, name): key for name, key in known.items()}
             continue
         # In the order of the file. An import into another set may make the same ones at this
@@ -308,6 +313,14 @@ def _workers(stage: Stage, question_set: QuestionSet, *, dry_run: bool) -> tuple
             known = _by_name(owned, names)
         keys |= {(panel, name): key for name, key in known.items()}
     return [keys[worker.panel, worker.name] for worker in stage.workers], n_new
+
+
+def _n_hidden(known: Iterable[int], imported_by: int | None, question_set: QuestionSet) -> int:
+    """How many of the owner's workers are not to be seen by who brings their answers."""
+    if imported_by in (None, question_set.owner_id):
+        return 0
+    seen = Worker.objects.visible_to(get_user_model()._default_manager.get(pk=imported_by))
+    return sum(len(some) - seen.filter(pk__in=some).count() for some in chunks(known, IDS))
 
 
 def _by_name(owned: Any, names: Iterable[str]) -> dict[str, int]:
