@@ -45,7 +45,7 @@ WORDS: dict[str, tuple[Level, str]] = {
     ),
     "to_fill_in": ("warning", "A place in square brackets is still to be filled in."),
     "no_guidelines": ("warning", "There are no guidelines: say how long an answer should be."),
-    "untranslated": ("error", "Not there in every language yet:"),
+    "untranslated": ("error", "It is not there in every language yet."),
     "unnamed_original": (
         "error",
         "There are translations, so say in which language the texts themselves are.",
@@ -54,7 +54,7 @@ WORDS: dict[str, tuple[Level, str]] = {
         "error",
         "The texts are translated into the language that they are said to be written in.",
     ),
-    "original_changed": ("warning", "The original was changed since it was translated:"),
+    "original_changed": ("warning", "The original was changed since it was translated."),
     "no_language": ("warning", "The language is not said: screen readers need it."),
     "no_feedback": ("warning", "Practice without feedback teaches nobody anything."),
     "unused_passage": ("warning", "No question is about this passage."),

@@ -93,7 +93,8 @@ class Start:
     Attributes
     ----------
     words : a further sentence about what the run is good for.
-    before : of the version that would be run over, None while there is none.
+    before : of the version that would be run over, None while there is none; it may have nothing
+        to say, which is None.
     files : what may be uploaded on the page first.
     foreseen : what a run of these options would ask of models, by a version, who asks, and valid
         options; the page shows it on request, before anything is sent.
@@ -103,7 +104,7 @@ class Start:
     """
 
     words: str = ""
-    before: Callable[[QuestionSetVersion | None], Beforehand] | None = None
+    before: Callable[[QuestionSetVersion | None], Beforehand | None] | None = None
     files: tuple[StartFile, ...] = ()
     foreseen: Callable[[QuestionSetVersion, Any, Any], Foreseen] | None = None
     address: str = ""

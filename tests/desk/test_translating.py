@@ -63,7 +63,7 @@ def test_a_language_is_added_and_its_page_says_how_much_is_missing(client, draft
     assert "The tide &amp; the moon." in page
     page = client.get(there("editor", draft)).content.decode()
     assert "0 of 6" in page
-    assert "Not there in every language yet:" in page
+    assert "It is not there in every language yet." in page
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ Its pages need what their addresses ask for, so `evaluation.site.results` has th
 from evaluation.flow.aqer_summary import AqerSummary, summary_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.kinds.aqer.evaluate import EVALUATE
+from evaluation.kinds.aqer.start import START
 from evaluation.kinds.aqer.terminal import report_of_run
 from evaluation.kinds.aqer.views import VIEWS
 from evaluation.kinds.kind import Kind, Page
@@ -88,4 +89,5 @@ AQER = Kind(
     action="Grade",
     check=problems_of_workers,
     views=VIEWS,
+    start=START,
 )

@@ -330,3 +330,31 @@ def test_the_next_version_has_the_same_languages_and_words(made):
         copy.pk
     }
     assert made.version.translations.count() == copy.translations.count()
+
+
+def answered(made, worker, header, text):
+    browser = asking(made, header, worker)
+    browser.begin()
+    q2 = Question.objects.get(external_id="q2", version=made.version)
+    for _ in range(9):
+        if browser.page.form is None:
+            return
+        chosen = f"answer-{q2.public_id}"
+        more = {chosen: "low tide"} if chosen in page_of(browser) else {}
+        browser.press(text, **more)
+
+
+def test_before_grading_it_is_said_what_answers_in_several_languages_mean(made, client, rana):
+    client.force_login(rana)
+    address = reverse("admin:grade", args=[made.version.question_set.public_id])
+    answered(made, "ada", "en", "calm")
+    assert "in several languages" not in client.get(address).content.decode()
+    answered(made, "bea", "en", "calm")
+    answered(made, "cleo", "ar", "هادئ")
+    page = client.get(address).content.decode()
+    # One question in their own words each; the choice is the same in every language.
+    assert "Answers in their own words: English (2), Arabic (1)." in page
+    assert (
+        Response.objects.filter(language="ar", state="submitted", question__role="graded").count()
+        == 2
+    )
