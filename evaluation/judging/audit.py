@@ -65,8 +65,18 @@ class Drawable:
 
 
 def drawable(run: Run) -> Drawable:
-    """Return what can be drawn from a run: answers with a score, by three queries."""
+    """Return what can be drawn from a run: answers with a score, by three queries.
+
+    Answers whose grades chose the ranking of the run are left out: they cannot confirm it.
+    """
     answers = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
+    if run.parameters.get("anchors") and run.started_at is not None:
+        chose = HumanJudgement.objects.filter(
+            response__submission__version=run.version_id,
+            grade__isnull=False,
+            created_at__lte=run.started_at,
+        )
+        answers = answers.exclude(response__in=chose.values("response"))
     models = LLMAnswerScore.objects.filter(
         run=run, score__isnull=False, llm_response__status=Response.Status.TEXT
     )

@@ -25,6 +25,11 @@ from evaluation.reports.judging import Pair
 
 # Samples of other runs that are looked at for one that is judged.
 MOST_AUDITS = 100
+# Fewer graded answers say nothing about agreement with experts: with 20 a correlation of .7 is
+# known to about a quarter. The levels are a rule of thumb; that of good also asks of the interval
+# to be above the level of bad.
+FEWEST_JUDGED = 20
+AGREES, DISAGREES = 0.5, 0.2
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,14 @@ class ExpertsCheck:
     agreement: Pair | None
     sampled: bool
     chose: bool
+
+    @property
+    def confirms(self) -> bool:
+        """Whether experts agree with the scores, surely enough, and did not choose the ranking."""
+        found = self.answers
+        if self.chose or found.n < FEWEST_JUDGED or found.value is None or found.low is None:
+            return False
+        return found.value >= AGREES and found.low >= DISAGREES
 
 
 def audit_of(run: Run) -> Audit | None:

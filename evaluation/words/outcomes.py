@@ -46,6 +46,35 @@ def _camp(of: Mapping[str, Any]) -> str:
     )
 
 
+def _orders(of: Mapping[str, Any]) -> str:
+    value = of["agreement"]
+    return "" if value is None else f"; the two orders agreed by {value:.2f} (1 is the same order)"
+
+
+def _sides(of: Mapping[str, Any]) -> str:
+    """Return how far the grades of experts go with the scores of either run."""
+    return (
+        f"grades of {counted(of['count'], 'answer')} agree by {_or_none(of['correlation'])} with "
+        f"this run's scores, and by {_or_none(of['before'])} with those of the run before (1 is "
+        "full agreement)"
+    )
+
+
+def _why_unsure(of: Mapping[str, Any]) -> str:
+    mine, other = of["correlation"], of["before"]
+    if of["count"] < of["fewest"]:
+        return f"That is too few to say: have {of['fewest']} answers graded or more."
+    if mine is not None and other is not None and other >= mine:
+        return (
+            "The run before agrees as well or better: go by that one, or have more answers graded."
+        )
+    return "That is hardly any agreement, or may be chance: have more answers graded."
+
+
+def _or_none(value: Any) -> str:
+    return "an unknown number" if value is None else f"{value:.2f}"
+
+
 OUTCOMES: Mapping[str, Sentence] = {
     "outcome.excluded": lambda of: (
         "Gone: the one whom it was about is left out."
@@ -81,6 +110,16 @@ OUTCOMES: Mapping[str, Sentence] = {
     "outcome.unchecked": lambda of: (
         "Still open: after the remedy it could not be looked for again, because "
         f"{why_not_checked(of['reason'])}."
+    ),
+    "outcome.by_words": lambda of: (
+        "Not settled: this run takes the other of the two sides. It is graded by words, so there "
+        f"is no second order left to hold it against{_orders(of)}. Which of the two sees what "
+        "makes an answer good, only people can say: let an expert grade some answers, and both "
+        "runs are held against the same grades."
+    ),
+    "outcome.by_words_agree": lambda of: f"Settled by experts: their {_sides(of)}.",
+    "outcome.by_words_unsure": lambda of: (
+        f"Not settled yet: experts' {_sides(of)}. {_why_unsure(of)}"
     ),
     "outcome.settings": "Gone: with the settings of this run it is not seen any more.",
     "outcome.new": "New: it came with the remedy, and was not there before.",

@@ -1,18 +1,22 @@
-"""Chromium goes from an alarm, by a button that it offers, to what became of it."""
+"""Chromium goes from an alarm, by a button that it offers, to what became of it, and to green."""
+
+import re
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotations.exchange.importing import import_answers
 from annotations.exchange.reading.source import bytes_source
-from annotations.models import QuestionSet
+from annotations.models import QuestionSet, Share
 from evaluation.background.runs import queue
 from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
 from evaluation.imports import import_model_answers
-from evaluation.models import Run
+from evaluation.models import HumanJudgement, Run
+from evaluation.steps.outside import suggested_anchors
 from tests.browser import crowds_that_ring as crowds
 from tests.browser import test_every_page as pages
 from tests.browser.working import show_all, work_away
@@ -31,6 +35,22 @@ SILENT = "it is not seen any more"
 
 def equal_camps():
     return crowds.camps(7, 0.75, 0.03)
+
+
+def two_camps():
+    """Eight against six, who are right: the expert takes the side of the smaller camp."""
+    return crowds.camps(8, 0.8, 0.03)
+
+
+def of_smaller_camp(person):
+    """What an expert gives an answer of the two camps: 4 or 5 on the right side, else 0 or 1."""
+    at = crowds.PEOPLE.index(person)
+    return 5 - (at - 8) // 3 if at >= 8 else 1 - at // 4
+
+
+def of_who_knows(person):
+    """What an expert gives an answer of the honest crowd, where the first know the most."""
+    return 5 - crowds.PEOPLE.index(person) * 5 // (len(crowds.PEOPLE) - 1)
 
 
 def of_model(said):
@@ -59,7 +79,7 @@ WALKS = {
     ),
     "words": (
         *(crowds.endings, {"embedder": "tfidf-char"}, "Grading by words alone ranks otherwise"),
-        *("Grade again by words", "could not be looked for again", False),
+        *("Grade again by words", "Not settled: this run takes the other of the two sides", False),
     ),
     "rounds": (
         *(crowds.honest, {"max_iterations": 1}, "The grades did not settle"),
@@ -76,7 +96,10 @@ def graded(said, models=None, **options):
     if models:
         import_model_answers(question_set, _file("model", models))
     asked = AqerParameters(**{"embedder": "tfidf-word", "bootstrap": 50, **options})
-    run = queue(question_set.latest_version(), owner.pk, asked)
+    return worked(queue(question_set.latest_version(), owner.pk, asked))
+
+
+def worked(run):
     while work_one_turn():
         pass
     run.refresh_from_db()
@@ -141,4 +164,110 @@ def test_a_remedy_leads_to_what_became_of_the_alarm(browser, client, live_server
         if answered:
             expect(verdict).not_to_contain_text("alarm rings.")
             expect(verdict).not_to_contain_text("alarms ring.")
+    assert "\n".join(window.found) == ""
+
+
+def judge_all(window, said, n, grade):
+    """Grade n answers by keys, by who wrote them, which the page does not tell."""
+    page, person = window.page, {text: who for (who, _), text in said.items()}
+    for number in range(1, n + 1):
+        page.wait_for_selector(f"h1:has-text('Answer {number} of {n}')")
+        if number == 1:
+            window.check("an answer to grade")
+        text = page.locator("blockquote").inner_text()
+        page.keyboard.press(str(grade(person[" ".join(text.split())])))
+    page.wait_for_selector("text=Done, thank you.")
+
+
+@pytest.mark.parametrize("look", pages.LOOKS)
+def test_an_expert_settles_which_camp_won(browser, client, live_server, quiet, look):
+    said = two_camps()
+    before = graded(said)
+    with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
+        page = window.page
+        window.look("alarms", reverse("admin:results-alarms", args=[before.public_id]))
+        show_all(page)
+        press(page, "Two camps in the crowd", "link")
+        show_all(page)
+        press(page, "Settle which camp is right", "link")
+        window.check("nothing is asked yet")
+        press(page, "Find 6 answers")
+        found = made(window, page)
+        window.look("answers to grade", reverse("admin:results-anchors", args=[found.public_id]))
+        press(page, "Grade them yourself")
+        press(page, "Begin", "link")
+        judge_all(window, said, 6, of_smaller_camp)
+        window.look("graded", reverse("admin:results-anchors", args=[found.public_id]))
+        press(page, "Grade again with these anchors")
+        settled = made(window, page)
+        won, lost = (
+            page.get_by_role("region", name="What became of the alarms")
+            .get_by_role("listitem")
+            .filter(has_text=f"follows {camp}")
+            for camp in ("this camp", "the other camp")
+        )
+        expect(won).to_contain_text("p08")
+        expect(won).to_contain_text("Settled by experts: they graded 6 answers")
+        expect(lost).to_contain_text("p00")
+        for shown in (won, lost):
+            expect(shown).to_contain_text("Answered")
+        verdict = page.get_by_role("region", name="Can these grades be used?")
+        expect(verdict).not_to_contain_text(re.compile("alarms? rings?[.]"))
+        window.look("what chose", reverse("admin:results-anchors", args=[settled.public_id]))
+        expect(page.get_by_text("This run uses the experts' grades.")).to_be_visible()
+    assert "\n".join(window.found) == ""
+
+
+def settled_camps(said):
+    """Return the run of two camps that six graded answers settled."""
+    before = graded(said, suggest_anchors=6)
+    person = {text: who for (who, _), text in said.items()}
+    for response in suggested_anchors(before):
+        grade = of_smaller_camp(person[response.text])
+        HumanJudgement.objects.create(response=response, expert=before.owner, grade=grade)
+    asked = AqerParameters(embedder="tfidf-word", bootstrap=50, anchors=True)
+    return worked(queue(before.version, before.owner_id, asked, made_from=before))
+
+
+# The crowd, the run that is to be confirmed, and how the expert grades.
+CONFIRMED = {
+    "wide-light": (crowds.honest, graded, of_who_knows),
+    "narrow-dark": (two_camps, settled_camps, of_smaller_camp),
+}
+
+
+@pytest.mark.parametrize("look", pages.LOOKS)
+def test_an_expert_s_sample_turns_the_verdict_green(browser, client, live_server, quiet, look):
+    crowd, grading, grade = CONFIRMED[look]
+    said = crowd()
+    run = grading(said)
+    ed = User.objects.create_user("ed")
+    Share.objects.create(question_set=run.version.question_set, user=ed, role="expert")
+    decide, trust = (
+        reverse(f"admin:results-{name}", args=[run.public_id]) for name in ("decision", "trust")
+    )
+    with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
+        page = window.page
+        window.look("not all is checked", decide)
+        verdict = page.get_by_role("region", name="Can these grades be used?")
+        expect(verdict).to_contain_text("not everything was checked")
+        page.click("text=Let an expert grade 20 answers")
+        page.check("label:text-is('ed')")
+        press(page, "Ask them")
+        page.wait_for_selector("text=Asked about 20 answers")
+        assert window.found == []
+    with pages.signed_in(browser, Client(), live_server.url, "ed", look) as window:
+        window.look("inbox", reverse("admin:index"))
+        window.page.click("a:text-is('Judge')")
+        judge_all(window, said, 20, grade)
+        assert window.found == []
+    with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
+        page = window.page
+        window.look("trust", trust)
+        expect(page.locator(".trust-verdict.trust-good")).to_contain_text(
+            "Nothing that was checked speaks against it."
+        )
+        expect(page.locator("#experts.trust-good")).to_contain_text("20 answers drawn at random")
+        window.look("green", decide)
+        expect(page.locator(".decision-verdict.trust-good")).to_be_visible()
     assert "\n".join(window.found) == ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -15,12 +15,16 @@ from evaluation.flow.aqer_summary import AqerSummary, GoneAlarm, Looked, summary
 from evaluation.models import Alarm, AlarmReview, Run
 from evaluation.models.runs import GRADING
 from evaluation.reports.alarms.report import NAMED, Named
+from evaluation.reports.judged_answers import FEWEST_JUDGED, audit_of, check_of, judged_answers
 from evaluation.words.alarms import case_of, title_of
 from evaluation.words.message import Message
 
 # Of the crowd as a whole, whoever happens to be named.
 OF_CROWD = frozenset({"concentrated_weight", "too_few", "unstable_ranking", "no_convergence"})
 SAME = 0.5
+# The two ways to compare texts cannot settle which of them is right; experts can.
+TWO_WAYS, BY_WORDS = "grader_disagreement", "graded_by_words_already"
+BY_EXPERTS = "outcome.by_words_agree"
 TOLD = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 
@@ -53,6 +57,11 @@ class Became:
     def title(self) -> str:
         """What it is."""
         return title_of(self.case)
+
+    @property
+    def asks_experts(self) -> bool:
+        """Whether a sample of answers that experts grade would settle it."""
+        return self.outcome.code in ("outcome.by_words", "outcome.by_words_unsure")
 
     @property
     def more(self) -> int:
@@ -104,7 +113,11 @@ class _Seen:
 
 
 def outcomes_report(run: Run) -> OutcomesReport | None:
-    """Return what became of the alarms, by at most six queries; None where there were none."""
+    """Return what became of the alarms, None where there were none.
+
+    By at most six queries; where a run by words answers that two ways to compare texts rank
+    otherwise, by some more, for what experts say of both runs.
+    """
     summary = summary_of(run)
     done = summary.remedies
     before = run.made_from
@@ -120,6 +133,8 @@ def outcomes_report(run: Run) -> OutcomesReport | None:
     gone = () if done is None else done.gone
     names = _names([UUID(worker) for alarm in gone for worker in alarm.workers])
     told = list(_told(here, gone, there, summary, names))
+    if before is not None:
+        told = [_by_experts(one, run, before) if one.asks_experts else one for one in told]
     made_from = None if before is None else before.public_id
     return OutcomesReport(told, made_from) if told else None
 
@@ -191,7 +206,7 @@ def _told(
             **taken(seen),
         )
     for alarm, seen, workers in left:
-        outcome = _with_settings(seen, summary.alarm_checks or ())
+        outcome = _with_settings(seen, summary.alarm_checks or (), alarm.statistic)
         settled = outcome.code in ANSWERS or outcome.code == "outcome.settings"
         yield _became(seen, workers, outcome, is_settled=settled, **_said(alarm))
 
@@ -202,15 +217,40 @@ def _said(alarm: Alarm) -> dict[str, Any]:
     return {"before": alarm.place, "said": said, "note": note}
 
 
-def _with_settings(seen: _Seen, checks: Iterable[Looked]) -> Message:
+def _with_settings(seen: _Seen, checks: Iterable[Looked], statistic: float | None) -> Message:
     """Return what became of an alarm of the run before that this one has no more."""
     name = {"clique": "copies"}.get(seen.kind, seen.kind)
     if seen.kind == "two_camps" and not seen.workers:
         name = "two_camps_of_questions"
     check = next((one for one in checks if one.check == name), None)
+    if check is not None and seen.kind == TWO_WAYS and check.reason == BY_WORDS:
+        return Message("outcome.by_words", {"workers": 0, "agreement": statistic})
     if check is not None and check.statistic is None:
         return Message("outcome.unchecked", {"workers": 0, "reason": check.reason})
     return Message("outcome.settings", {"workers": len(seen.workers)})
+
+
+def _by_experts(one: Became, run: Run, before: Run) -> Became:
+    """Return what experts who graded answers blindly say of the two ways to compare texts.
+
+    Settled where they agree with the scores of this run, and better than with those before.
+    """
+    audit = audit_of(run)
+    here = check_of(run, audit, judged_answers(run, audit))
+    if not here.answers.n:
+        return one
+    there = check_of(before, audit, judged_answers(before, audit))
+    mine, other = here.answers.value, there.answers.value
+    is_settled = here.confirms and mine is not None and (other is None or mine > other)
+    values = {
+        **one.outcome.values,
+        "count": here.answers.n,
+        "correlation": mine,
+        "before": other,
+        "fewest": FEWEST_JUDGED,
+    }
+    code = BY_EXPERTS if is_settled else "outcome.by_words_unsure"
+    return replace(one, outcome=Message(code, values), is_settled=is_settled)
 
 
 def _became(

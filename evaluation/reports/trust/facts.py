@@ -15,6 +15,7 @@ from evaluation.methods.alarms.ranking import STABLE
 from evaluation.methods.aqer.estimator import FEWEST_WORKERS
 from evaluation.methods.aqer.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
 from evaluation.methods.inference.resampled import Estimated
+from evaluation.reports.judged_answers import AGREES, DISAGREES, FEWEST_JUDGED
 from evaluation.words.message import Message
 from evaluation.words.trust import LEVELS, TITLES
 
@@ -28,11 +29,6 @@ USUAL_ANSWERS = 6
 # Parts of all workers or questions beyond which something concerns the crowd and not a few.
 SOME, MOST = 0.1, 0.5
 STEADY = 0.9
-# Fewer graded answers say nothing about agreement with experts: with 20 a correlation of .7 is
-# known to about a quarter. The levels are a rule of thumb; that of good also asks of the interval
-# to be above the level of bad.
-FEWEST_JUDGED = 20
-AGREES, DISAGREES = 0.5, 0.2
 # Below it two experts hardly agree with each other (Landis and Koch 1977: fair at best).
 APART = 0.4
 

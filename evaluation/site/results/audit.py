@@ -33,7 +33,7 @@ from evaluation.reports.audit import (
     FORESEEN_FOR,
     audit_report,
 )
-from evaluation.reports.trust import facts
+from evaluation.reports.judged_answers import FEWEST_JUDGED
 from evaluation.reports.trust.report import fact_of_experts
 from evaluation.site.results.page import Context, kind_or_404, results_page
 from evaluation.site.runs import run_or_404
@@ -143,7 +143,7 @@ def _shown(request: HttpRequest, run: Run, form: AuditForm | None) -> Context:
         "strata": [(STRATA.get(row.code, row.code), row) for row in report.strata],
         "design": dict(Audit.Design.choices).get(report.design or "", ""),
         "form": form or _form(request, run),
-        "enough": facts.FEWEST_JUDGED,
+        "enough": FEWEST_JUDGED,
         "foreseen_for": FORESEEN_FOR,
         "fewest_of_worker": FEWEST_OF_WORKER,
         "fewest_workers": FEWEST_WORKERS,

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from django.utils import timezone
 
 from annotations.models import Response
 from evaluation.judging.audit import (
@@ -55,6 +56,24 @@ def test_a_larger_sample_holds_the_smaller_one_and_keeps_its_design_and_seed(run
     assert (large.design, large.seed, large.with_models) == (design, 2, False)
     assert keys(draw_audit(run, 5, design, False, 2)) == keys(large)  # never fewer
     assert len(keys(draw_audit(run, 2000, design, False, 2))) == 90  # all there are
+
+
+def test_answers_whose_grades_chose_the_ranking_cannot_confirm_it_and_are_not_drawn(run):
+    (early, late), user = list(Response.objects.order_by("pk")[:2]), run.owner
+    HumanJudgement.objects.create(response=early, expert=user, grade=5)
+    run.parameters = {"anchors": True}
+    run.started_at = timezone.now()
+    run.save()
+    HumanJudgement.objects.create(response=late, expert=user, grade=1)
+    audit = draw_audit(run, 2000, "random", False, 0)
+    asked = set(audit.items.values_list("response", flat=True))
+    assert len(asked) == 89  # 9 workers and 10 questions, but for one
+    assert early.pk not in asked
+    assert late.pk in asked
+    audit.delete()
+    run.parameters = {}  # without anchors the grades chose nothing
+    run.save()
+    assert draw_audit(run, 2000, "random", False, 0).items.count() == 90
 
 
 def test_spread_over_the_questions_each_has_its_share_but_for_one(run):

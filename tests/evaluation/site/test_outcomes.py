@@ -3,15 +3,23 @@
 import pytest
 from django.urls import reverse
 
+from annotations.exchange.importing import import_answers
+from annotations.exchange.reading.source import bytes_source
+from annotations.models import QuestionSet
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
-from evaluation.models import Run
+from evaluation.judging.audit import draw_audit
+from evaluation.methods.inference.resampled import Estimated
+from evaluation.models import AnswerScore, HumanJudgement, Run
 from evaluation.options import SITE
 from evaluation.reports.alarms import outcomes_report
+from evaluation.reports.judged_answers import ExpertsCheck
 from evaluation.reports.lists import in_short
 from evaluation.reports.trust import trust_report
 from evaluation.reviewing import review
+from tests.annotations import world
+from tests.browser.crowds_that_ring import endings
 from tests.evaluation.steps import test_save_alarms as crowd
 
 version = crowd.version
@@ -173,3 +181,111 @@ def test_rest_tells_what_became_of_each_alarm(site, version):
         site.get(address.replace(str(after.public_id), str(before.public_id))).json()["outcomes"]
         == []
     )
+
+
+@pytest.fixture
+def two_ways(db, monkeypatch):
+    """A run by letters over a crowd that words rank otherwise, and the run by words after it."""
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    question_set = QuestionSet.objects.create(owner=world.user("rana", is_staff=True), name="ways")
+    rows = "".join(f"{who},{what},{text}\n" for (who, what), text in endings().items())
+    file = bytes_source("answers.csv", f"worker,question,answer\n{rows}".encode())
+    import_answers(question_set, file, create_questions=True)
+    version = question_set.latest_version()
+    before = graded(version, embedder="tfidf-char")
+    return before, graded(version, before)
+
+
+def judged_like(run, n, drawn_for=None):
+    """An expert grades a random sample of n answers in the order of a run's scores."""
+    audit = draw_audit(drawn_for or run, n, "random", with_models=False, seed=1)
+    scores = dict(
+        AnswerScore.objects.filter(run=run).values_list("response_id", "score_leave_one_out")
+    )
+    keys = list(audit.items.values_list("response_id", flat=True))
+    order = sorted(keys, key=lambda key: scores[key])
+    HumanJudgement.objects.bulk_create(
+        HumanJudgement(response_id=key, expert=run.owner, grade=round(5 * at / (n - 1), 1))
+        for at, key in enumerate(order)
+    )
+
+
+def by_words(run):
+    (row,) = [row for row in outcomes_report(run).rows if row.case == "grader_disagreement"]
+    return row
+
+
+def test_a_run_by_words_takes_a_side_and_says_that_experts_settle_it(client, two_ways):
+    before, after = two_ways
+    (alarm,) = before.alarms.filter(kind="grader_disagreement")
+    row = by_words(after)
+    assert (row.outcome.code, row.is_settled) == ("outcome.by_words", False)
+    said = SITE.said(row.outcome)
+    assert f"the two orders agreed by {alarm.statistic:.2f} (1 is the same order)" in said
+    assert "let an expert grade some answers" in said
+    client.force_login(after.owner)
+    shown = page(client, after)
+    cards = shown[shown.index("What became of the alarms") :]
+    assert reverse("admin:results-audit", args=[after.public_id]) in cards[: cards.index("</ul>")]
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_experts_who_agree_with_the_run_by_words_settle_it_wherever_they_were_asked(two_ways, at):
+    after = two_ways[1]
+    judged_like(after, 30, two_ways[at])
+    row = by_words(after)
+    assert (row.outcome.code, row.is_settled) == ("outcome.by_words_agree", True)
+    values = row.outcome.values
+    assert values["count"] == 30
+    assert values["correlation"] > 0.8 > values["before"]
+    said = SITE.said(row.outcome)
+    assert f"agree by {values['correlation']:.2f} with this run's scores" in said
+    assert outcomes_report(after).n_left == 0
+
+
+def test_experts_who_agree_with_the_run_before_leave_it_open_and_say_so(two_ways):
+    before, after = two_ways
+    judged_like(before, 30)
+    row = by_words(after)
+    assert (row.outcome.code, row.is_settled) == ("outcome.by_words_unsure", False)
+    assert row.outcome.values["before"] > row.outcome.values["correlation"]
+    assert "The run before agrees as well or better: go by that one" in SITE.said(row.outcome)
+
+
+def test_a_few_grades_settle_nothing(two_ways):
+    _, after = two_ways
+    judged_like(after, 10)
+    row = by_words(after)
+    assert (row.outcome.code, row.is_settled) == ("outcome.by_words_unsure", False)
+    assert row.outcome.values["count"] == 10
+    assert "too few to say: have 20 answers graded or more" in SITE.said(row.outcome)
+
+
+def test_grades_that_go_with_neither_run_settle_nothing(two_ways):
+    _, after = two_ways
+    judged_like(after, 30)
+    for at, one in enumerate(HumanJudgement.objects.order_by("pk")):
+        HumanJudgement.objects.filter(pk=one.pk).update(grade=5 * (at % 2))
+    row = by_words(after)
+    assert (row.outcome.code, row.is_settled) == ("outcome.by_words_unsure", False)
+    said = SITE.said(row.outcome)
+    assert "have more answers graded" in said
+    assert "too few" not in said
+
+
+@pytest.mark.parametrize(
+    ("before", "settled"), [(0.7, True), (None, True), (0.8, False), (0.85, False)]
+)
+def test_where_experts_agree_with_both_runs_the_better_one_settles_it(
+    two_ways, monkeypatch, before, settled
+):
+    def check(run, audit, judged):
+        value = 0.8 if run == two_ways[1] else before
+        answers = Estimated(value, 0.6, 0.9, 30, 12, None)
+        return ExpertsCheck(answers, 1, None, sampled=True, chose=False)
+
+    monkeypatch.setattr("evaluation.reports.alarms.outcomes.check_of", check)
+    row = by_words(two_ways[1])
+    assert row.is_settled == settled
+    assert row.outcome.code == f"outcome.by_words_{'agree' if settled else 'unsure'}"
