@@ -60,7 +60,7 @@ def share_with_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
             request, f"{team.name} works on it now." if team else "Only its owner edits it now."
         )
     else:
-        messages.error(request, "You are in no such team.")
+        messages.error(request, "Nothing was changed. Choose a team that you are in.")
     return redirect("admin:sharing", question_set.public_id)
 
 

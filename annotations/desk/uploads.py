@@ -84,6 +84,7 @@ def uploaded(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     }
     context = {
         "title": titles[staged.state],
+        "is_wrong": staged.state == Upload.State.BAD,
         "breadcrumbs": breadcrumbs(question_set),
         "question_set": question_set,
         "kind": sort,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations.answering import monitor
-from annotations.desk.collecting import watching
+from annotations.desk.collecting import pages, watching
 from annotations.models import QuestionSet
 from annotations.web.scope import answered_set, editable, user_id
 from annotations.web.texts import with_code
@@ -23,15 +23,27 @@ from evaluation.options import SITE, OptionError
 from evaluation.reports.so_far import so_far
 
 
-def collect(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def collect(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Show how the collecting stands, with the latest grading of the answers so far."""
     return _with_so_far(watching.collect(request, set_id))
 
 
 @require_GET
-def live(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def live(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Return the part of it that changes."""
     return _with_so_far(watching.live(request, set_id))
+
+
+@require_POST
+def places(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+    """Let more people take part; a form that is refused comes back on the page."""
+    return _with_so_far(pages.places(request, set_id))
+
+
+@require_POST
+def ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+    """Make signed links for ids, or admit them; a form that is refused comes back on the page."""
+    return _with_so_far(pages.ids(request, set_id))
 
 
 @require_POST
@@ -58,9 +70,9 @@ def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return redirect("admin:collecting", question_set.public_id)
 
 
-def _with_so_far(response: TemplateResponse) -> HttpResponse:
-    """Add to what the page shows; nothing to one without a collecting."""
-    context = response.context_data
+def _with_so_far(response: HttpResponseBase) -> HttpResponseBase:
+    """Add to what the page shows; nothing to one without a collecting, or to no page."""
+    context = response.context_data if isinstance(response, TemplateResponse) else None
     if context is not None and "collection" in context:
         found = so_far(context["collection"])
         context["so_far"] = found

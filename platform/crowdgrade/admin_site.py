@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 from importlib.util import find_spec
 from typing import Any
 
@@ -24,6 +25,10 @@ ROOMS = (
     "evaluation.site.results.urls",
     "crowdgrade.pages.urls",
 )
+
+
+WRONG = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT)
+"""What a page answers when what was sent to it cannot be taken."""
 
 
 class CrowdgradeAdminSite(UnfoldAdminSite):
@@ -93,7 +98,9 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
                 response = TemplateResponse(request, "admin/missing.html", context, status=404)
             if isinstance(response, TemplateResponse) and not response.is_rendered:
                 own = response.context_data or {}
-                response.context_data = {**self.each_context(request), **own}
+                # So that the title of the window says it, which is read before the page.
+                wrong = {"is_wrong": response.status_code in WRONG}
+                response.context_data = {**self.each_context(request), **wrong, **own}
             return response
 
         return framed_view

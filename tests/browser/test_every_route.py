@@ -5,15 +5,13 @@ stand, so a new page is visited here as soon as it has a rule there. What answer
 says why not (404, 403) is looked at too: those are pages that people see.
 """
 
-import itertools
-
 import pytest
-from django.urls import reverse
 
 from tests.browser.test_every_page import LOOKS, browser, signed_in
 from tests.desk.conftest import ida, otto, own_home, rana, world
-from tests.desk.routes import IN, NAMESPACES_OF_PROGRAMS, ROUTES, VALUES
-from tests.desk.test_access import ADDRESSES, circle
+from tests.desk.routes import ROUTES
+from tests.desk.test_access import circle
+from tests.desk.visits import is_of_people, visits
 
 __all__ = ["browser", "circle", "ida", "otto", "own_home", "rana", "world"]
 
@@ -23,27 +21,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 TOLD = "the console says Failed to load resource"
-# Who looks, in this order: whoever may enter first; else Rana sees why nobody may.
-LOOKERS = ("rana", "ed", "tara", "ida")
-# Of Django's own admin: a page that only leads on to another one, or a pattern without a name.
-WITHOUT_ADDRESS = {"admin/(?P<url>.*)$", "admin/auth/user/<path:object_id>/"}
-# Django's pages about accounts, and parts of pages that the admin's own scripts ask for.
-OF_DJANGO = ("admin:auth_user_", "admin:search", "admin:jsi18n", "admin:app_list")
-
-
-def visits(circle):
-    """Who looks at what: (role, name, address), a route once for each value of its names."""
-    of = circle.of["rana"]
-    for name, route in ROUTES.items():
-        if "get" not in route.rules or name.split(":")[0] in NAMESPACES_OF_PROGRAMS:
-            continue
-        if name in WITHOUT_ADDRESS or name.startswith(OF_DJANGO):
-            continue
-        role = next((one for one in LOOKERS if getattr(route.rules["get"], one) == IN), "rana")
-        parameters = ADDRESSES[name].parameters
-        values = [route.names.get(one) or [VALUES[one](of)] for one in parameters]
-        for chosen in itertools.product(*values):
-            yield role, name, reverse(name, kwargs=dict(zip(parameters, chosen, strict=True)))
 
 
 def pages_of(circle):
@@ -62,14 +39,7 @@ def pages_of(circle):
 def test_every_route_has_an_address_to_visit(circle):
     """Fails for a route whose address cannot be made: it would be left out of the walk."""
     visited = {name for _, name, _ in visits(circle)}
-    wanted = {
-        name
-        for name, route in ROUTES.items()
-        if "get" in route.rules
-        and name.split(":")[0] not in NAMESPACES_OF_PROGRAMS
-        and name not in WITHOUT_ADDRESS
-        and not name.startswith(OF_DJANGO)
-    }
+    wanted = {name for name, route in ROUTES.items() if "get" in route.rules and is_of_people(name)}
     assert visited == wanted
     shown = pages_of(circle)
     assert sum(map(len, shown.values())) >= 60

@@ -33,7 +33,7 @@ def test_single_keys_choose_until_they_are_turned_off(browser, client, live_serv
     address = reverse("admin:writing-check", args=[world.project.public_id, task.id])
     with pages.signed_in(browser, client, live_server.url, "vic", look) as window:
         page = window.page
-        no = page.locator("#verdict-no")
+        no = page.locator("#id_verdict_0")
         window.look("with keys", address)
         assert page.get_by_text("Keys N and Y").count() == 1
         page.keyboard.press("n")

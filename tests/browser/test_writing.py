@@ -59,7 +59,7 @@ def test_a_problem_is_written_checked_three_times_accepted_and_exported(
         refused(window)
         assert page.input_value("textarea[name=text]") == APPLES
         page.fill("textarea[name=text]", MADE)
-        page.check("#why-1")
+        page.check("#id_category_0")
         page.click("text=Save for later")
         page.wait_for_selector("text=Saved.")
         assert page.input_value("textarea[name=text]") == MADE
@@ -90,8 +90,8 @@ def test_a_problem_is_written_checked_three_times_accepted_and_exported(
         page = window.page
         page.goto(site + desk)
         page.click("a:text-is('Change')")
-        page.wait_for_selector("#verdict-yes:checked")
-        page.wait_for_selector("#why-1", state="hidden")
+        page.wait_for_selector("#id_verdict_1:checked")
+        page.wait_for_selector("#id_category_0", state="hidden")
         page.keyboard.press("n")
         page.keyboard.press("1")
         page.keyboard.press("Enter")

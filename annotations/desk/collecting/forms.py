@@ -177,6 +177,7 @@ class IdsForm(forms.Form):
         label="Ids of workers, one a line",
         widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
         max_length=MOST_IDS * 40,
+        error_messages={"required": "Write at least one id."},
     )
 
     def clean_ids(self) -> list[str]:

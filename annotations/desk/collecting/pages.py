@@ -16,7 +16,7 @@ from annotations.answering import links, monitor
 from annotations.answering.languages import said_of
 from annotations.answering.refused import SettingsError
 from annotations.desk.collecting.forms import IdsForm, PlacesForm, SettingsForm
-from annotations.desk.collecting.watching import page_context
+from annotations.desk.collecting.watching import collect, page_context
 from annotations.exchange.writing.formats import csv_chunks
 from annotations.models import Collection, QuestionSet, counts_signals
 from annotations.web.downloads import download
@@ -109,17 +109,16 @@ def close(request: HttpRequest, set_id: UUID) -> HttpResponse:
 def places(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Let more people take part."""
     question_set, collection = _editable(request, set_id)
-    form = PlacesForm(request.POST)
+    form = PlacesForm(request.POST, auto_id="%s")
     if not form.is_valid():
-        messages.error(request, " ".join(str(one) for of in form.errors.values() for one in of))
-        return redirect("admin:collecting", question_set.public_id)
+        return collect(request, set_id, add=form)
     more, was = form.cleaned_data["more"], form.cleaned_data["was"]
     try:
         added = rules.add_places(collection, more, was)
     except SettingsError as error:
         said = str(error)
-        messages.error(request, f"{said[:1].upper()}{said[1:]}.")
-        return redirect("admin:collecting", question_set.public_id)
+        form.add_error("more", f"{said[:1].upper()}{said[1:]}.")
+        return collect(request, set_id, add=form)
     if added:
         messages.success(request, f"There are {collection.places:,} places now.")
     else:
@@ -135,10 +134,9 @@ def places(request: HttpRequest, set_id: UUID) -> HttpResponse:
 def ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Make signed links for ids, as a file, or put them on the list of who may take part."""
     question_set, collection = _editable(request, set_id)
-    form = IdsForm(request.POST)
+    form = IdsForm(request.POST, auto_id="%s")
     if not form.is_valid():
-        messages.error(request, " ".join(map(str, form.errors.get("ids", ()))))
-        return redirect("admin:collecting", question_set.public_id)
+        return collect(request, set_id, ids=form)
     given: list[str] = form.cleaned_data["ids"]
     if request.POST.get("do") == "admit":
         n = rules.admit(collection, given)

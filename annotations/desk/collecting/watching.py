@@ -32,8 +32,17 @@ LEFT_TOLD = 8
 """Sentences about who left where; the rest is told as a number."""
 
 
-def collect(request: HttpRequest, set_id: UUID) -> TemplateResponse:
-    """Show what is published and how far it is, or the form that publishes."""
+def collect(
+    request: HttpRequest,
+    set_id: UUID,
+    *,
+    add: PlacesForm | None = None,
+    ids: IdsForm | None = None,
+) -> TemplateResponse:
+    """Show what is published and how far it is, or the form that publishes.
+
+    `add` and `ids` are forms that were refused: they are shown as they were sent.
+    """
     question_set = answered_set(request, set_id)
     collection = monitor.newest(question_set)
     context = page_context(request, question_set, "People answer")
@@ -46,11 +55,14 @@ def collect(request: HttpRequest, set_id: UUID) -> TemplateResponse:
         "frame": said_of(collection.version),
         "link": links.link(collection),
         "panel_link": _panel_link(collection),
-        "ids": IdsForm(auto_id="%s"),
-        "add": PlacesForm({"more": 10, "was": collection.places}, auto_id="%s"),
+        "ids": ids or IdsForm(auto_id="%s"),
+        "add": add or PlacesForm(initial={"more": 10, "was": collection.places}, auto_id="%s"),
         "n_admitted": collection.admissions.count(),
     }
-    return TemplateResponse(request, "annotations/collecting/collecting.html", context)
+    status = 400 if add is not None or ids is not None else 200
+    return TemplateResponse(
+        request, "annotations/collecting/collecting.html", context, status=status
+    )
 
 
 @require_GET

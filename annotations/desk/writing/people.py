@@ -62,7 +62,9 @@ def invite_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
         for reason in refused:
             messages.warning(request, reason)
     else:
-        messages.error(request, "You are in no such team.")
+        messages.error(
+            request, "Nobody was invited. Choose a team that you are in, and what it does."
+        )
     return redirect("admin:writing-people", question_set.public_id)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 from uuid import UUID
 
@@ -72,16 +73,19 @@ def judged(request: HttpRequest, run: UUID, name: str) -> HttpResponseBase:
         raise RefusedError("change")
     if shown.state != Run.State.DONE:
         return redirect("admin:results-judging", shown.public_id, name)
-    form = _form(request, shown, judging)
+    form = _form(request, shown, judging, request.POST)
     if form.is_valid():
         return _asked(request, shown, judging, form)
-    for field, errors in form.errors.items():
-        messages.error(request, f"{form[field].label}: {' '.join(map(str, errors))}")
-    return redirect("admin:results-judging", shown.public_id, name)
+    # Pages of results are read only: this one is read once more, with what was wrong.
+    reading = copy(request)
+    reading.method = "GET"
+    response: Any = _page(reading, run=run, name=name, form=form)
+    response.status_code = 400
+    return response
 
 
 @results_page("evaluation/judging.html", RunSummary)
-def _page(request: HttpRequest, run: Run, name: str) -> Context:
+def _page(request: HttpRequest, run: Run, name: str, form: AskForm | None = None) -> Context:
     judging = _judging(run, name)
     may = rights(request.user, run.version.question_set)
     me = user_id(request)
@@ -95,7 +99,7 @@ def _page(request: HttpRequest, run: Run, name: str) -> Context:
             {"title": "People with each other", "pairs": report.between},
             {"title": "People with programs", "pairs": report.with_machines},
         ],
-        "form": _form(request, run, judging),
+        "form": form or _form(request, run, judging),
         "may": may.edit,
         "sharing": may.manage,
         "own": next((one for one in report.experts if one.user == me), None),
@@ -109,7 +113,7 @@ def _judging(run: Run, name: str) -> Judging:
     raise Http404("the kind has nothing of that name judged")
 
 
-def _form(request: HttpRequest, run: Run, judging: Judging) -> AskForm:
+def _form(request: HttpRequest, run: Run, judging: Judging, data: Any = None) -> AskForm:
     me = user_id(request)
     shares = Share.objects.of_experts(run.version.question_set)
     people = [
@@ -118,7 +122,7 @@ def _form(request: HttpRequest, run: Run, judging: Judging) -> AskForm:
     ]
     seeds = run.exhibits.filter(judging=judging.name).values_list("seed", flat=True)
     drawn = (len(seeds), next(iter(seeds), None))
-    return AskForm(people, drawn, request.POST if request.method == "POST" else None)
+    return AskForm(people, drawn, data)
 
 
 def _asked(request: HttpRequest, run: Run, judging: Judging, form: AskForm) -> HttpResponse:

@@ -16,6 +16,7 @@ from evaluation.background.work import work_one_turn
 from evaluation.judging import Choice, Judging, ask_about, draw, given_of
 from evaluation.models import Exhibit, HumanJudgement, JudgementRequest
 from evaluation.reports.judging import judging_report
+from tests.desk.forms_on_pages import Page
 from tests.evaluation.kinds.words import PLENTY, SORT, WordOptions
 
 
@@ -247,6 +248,17 @@ def test_only_experts_of_the_set_and_oneself_can_be_asked(site, run, rivers):
         run
     )
     assert JudgementRequest.objects.get().expert == rivers.owner
+
+
+def test_what_cannot_be_asked_comes_back_marked_and_as_it_was_sent(site, run):
+    response = site.post(page(run), {"count": "0", "seed": "5"})
+    assert response.status_code == 400
+    shown = Page(response.content.decode())
+    assert {control["name"] for control, _ in shown.wrong} == {"count", "experts"}
+    assert "Nobody was asked yet." in shown.alerts
+    form = next(one for one in shown.forms if "seed" in one.asked)
+    assert (form.held["count"], form.held["seed"]) == (["0"], ["5"])
+    assert not run.exhibits.exists()
 
 
 def test_an_expert_sees_only_what_was_asked_of_them(site, run):
