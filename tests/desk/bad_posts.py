@@ -268,6 +268,10 @@ BAD: dict[str, list[Bad] | str] = {
         Bad({"do": "undo"}, (), "nothing to take back"),
     ],
     "admin:results-triage-apply": [Bad({"label-name": LONG}, ("label-name",), given=excluded)],
+    "admin:results-triage-accept": [
+        Bad({"seen": ""}, (), "nobody was accepted", query="?alarms=true")
+    ],
+    "admin:results-triage-accept-undo": BUTTON,
     "admin:results-alarm": [
         Bad({}, ("state",)),
         Bad({"state": "dismissed", "note": ""}, ("note",)),

@@ -90,7 +90,7 @@ def post(circle, route, bad):
             one
             for one in forms
             if leads_to(one, page) == route
-            and one.asked | one.buttons
+            and (one.asked | one.buttons or bad.sent)
             and all(n in one.names or n[-1] == "-" for n in bad.sent)
         ]
         assert fitting, f"{page} has no form with {sorted(bad.sent)} that leads to {route}"
