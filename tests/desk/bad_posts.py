@@ -85,6 +85,7 @@ SCRIPT = "only a script sends it, and tells what it is answered on the page it b
 BAD: dict[str, list[Bad] | str] = {
     "worker:enter": [Bad({}, ("agree",), "tick the box", query="?PROLIFIC_PID=newcomer")],
     "worker:go-on": BUTTON,
+    "worker:language": "what is none of the languages there are changes nothing",
     "worker:text": BUTTON,
     "worker:page": [Bad({"answer-": LONG}, ("answer-",), "Question 1")],
     "worker:feedback": BUTTON,
@@ -125,6 +126,11 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:editor": BUTTON,
     "admin:editor-order": BUTTON,
     "admin:editor-texts": [Bad({"language": LONG, "do": "next"}, ("language",))],
+    "admin:editor-languages": [
+        Bad({"language": "no tongue", "do": "next"}, ("language",), "No language was added")
+    ],
+    "admin:editor-language": [Bad({"t-": LONG * 4}, ("t-",), "Nothing is saved yet")],
+    "admin:editor-language-remove": CONFIRMS,
     "admin:editor-preview": "nothing is kept of it",
     "admin:editor-passage-new": [
         Bad(
