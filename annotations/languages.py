@@ -42,6 +42,14 @@ def direction(tag: str) -> str:
     return "rtl" if {tag, tag.partition("-")[0]} & RIGHT_TO_LEFT else "ltr"
 
 
+def is_known(tag: str) -> bool:
+    """Return whether a tag is that of a language whose name is known."""
+    try:
+        return bool(get_language_info(tag.lower()))
+    except KeyError:
+        return False
+
+
 def own_name(tag: str) -> str:
     """Return what a language calls itself ("Deutsch"), the tag where that is not known."""
     try:

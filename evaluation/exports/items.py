@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce, Length
 
 from annotations.exchange.facts import written_object
 from annotations.exchange.header import OF_PASSAGES, OF_QUESTIONS
+from annotations.exchange.reading.questions import OF_PASSAGE, OF_QUESTION
 from annotations.models import Passage, Question, QuestionSetVersion
 from annotations.models.access import Anybody
 from evaluation.exports.table import AT_ONCE, Export, Row, seen_by
@@ -27,17 +28,20 @@ def questions(version: QuestionSetVersion, user: Anybody | None = None) -> Expor
         *("accepted_answers", "answerable", "category", "language"),
         *("role", "feedback", "max_characters", "metadata"),
     )
-    header = ("question", "text", "passage", *columns[3:], OF_QUESTIONS)
+    header: tuple[str, ...] = ("question", "text", "passage", *columns[3:], OF_QUESTIONS)
+    header += _further(version, OF_QUESTION)
 
     def read() -> Iterator[Row]:
-        found = rows.order_by("position", "pk").values_list(*columns)
-        for name, text, passage, kind, choices, accepted, answerable, *about in found.iterator(
+        said = _said(version, "question_id")
+        found = rows.order_by("position", "pk").values_list("pk", *columns)
+        for key, name, text, passage, kind, choices, accepted, answerable, *about in found.iterator(
             AT_ONCE
         ):
             *about, metadata = about
             yield (
                 *(name, text, passage, kind, _listed(choices), _listed(accepted)),
                 *(ANSWERABLE[answerable], *about, written_object(metadata), FORMAT),
+                *_cells(version, OF_QUESTION, said.get(key, {})),
             )
 
     return Export("questions", version, header, read, *_size(rows))
@@ -47,15 +51,40 @@ def passages(version: QuestionSetVersion, user: Anybody | None = None) -> Export
     """The passages in their order; of an image what it shows in words, not the image."""
     rows = seen_by(user, Passage.objects.all()).filter(version=version)
     beside = ("language", "format", "image_alt")
-    header = ("passage", "title", "text", *beside, "metadata", OF_PASSAGES)
+    header: tuple[str, ...] = ("passage", "title", "text", *beside, "metadata", OF_PASSAGES)
+    header += _further(version, OF_PASSAGE)
 
     def read() -> Iterator[Row]:
-        columns = ("external_id", "title", "text", *beside, "metadata")
+        columns = ("pk", "external_id", "title", "text", *beside, "metadata")
+        said = _said(version, "passage_id")
         found = rows.order_by("position", "pk").values_list(*columns)
-        for *cells, metadata in found.iterator(100):
-            yield (*cells, written_object(metadata), FORMAT)
+        for key, *cells, metadata in found.iterator(100):
+            more = _cells(version, OF_PASSAGE, said.get(key, {}))
+            yield (*cells, written_object(metadata), FORMAT, *more)
 
     return Export("passages", version, header, read, *_size(rows))
+
+
+def _further(version: QuestionSetVersion, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of further languages, such as text.ar: none for a version in one language."""
+    return tuple(f"{name}.{language}" for language in version.languages for name in names)
+
+
+def _said(version: QuestionSetVersion, of: str) -> dict[int, dict[str, dict[str, Any]]]:
+    found: dict[int, dict[str, dict[str, Any]]] = {}
+    rows = version.translations.filter(**{f"{of}__isnull": False}) if version.languages else []
+    for row in rows:
+        found.setdefault(getattr(row, of), {})[row.language] = row.texts
+    return found
+
+
+def _cells(
+    version: QuestionSetVersion, names: tuple[str, ...], said: dict[str, dict[str, Any]]
+) -> Iterator[str | None]:
+    for language in version.languages:
+        for name in names:
+            text = said.get(language, {}).get(name)
+            yield _listed(text) if isinstance(text, list) else text or None
 
 
 def _size(rows: Any) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from annotations.exchange.importing.target import (
     next_position,
     version_of,
 )
+from annotations.exchange.importing.translations import add_translations
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.questions import (
     DEFAULT_COLUMNS,
@@ -68,7 +69,9 @@ def import_passages(
             ),
             batch_size=BATCH,
         )
-    return _report("passages", file, version, len(fresh), dry_run)
+        touched = _translated(version.passages.all(), version, file, problems)
+        n_more = len(touched - {record.passage for record in fresh})
+    return _report("passages", file, version, len(fresh) + n_more, dry_run, n_more)
 
 
 def import_questions(
@@ -134,9 +137,29 @@ def import_questions(
             ),
             batch_size=BATCH,
         )
-    n_completed = len(completed)
+        touched = _translated(version.questions.all(), version, file, problems)
+    others = {record.question for record in fresh} | {row.external_id for row in completed}
+    n_completed = len(completed) + len(touched - others)
     return _report(
         "questions", file, version, len(fresh) + n_completed, dry_run, n_completed, notes
+    )
+
+
+def _translated(
+    rows: Any, version: QuestionSetVersion, file: ItemFile[Any], problems: Problems
+) -> set[str]:
+    """Store what a file says in further languages; return the ids for which something was new."""
+    said = {
+        record.passage if isinstance(record, PassageRecord) else record.question: record
+        for record in file.records
+        if record.translations
+    }
+    if not said:
+        return set()
+    found = [row for row in rows if row.external_id in said]
+    texts = ((said[row.external_id], row) for row in found)
+    return add_translations(
+        version, [(one.line, row, one.translations) for one, row in texts], problems
     )
 
 

@@ -14,6 +14,7 @@ from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
+from annotations.languages import canonical, is_known
 
 LONGEST_QUESTION = 100_000
 LONGEST_PASSAGE = 1_000_000
@@ -29,6 +30,10 @@ FORMATS = ("plain", "simple")
 LONGEST_BESIDE = 20_000
 """Characters that feedback, and an image in words, may have."""
 KINDS = ("free", "short", "extractive", "choice")
+OF_QUESTION = ("text", "choices", "accepted_answers", "feedback")
+OF_PASSAGE = ("title", "text", "image_alt")
+"""What a file may say in further languages, each in a column such as text.ar."""
+LISTS = ("choices", "accepted_answers")
 YES = ("true", "yes", "1")
 NO = ("false", "no", "0")
 
@@ -77,7 +82,7 @@ class QuestionRecord:
     """One question; `passage` is "" where it has none, `answerable` None where nobody said.
 
     `accepted_answers` holds texts, or lists of texts that mean the same. `metadata` has the
-    further cells that are not empty, by their columns.
+    further cells that are not empty, by their columns. `translations` are by language and field.
     """
 
     line: int = field(compare=False)
@@ -94,6 +99,7 @@ class QuestionRecord:
     role: str = "graded"
     feedback: str = ""
     max_characters: int | None = None
+    translations: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +117,7 @@ class PassageRecord:
     metadata: dict[str, str]
     format: str = "plain"
     image_alt: str = ""
+    translations: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 Record = TypeVar("Record", QuestionRecord, PassageRecord)
@@ -230,6 +237,7 @@ def _question(
         found.append(("choices", "choices belong to the kind choice, and only to it"))
     role = _word("role", aside, ROLES, found)
     feedback = _beside("feedback", aside, found)
+    translations = _translations(OF_QUESTION, aside, found)
     max_characters = _limit(aside, found)
     record = QuestionRecord(
         line,
@@ -246,6 +254,7 @@ def _question(
         role,
         feedback,
         max_characters,
+        translations,
     )
     found.extend(_too_long(record, "question", "passage", "category", "language"))
     return record
@@ -259,7 +268,8 @@ def _passage(
     title, language = _short("title", aside), _short("language", aside)
     written = _word("format", aside, FORMATS, found)
     alt = _beside("image_alt", aside, found)
-    record = PassageRecord(line, name, title, text, language, _metadata(aside), written, alt)
+    said = _translations(OF_PASSAGE, aside, found)
+    record = PassageRecord(line, name, title, text, language, _metadata(aside), written, alt, said)
     found.extend(_too_long(record, "passage", "title", "language"))
     return record
 
@@ -297,6 +307,33 @@ def _beside(name: str, aside: dict[str, str], found: list[tuple[str, str]]) -> s
     if len(text) > LONGEST_BESIDE:
         found.append((name, f"it has {len(text):,} characters, more than {LONGEST_BESIDE:,}"))
     return text
+
+
+def _translations(
+    names: tuple[str, ...], aside: dict[str, str], found: list[tuple[str, str]]
+) -> dict[str, dict[str, Any]]:
+    """Take the cells of columns such as text.ar; a column whose end is no language stays aside."""
+    said: dict[str, dict[str, Any]] = {}
+    for column in [one for one in aside if one.partition(".")[0] in names and "." in one]:
+        name, _, tag = column.partition(".")
+        try:
+            language = canonical(tag)
+        except ValueError:
+            continue
+        if not is_known(language):
+            continue
+        value: Any
+        if name in LISTS:
+            value = _listed(column, aside, found, nested=name == "accepted_answers")
+        elif name == "text":
+            value = aside.pop(column).strip()
+            if (size := len(value.encode())) > LONGEST_PASSAGE:
+                found.append((column, f"it has {size:,} bytes, more than {LONGEST_PASSAGE:,}"))
+        else:
+            value = _beside(column, aside, found)
+        if value:
+            said.setdefault(language, {})[name] = value
+    return said
 
 
 def _limit(aside: dict[str, str], found: list[tuple[str, str]]) -> int | None:

@@ -10,6 +10,8 @@ from django.urls import reverse
 from annotations.answering import links
 from annotations.answering.languages import fitting
 from annotations.editing import Sheet, add_language, findings, rows_of
+from annotations.exchange import InputError
+from annotations.exchange.importing import import_passages, import_questions
 from annotations.languages import canonical, direction
 from annotations.models import (
     Consent,
@@ -20,6 +22,7 @@ from annotations.models import (
     Response,
     Submission,
 )
+from evaluation import exports
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import published
 
@@ -358,3 +361,49 @@ def test_before_grading_it_is_said_what_answers_in_several_languages_mean(made, 
         Response.objects.filter(language="ar", state="submitted", question__role="graded").count()
         == 2
     )
+
+
+def test_files_of_questions_carry_translations_in_and_out(draft, rana, tmp_path):
+    first, again = QuestionSet.objects.create(owner=rana, name="lakes", language="en"), []
+    for source in (draft, None):
+        version = source or first.latest_version()
+        files = []
+        for what in (exports.passages, exports.questions):
+            path = tmp_path / f"{what.__name__}{len(again)}.csv"
+            what(version).write(path, "csv")
+            files.append(path)
+        again.append([path.read_bytes() for path in files])
+        if source:
+            import_passages(first, files[0])
+            import_questions(first, files[1])
+    assert again[0] == again[1]
+    made = first.latest_version()
+    assert made.languages == ["ar"]
+    said = {one.key: one.said for one in Sheet(made, "ar", rows_of(made)).pieces if one.said}
+    assert said == {key: text for key, text in ARABIC.items() if not key.startswith("v-")}
+    assert not any(one.is_old for one in Sheet(made, "ar", rows_of(made)).pieces if one.said)
+    report = import_questions(first, files[1])
+    assert (report.n_new, report.changed) == (0, False)
+
+
+def test_a_file_adds_a_language_and_overwrites_and_changes_nothing_that_is_there(draft, tmp_path):
+    path = tmp_path / "questions.csv"
+    head = "question,text,passage,text.de,text.ar,text.raw\n"
+    row = "q1,How is the harbour?,p1,Wie ist der Hafen?,{},a note\n"
+    path.write_text(head + row.format(ARABIC["q-text-q1"]), "utf-8")
+    with pytest.raises(InputError, match="another metadata"):
+        import_questions(draft.question_set, path)  # text.raw is no language
+    path.write_text((head + row.format("شيء آخر")).replace(",text.raw", "").replace(",a note", ""))
+    with pytest.raises(InputError, match="another text is stored"):
+        import_questions(draft.question_set, path)
+    draft.refresh_from_db()
+    assert draft.languages == ["ar"]
+    path.write_text(path.read_text().replace("شيء آخر", ARABIC["q-text-q1"]))
+    report = import_questions(draft.question_set, path)
+    assert (report.n_new, report.n_completed) == (1, 1)
+    draft.refresh_from_db()
+    assert draft.languages == ["ar", "de"]
+    draft.publish()
+    path.write_text(path.read_text().replace("text.de", "text.fr"))
+    with pytest.raises(InputError, match="is published and keeps its words"):
+        import_questions(draft.question_set, path)

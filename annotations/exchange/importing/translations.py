@@ -1,0 +1,80 @@
+"""What a file says of questions or passages in further languages, into a draft."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from annotations.exchange.importing.target import BATCH
+from annotations.exchange.problems import Problems
+from annotations.models import Passage, Question, QuestionSetVersion, Translation
+from annotations.models.translations import mark, to_translate
+
+Said = tuple[int, Passage | Question, dict[str, dict[str, Any]]]
+"""The line, the row as it is stored, and its texts by language and field."""
+
+NOT_OVERWRITTEN = "What is stored is not overwritten: change it in the editor."
+
+
+def add_translations(
+    version: QuestionSetVersion, said: Iterable[Said], problems: Problems
+) -> set[str]:
+    """Store what is new, and the languages themselves; return the ids of what it was new for.
+
+    Notes a problem for another text than the stored one, for one in the language of the originals,
+    and for anything new in a published version. Nothing is stored then.
+    """
+    said = [one for one in said if one[2]]
+    if not said:
+        return set()
+    stored = {
+        (row.language, row.passage_id, row.question_id): row for row in version.translations.all()
+    }
+    languages, changed = list(version.languages), {}
+    for line, row, by_language in said:
+        keys = (row.pk, None) if isinstance(row, Passage) else (None, row.pk)
+        for language, texts in by_language.items():
+            if language.lower() == version.spoken.lower():
+                problems.add(
+                    line,
+                    None,
+                    f"it says once more what stands there in {language}, the language of the texts",
+                    "Leave the columns of that language out.",
+                )
+                continue
+            found = stored.get((language, *keys)) or Translation(
+                version=version, language=language, passage_id=keys[0], question_id=keys[1]
+            )
+            originals = to_translate(row, language)
+            for name, text in texts.items():
+                if found.texts.get(name, text) != text:
+                    problems.add(
+                        line, f"{name}.{language}", "another text is stored", NOT_OVERWRITTEN
+                    )
+                elif name not in found.texts:
+                    found.texts[name] = text
+                    found.originals[name] = mark(originals.get(name, ""))
+                    stored[(language, *keys)] = changed[(language, *keys)] = found
+            if language not in languages:
+                languages.append(language)
+    if changed and version.is_published:
+        problems.add(
+            None,
+            None,
+            f"{version} is published and keeps its words, in every language",
+            "Open the next version in the editor, and import the translations there.",
+        )
+    problems.raise_if_any()
+    new = [row for row in changed.values() if not row.pk]
+    old = [row for row in changed.values() if row.pk]
+    if languages != version.languages and changed:
+        version.languages = languages
+        version.save(update_fields=["languages"])
+    Translation.objects.bulk_create(new, batch_size=BATCH)
+    Translation.objects.bulk_update(old, ["texts", "originals"], batch_size=BATCH)
+    touched = {(row.passage_id, row.question_id) for row in changed.values()}
+    return {
+        row.external_id
+        for _, row, _ in said
+        if ((row.pk, None) if isinstance(row, Passage) else (None, row.pk)) in touched
+    }
