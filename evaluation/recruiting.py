@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from annotations.answering import collecting
 from annotations.models import Collection, QuestionSet
+from annotations.web.scope import Asked, visible
 from evaluation.methods.inference.intervals import t_interval
 from evaluation.models import AnswerScore, Run, ScoreRule, WorkerGrade
 from evaluation.models.runs import GRADING
@@ -51,6 +52,17 @@ def gradings_of(question_set: QuestionSet | int) -> QuerySet[Run]:
         kind=GRADING,
         state=Run.State.DONE,
         interim__isnull=True,
+    )
+
+
+def earlier_sets(request: Asked, question_set: QuestionSet) -> QuerySet[QuestionSet]:
+    """Return the owner's other sets whose grades the one who asks may see."""
+    graded = visible(request, Run.objects.filter(kind=GRADING, state=Run.State.DONE))
+    return (
+        visible(request, QuestionSet.objects.filter(owner=question_set.owner_id))
+        .filter(pk__in=graded.values("version__question_set"))
+        .exclude(pk=question_set.pk)
+        .order_by("name")
     )
 
 

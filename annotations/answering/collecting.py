@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -10,11 +11,12 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from annotations.answering.links import PROLIFIC as PROLIFIC
 from annotations.answering.places import GRADED
-from annotations.answering.refused import SettingsError
+from annotations.answering.refused import BegunError, SettingsError
 from annotations.editing.checks import blocking
 from annotations.models import (
     Admission,
@@ -25,13 +27,23 @@ from annotations.models import (
 )
 from annotations.models.collections import MOST_PLACES
 
-PROLIFIC = "PROLIFIC_PID"
 PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc={code}"
 CODE = "{code}"
 BATCH = 1000
 
 FIXED_ONCE_BEGUN = ("protocol", "worker_parameter", "panel")
 """Settings that stay when somebody has begun: with others their answers would not compare."""
+
+
+BOUNDS = {
+    "questions_per_worker": ("the questions for each person go", 1, 100_000),
+    "reading_seconds": ("the seconds to read a text go", 10, 24 * 3600),
+    "reservation_minutes": ("the minutes that a place is kept go", 1, 30 * 24 * 60),
+    "most_characters": ("the characters of an answer go", 1, 20_000),
+    "practice_needed": ("the right practice answers that are needed go", 0, 100_000),
+    "grade_every": ("the people after whom is graded go", 1, MOST_PLACES),
+}
+"""What each number goes from and to, with how that is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +110,21 @@ def publish(question_set: QuestionSet, **settings: Any) -> Published:
 def change(collection: Collection, **settings: Any) -> tuple[str, ...]:
     """Change settings; return the names of those that differ from before.
 
-    Raises `SettingsError` for what will not do, and for what must stay once somebody has begun.
+    Raises `SettingsError` for what will not do, `BegunError` for what must stay once somebody has
+    begun.
     """
     changed = tuple(name for name, value in settings.items() if getattr(collection, name) != value)
     if not changed:
         return ()
     fixed = next((name for name in FIXED_ONCE_BEGUN if name in changed), None)
     if fixed and has_begun(collection):
-        raise SettingsError(
+        raise BegunError(
             "somebody has begun already, and their answers would not compare: publish a new "
             "version to change it",
             fixed,
         )
     if settings.get("signals") and "signals" in changed and has_begun(collection):
-        raise SettingsError(
+        raise BegunError(
             "somebody has begun already, and was not told that anything is counted: publish a new "
             "version to count",
             "signals",
@@ -121,6 +134,23 @@ def change(collection: Collection, **settings: Any) -> tuple[str, ...]:
     check(collection)
     collection.save(update_fields=changed)
     return changed
+
+
+@transaction.atomic
+def exclude(
+    collection: Collection, question_sets: Iterable[QuestionSet], among: QuerySet[QuestionSet]
+) -> None:
+    """Keep those out who took part in these sets, and in no other of `among`.
+
+    `among` are the sets that the one who asks may see: others that are excluded stay. Raises
+    `SettingsError` for a set of another owner, whose workers are others.
+    """
+    wanted = {one.pk: one for one in question_sets}
+    owner = collection.version.question_set.owner_id
+    if any(one.owner_id != owner for one in wanted.values()):
+        raise SettingsError("only sets of the same owner can be excluded", "excludes")
+    unseen = collection.excludes.exclude(pk__in=among.values("pk"))
+    collection.excludes.set({*wanted, *unseen.values_list("pk", flat=True)})
 
 
 def has_begun(collection: Collection) -> bool:
@@ -219,9 +249,11 @@ def check(collection: Collection) -> None:
             f"{each:,} answers to each question need at least {each:,} places",
             "answers_per_question",
         )
+    for name, (words, least, most) in BOUNDS.items():
+        value = getattr(collection, name)
+        if value is not None and not least <= value <= most:
+            raise SettingsError(f"{words} from {least:,} to {most:,}", name)
     _check_parameters(collection)
-    if collection.grade_every is not None and collection.grade_every < 1:
-        raise SettingsError("grade after every 1 person or more", "grade_every")
     codes = [
         collection.code_no_consent, collection.code_screened_out, collection.code_too_late,
         collection.code_not_chosen,

@@ -22,6 +22,7 @@ from django.utils.crypto import constant_time_compare
 from annotations.answering.refused import AnsweringError
 from annotations.models import Collection, Submission
 
+PROLIFIC = "PROLIFIC_PID"
 SIGNATURE = "signature"
 """The parameter that holds the signature of an id."""
 LONGEST_ID = 255
@@ -50,7 +51,7 @@ def visitor(collection: Collection, parameters: Mapping[str, str]) -> Visitor:
         if not collection.anonymous:
             raise AnsweringError("id_missing")
         return Visitor("")
-    if len(external_id) > LONGEST_ID or not external_id.isprintable():
+    if not can_be_id(external_id):
         raise AnsweringError("id_bad")
     if external_id.startswith(("{{", "${", "[%")):
         raise AnsweringError("id_not_filled_in")
@@ -66,6 +67,11 @@ def visitor(collection: Collection, parameters: Mapping[str, str]) -> Visitor:
     )
 
 
+def can_be_id(external_id: str) -> bool:
+    """Return whether a text can be a panel's id of somebody: 1 to 255 characters that all show."""
+    return 0 < len(external_id) <= LONGEST_ID and external_id.isprintable()
+
+
 def signature(collection: Collection, external_id: str) -> str:
     """Return what stands in a link for the id of one worker, in this collection alone."""
     signer = Signer(key=collection.secret, salt=f"annotations.answering.{collection.public_id}")
@@ -76,6 +82,18 @@ def link(collection: Collection) -> str:
     """Return the link for the panel, which adds the worker's id."""
     path = PATH.format(collection.public_id)
     return f"{collection.base_url.rstrip('/')}{path}"
+
+
+def panel_link(collection: Collection) -> str:
+    """Return the address as Prolific wants it, with its places for ids; "" for other panels."""
+    if collection.worker_parameter != PROLIFIC:
+        return ""
+    names = (
+        *(collection.worker_parameter, collection.study_parameter),
+        collection.session_parameter,
+    )
+    places = "&".join(f"{name}={{{{%{name}%}}}}" for name in names if name)
+    return f"{link(collection)}?{places}"
 
 
 def signed_link(collection: Collection, external_id: str) -> str:

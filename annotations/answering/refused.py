@@ -32,3 +32,7 @@ class SettingsError(ValueError):
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
         self.field = field
+
+
+class BegunError(SettingsError):
+    """A setting that stays as it is because somebody has begun."""

@@ -48,7 +48,7 @@ class PassageSerializer(StrictModelSerializer):
         default=None,
         allow_null=True,
         read_only=True,
-        help_text="The id of its image; null without one. Images are sent in the editor.",
+        help_text="The id of its image; null without one. See `images/` and `image/`.",
     )
 
     class Meta:

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 
 from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
@@ -15,6 +14,7 @@ from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.web.downloads import download, file_name
 from annotations.web.query import choice, flag
 from annotations.web.rest.base import ApiViewSet
+from annotations.web.rest.negotiation import AnyForm
 from annotations.web.rest.problems import ApiProblem, bad_parameter
 from annotations.web.rest.versions import VERSION, version_shown
 from annotations.web.scope import answered_set, visible_or_404
@@ -49,18 +49,6 @@ def described(summary: str, *parameters: OpenApiParameter) -> Callable[[Action],
         },
     )
     return decorator
-
-
-class AnyForm(BaseContentNegotiation):
-    """A file is in the form that `format` names; errors are JSON, whatever is accepted."""
-
-    def select_parser(self, request: Any, parsers: Any) -> Any:
-        """Return none: nothing is read."""
-        return None
-
-    def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
-        """Return the first."""
-        return renderers[0], renderers[0].media_type
 
 
 class ExportViewSet(ApiViewSet):

@@ -287,7 +287,7 @@ class RunViewSet(ApiViewSet):
                 notes=values.get("notes", ""),
             )
         except OptionError as error:
-            raise _refused(kind, error) from None
+            raise refused_options(kind, error) from None
         return self._started(run)
 
     def retrieve(self, request: Request, run_id: Any) -> Response:
@@ -343,7 +343,7 @@ class RunViewSet(ApiViewSet):
         try:
             return self._started(lifecycle.again(run, user_id(request)))
         except OptionError as error:
-            raise _refused(kind_of(run), error, "conflict") from None
+            raise refused_options(kind_of(run), error, "conflict") from None
 
     def _rows(self) -> Any:
         return Run.objects.select_related("version__question_set").defer("summary", "reasons")
@@ -365,7 +365,7 @@ class RunViewSet(ApiViewSet):
         )
 
 
-def _refused(kind: Kind, error: OptionError, code: str = "invalid") -> ApiProblem:
+def refused_options(kind: Kind, error: OptionError, code: str = "invalid") -> ApiProblem:
     """Return the problem of options that the database would not have."""
     if any(one.code == "too_many_runs" for one in error.problems):
         code = "conflict"  # nothing is wrong with the request itself

@@ -14,8 +14,9 @@ from rest_framework.response import Response
 from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
 from annotations.web.downloads import download
 from annotations.web.query import choice
+from annotations.web.rest.negotiation import AnyForm
 from evaluation.api.done import DoneRunViewSet
-from evaluation.api.exports import FORMAT, AnyForm
+from evaluation.api.exports import FORMAT
 from evaluation.kinds import RunSummary
 from evaluation.kinds.data_sheets import FORMS, data_workbook, data_zip
 from evaluation.reports.called import file_of

@@ -13,9 +13,10 @@ from rest_framework.response import Response
 from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
 from annotations.web.downloads import download
 from annotations.web.query import choice
+from annotations.web.rest.negotiation import AnyForm
 from annotations.web.rest.serializers import serializer_of
 from evaluation.api.done import DoneRunViewSet
-from evaluation.api.exports import FORMAT, AnyForm
+from evaluation.api.exports import FORMAT
 from evaluation.api.option_serializer import serializer_for
 from evaluation.api.results import ModelRowSerializer
 from evaluation.flow.plan.plan import MoneyPlan

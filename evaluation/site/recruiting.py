@@ -15,10 +15,9 @@ from django.urls import reverse
 
 from annotations.models import Collection, QuestionSet
 from annotations.web.pages import breadcrumbs
-from annotations.web.scope import answered_set, editable, visible
+from annotations.web.scope import answered_set, editable
 from evaluation import recruiting
-from evaluation.models import Run, ScoreRule
-from evaluation.models.runs import GRADING
+from evaluation.models import ScoreRule
 
 
 class RuleForm(forms.Form):
@@ -66,7 +65,7 @@ def admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
         recruiting.drop_rule(collection)
         messages.success(request, "Nobody is refused for a score any more.")
         return redirect("admin:collecting-admission", set_id)
-    earlier = _earlier(request, question_set)
+    earlier = recruiting.earlier_sets(request, question_set)
     initial = (
         {"earlier": rule.earlier, "end": rule.end, "at_least": rule.at_least} if rule else None
     )
@@ -101,15 +100,4 @@ def admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
     }
     return TemplateResponse(
         request, "evaluation/admission.html", context, status=400 if form.errors else 200
-    )
-
-
-def _earlier(request: HttpRequest, question_set: QuestionSet) -> QuerySet[QuestionSet]:
-    """Return the owner's other sets whose grades the one who asks may see."""
-    graded = visible(request, Run.objects.filter(kind=GRADING, state=Run.State.DONE))
-    return (
-        visible(request, QuestionSet.objects.filter(owner=question_set.owner_id))
-        .filter(pk__in=graded.values("version__question_set"))
-        .exclude(pk=question_set.pk)
-        .order_by("name")
     )

@@ -8,8 +8,10 @@ from django.urls import include, path, re_path
 from rest_framework.routers import SimpleRouter
 
 from annotations.api.answers import AnswerViewSet
+from annotations.api.collecting import CollectionViewSet
 from annotations.api.monitor import MonitorViewSet
 from annotations.api.passages import PassageViewSet
+from annotations.api.pictures import ImageViewSet, PictureViewSet
 from annotations.api.question_sets import QuestionSetViewSet
 from annotations.api.questions import QuestionViewSet
 from annotations.api.taking_part import TakingPartViewSet
@@ -23,11 +25,13 @@ from evaluation.api.comparisons import ComparisonViewSet
 from evaluation.api.erasing import ErasureViewSet
 from evaluation.api.exports import ExportViewSet
 from evaluation.api.imports import ImportViewSet
+from evaluation.api.interims import InterimViewSet
 from evaluation.api.judging import JudgingViewSet, RunJudgingViewSet
 from evaluation.api.language_models import LanguageModelViewSet
 from evaluation.api.model_answers import ModelAnswerViewSet
 from evaluation.api.model_notes import ModelNoteViewSet
 from evaluation.api.prompts import PromptViewSet
+from evaluation.api.recruiting import ScoreRuleViewSet
 from evaluation.api.removing import ModelRemovalViewSet, RunRemovalViewSet, SetRemovalViewSet
 from evaluation.api.results import ResultViewSet
 from evaluation.api.runs import RunViewSet
@@ -146,6 +150,54 @@ WRITING: tuple[tuple[str, type, dict[str, str], str], ...] = (
     ),
 )
 
+OF_COLLECTION = f"{OF_SET}/collection"
+COLLECTING: tuple[tuple[str, type, dict[str, str], str], ...] = (
+    (
+        f"{OF_COLLECTION}/",
+        CollectionViewSet,
+        {"get": "retrieve", "post": "create", "patch": "partial_update"},
+        "collection",
+    ),
+    (f"{OF_COLLECTION}/state/", CollectionViewSet, {"post": "set_state"}, "collection-state"),
+    (f"{OF_COLLECTION}/places/", CollectionViewSet, {"post": "add_places"}, "collection-places"),
+    (f"{OF_COLLECTION}/links/", CollectionViewSet, {"post": "signed_links"}, "collection-links"),
+    (
+        f"{OF_COLLECTION}/admissions/",
+        CollectionViewSet,
+        {"get": "admissions", "post": "admit"},
+        "collection-admissions",
+    ),
+    (
+        f"{OF_COLLECTION}/score-rule/",
+        ScoreRuleViewSet,
+        {"get": "retrieve", "put": "update", "delete": "destroy"},
+        "collection-score-rule",
+    ),
+    (
+        f"{OF_COLLECTION}/score-rule/count/",
+        ScoreRuleViewSet,
+        {"post": "count"},
+        "collection-score-count",
+    ),
+    (
+        f"{OF_COLLECTION}/interims/",
+        InterimViewSet,
+        {"get": "list", "post": "create"},
+        "collection-interims",
+    ),
+    (f"{OF_COLLECTION}/interims/latest/", InterimViewSet, {"get": "latest"}, "collection-so-far"),
+)
+
+PICTURES: tuple[tuple[str, type, dict[str, str], str], ...] = (
+    (
+        f"{OF_SET}/passages/<uuid:passage_id>/image/",
+        PictureViewSet,
+        {"put": "put", "delete": "delete"},
+        "passage-image",
+    ),
+    (f"{OF_SET}/images/<uuid:image_id>/", ImageViewSet, {"get": "retrieve"}, "image"),
+)
+
 REMOVING: tuple[tuple[str, type, dict[str, str], str], ...] = tuple(
     (f"{place}/{end}/", view, methods, f"{name}-{end}")
     for place, view, name in (
@@ -252,7 +304,14 @@ version_1 = [
     ),
     *(
         path(address, view.as_view(methods), name=name)  # type: ignore[attr-defined]
-        for address, view, methods, name in (*WRITING, *NOTES, *REMOVING, *UNDOING)
+        for address, view, methods, name in (
+            *WRITING,
+            *COLLECTING,
+            *PICTURES,
+            *NOTES,
+            *REMOVING,
+            *UNDOING,
+        )
     ),
     *router.urls,
 ]

@@ -6,8 +6,9 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.db.models import QuerySet
 
-from annotations.answering import collecting
+from annotations.answering import collecting, links
 from annotations.answering.refused import SettingsError
 from annotations.models import Collection, QuestionSet
 from annotations.models.collections import MOST_PLACES
@@ -33,7 +34,10 @@ HOW = (
 
 
 class SettingsForm(OfCollection):
-    """How a version is answered; what will not do together the rules say."""
+    """How a version is answered; what will not do together the rules say.
+
+    `among` are the question sets that the one who asks may see, for those that are excluded.
+    """
 
     class Meta:
         """The fields, in their order."""
@@ -95,12 +99,15 @@ class SettingsForm(OfCollection):
             "return_url": "With {code} where the code belongs. Empty: only the code is shown.",
         }
 
-    def __init__(self, collection: Collection, data: Any = None) -> None:
+    def __init__(
+        self, collection: Collection, among: QuerySet[QuestionSet], data: Any = None
+    ) -> None:
         # A copy: what the form writes into it must not hide from the rules what changed.
         super().__init__(data, instance=copy(collection))
         excludes: Any = self.fields["excludes"]
         owner = collection.version.question_set.owner_id
-        excludes.queryset = QuestionSet.objects.filter(owner=owner).order_by("name")
+        self.among = among.filter(owner=owner)
+        excludes.queryset = self.among.order_by("name")
         excludes.widget = forms.CheckboxSelectMultiple(choices=excludes.choices)
         for name in ("places", "answers_per_question", "questions_per_worker", "grade_every"):
             self.fields[name].widget.attrs["min"] = 1
@@ -148,7 +155,7 @@ class SettingsForm(OfCollection):
                 error.field if error.field in self.fields else None, said[:1].upper() + said[1:]
             )
             return None
-        stored.excludes.set(excluded)
+        collecting.exclude(stored, excluded, self.among)
         return stored
 
 
@@ -186,7 +193,7 @@ class IdsForm(forms.Form):
         ids = list(dict.fromkeys(filter(None, lines)))
         if not ids:
             raise forms.ValidationError("Write at least one id.")
-        if any(len(one) > 255 or not one.isprintable() for one in ids):
+        if not all(map(links.can_be_id, ids)):
             raise forms.ValidationError("An id has at most 255 characters, all of which show.")
         if len(ids) > MOST_IDS:
             raise forms.ValidationError(f"At most {MOST_IDS:,} ids at once.")

@@ -20,7 +20,7 @@ from annotations.desk.collecting.watching import collect, page_context
 from annotations.exchange.writing.formats import csv_chunks
 from annotations.models import Collection, QuestionSet, counts_signals
 from annotations.web.downloads import download
-from annotations.web.scope import answered_set, editable
+from annotations.web.scope import answered_set, editable, visible
 
 SAID = {
     "open": "It is open.",
@@ -36,7 +36,8 @@ def settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
     question_set = editable(request, QuestionSet.objects.all(), set_id)
     collection = _to_set(question_set)
     is_new = collection.pk is None
-    form = SettingsForm(collection, request.POST or None)
+    among = visible(request, QuestionSet.objects.all())
+    form = SettingsForm(collection, among, request.POST or None)
     if request.method == "POST" and form.is_valid():
         stored = form.store(collection, request.build_absolute_uri("/").rstrip("/"))
         if stored is not None:

@@ -54,7 +54,7 @@ def collect(
     context |= live_context(request, collection) | {
         "frame": said_of(collection.version),
         "link": links.link(collection),
-        "panel_link": _panel_link(collection),
+        "panel_link": links.panel_link(collection),
         "ids": ids or IdsForm(auto_id="%s"),
         "add": add or PlacesForm(initial={"more": 10, "was": collection.places}, auto_id="%s"),
         "n_admitted": collection.admissions.count(),
@@ -124,18 +124,3 @@ def _ago(then: Any, now: Any) -> str:
     if (now - then).total_seconds() < 60:
         return "less than a minute ago"
     return f"{timesince(then, now, depth=1)} ago"
-
-
-def _panel_link(collection: Collection) -> str:
-    """Return the address as Prolific wants it, with its places for ids; "" for other panels."""
-    if collection.worker_parameter != rules.PROLIFIC:
-        return ""
-    names = filter(
-        None,
-        (
-            collection.worker_parameter,
-            collection.study_parameter,
-            collection.session_parameter,
-        ),
-    )
-    return f"{links.link(collection)}?" + "&".join(f"{name}={{{{%{name}%}}}}" for name in names)

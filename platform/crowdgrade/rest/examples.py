@@ -14,10 +14,58 @@ MODEL = "01980000-0000-7000-8000-00000000d001"
 RUN = "01980000-0000-7000-8000-00000000e001"
 TIME = "2026-11-21T15:19:32.143870Z"
 ROOT = "https://crowdgrade.example.org/api/v1/"
+LINK = "https://crowdgrade.example.org/answer/01980000-0000-7000-8000-00000000f001/"
 TEXT = "On Plynlimon, a mountain in Wales."
 
 # By the name of the component and the field, or by the name of the field alone.
 BY_NAME: dict[str, Any] = {
+    "Admission.why": "pilot",
+    "Admitted.why": "pilot",
+    "Admitted.workers": ["ada", "ben"],
+    "AdmissionReport.given": 2,
+    "AdmissionReport.new": 1,
+    "Collection.answers_per_question": 10,
+    "Collection.base_url": "https://crowdgrade.example.org",
+    "Collection.closed_at": None,
+    "Collection.code_done": "CQ7KD2MX",
+    "Collection.code_no_consent": "N4WPZ8RT",
+    "Collection.code_not_chosen": "H5TBV9KE",
+    "Collection.code_screened_out": "S3XJM6QA",
+    "Collection.code_too_late": "L8RFC4YD",
+    "Collection.contact": "rivers@example.org",
+    "Collection.currency": "GBP",
+    "Collection.excludes": [SET],
+    "Collection.grade_every": 10,
+    "Collection.least_hourly_pay": "9.00",
+    "Collection.link": LINK,
+    "Collection.most_characters": 5000,
+    "Collection.panel_fee": "33.33",
+    "Collection.panel_link": f"{LINK}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}",
+    "Collection.pay": "2.50",
+    "Collection.places": 40,
+    "Collection.practice_needed": 2,
+    "Collection.questions_per_worker": 6,
+    "Collection.reading_seconds": 600,
+    "Collection.reservation_minutes": 60,
+    "Collection.return_url": "https://app.prolific.com/submissions/complete?cc={code}",
+    "Collection.session_parameter": "SESSION_ID",
+    "Collection.study_parameter": "STUDY_ID",
+    "Collection.title": "Reading about rivers",
+    "Collection.worker_parameter": "PROLIFIC_PID",
+    "Interim.headline": "Not as it stands.",
+    "Interim.name": "Interim, 12 people",
+    "Interim.people": 12,
+    "MorePlaces.more": 10,
+    "MorePlaces.was": 40,
+    "PanelIds.workers": ["ada", "ben"],
+    "SignedLink.link": f"{LINK}?PROLIFIC_PID=ada&signature=dYBJtYVzsmUQm2FtuHDWwQaiGcs",
+    "ResultTenMore.answers": 60,
+    "ResultTenMore.off": 0.12,
+    "ResultTenMore.off_then": 0.08,
+    "ResultTenMore.people": 10,
+    "ResultTenMore.within": 0.1,
+    "ResultWanting.off": 0.21,
+    "ResultWanting.off_then": 0.11,
     "QuestionSet.name": "Rivers",
     "QuestionSetRow.name": "Rivers",
     "LanguageModel.name": "small-1",
@@ -155,6 +203,7 @@ OF_TYPE: dict[str, Any] = {
     "number": 0.5,
     "boolean": False,
     "object": {},
+    "array": [],
 }
 
 
@@ -191,9 +240,8 @@ def value_of(component: str, field: str, schema: Schema, schemas: dict[str, Sche
         return schema.get("default", schema["enum"][0])
     if "default" in schema:
         return schema["default"]
-    if "array" in kinds and field != "trace":
-        items = schema["items"]
-        return [value_of(component, field, items, schemas)] if "$ref" in items else []
+    if "array" in kinds and "$ref" in schema["items"]:
+        return [value_of(component, field, schema["items"], schemas)]
     for name in (f"{component}.{field}", field):
         if name in BY_NAME and ("type" not in schema or fits(BY_NAME[name], kinds)):
             return BY_NAME[name]

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from annotations.web.rest.problems import KINDS
 from crowdgrade.rest.errors import MEDIA_TYPE
 
-METHODS = ("get", "post", "patch", "delete")
+METHODS = ("get", "post", "put", "patch", "delete")
 # Any request may end so (403 for an account without a role); the others depend on what it is.
 ALWAYS = (401, 403, 406, 429, 500)
 

@@ -1,0 +1,454 @@
+"""Publishing a question set to workers, and everything that is set, opened and counted there.
+
+What may be set, and what will not do, is said by `annotations.answering.collecting` alone, as for
+the site and the command line.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404
+from django.urls import reverse
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.answering import collecting as rules
+from annotations.answering import links
+from annotations.answering.monitor import newest
+from annotations.answering.refused import BegunError, SettingsError
+from annotations.models import Admission, Collection, QuestionSet
+from annotations.models.collections import MOST_PLACES
+from annotations.web.paging import Keyset
+from annotations.web.rest.base import ApiViewSet, StrictModelSerializer, StrictSerializer
+from annotations.web.rest.examples import SET
+from annotations.web.rest.once import repeatable
+from annotations.web.rest.paging import page_body, page_of
+from annotations.web.rest.problems import ApiProblem, Fault, bad_field
+from annotations.web.rest.uploads import IDEMPOTENCY_KEY
+from annotations.web.scope import answered_set, editable, visible
+
+MOST_IDS = 20_000
+BY_ID = Keyset("admission", ("external_id",), texts=("external_id",))
+SETTINGS = (
+    *("places", "answers_per_question", "questions_per_worker", "protocol", "title", "contact"),
+    *("signals", "reading_seconds", "reservation_minutes", "most_characters", "practice_needed"),
+    *("worker_parameter", "study_parameter", "session_parameter", "panel"),
+    *("signed", "anonymous", "listed_only", "excludes"),
+    *("pay", "currency", "panel_fee", "least_hourly_pay", "grade_every"),
+    *("base_url", "return_url"),
+    *("code_done", "code_no_consent", "code_screened_out", "code_too_late", "code_not_chosen"),
+)
+
+
+class ExcludedSets(serializers.ListField):
+    """Ids of question sets; of those that are stored, the ones that the one who asks may see."""
+
+    child = serializers.UUIDField()
+
+    def to_representation(self, data: Any) -> list[str]:
+        """Return the ids in the order in which the sets were made."""
+        shown = visible(self.context["request"], data.all()).order_by("pk")
+        return [str(public_id) for public_id in shown.values_list("public_id", flat=True)]
+
+
+def bounded(name: str, help_text: str = "", **options: Any) -> serializers.IntegerField:
+    """Return the field of a number whose bounds the rules name."""
+    _, least, most = rules.BOUNDS[name]
+    return serializers.IntegerField(
+        min_value=least, max_value=most, required=False, help_text=help_text, **options
+    )
+
+
+class CollectionSerializer(StrictModelSerializer):
+    """How a version is answered by workers; what is left out keeps its value, or the usual one."""
+
+    id = serializers.UUIDField(source="public_id", read_only=True)
+    version = serializers.IntegerField(source="version.number", read_only=True)
+    link = serializers.SerializerMethodField(
+        help_text="The address for a panel, which adds the worker's id: ?PROLIFIC_PID=ID, by the "
+        "name in worker_parameter."
+    )
+    panel_link = serializers.SerializerMethodField(
+        help_text="The same as Prolific wants it, with its places for ids; empty for other panels."
+    )
+    places = serializers.IntegerField(
+        min_value=1,
+        max_value=MOST_PLACES,
+        help_text="How many people may take part, in all. To let more in, rather add places.",
+    )
+    answers_per_question = serializers.IntegerField(
+        min_value=1,
+        max_value=MOST_PLACES,
+        allow_null=True,
+        required=False,
+        help_text="How many of them answer each question; null for all.",
+    )
+    questions_per_worker = bounded(
+        "questions_per_worker", "Null: as many as fill all places with all answers.",
+        allow_null=True,
+    )  # fmt: skip
+    reading_seconds = bounded("reading_seconds", "Until a text is taken away (recall).")
+    reservation_minutes = bounded(
+        "reservation_minutes", "How long a place is kept after its worker was last seen."
+    )
+    most_characters = bounded("most_characters", "Of an answer.")
+    practice_needed = bounded(
+        "practice_needed",
+        "Right practice answers without which nobody goes on; null: everybody does.",
+        allow_null=True,
+    )
+    grade_every = bounded(
+        "grade_every",
+        "Grade by itself whenever so many more have handed in; null: only when asked.",
+        allow_null=True,
+    )
+    excludes = ExcludedSets(
+        required=False,
+        max_length=1000,
+        help_text="Ids of question sets of the same owner: who took part there may not here. Sets "
+        "that you do not see are not named, and stay.",
+    )
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = Collection
+        fields = (
+            *("id", "version", "state", "link", "panel_link"),
+            *SETTINGS,
+            *("by_score", "declined", "created_at", "closed_at"),
+        )
+        read_only_fields = ("state", "by_score", "declined", "created_at", "closed_at")
+        extra_kwargs = {  # noqa: RUF012
+            "protocol": {
+                "help_text": "recall: the text is read first, and gone when its questions come; "
+                "open: it stays beside them."
+            },
+            "worker_parameter": {"help_text": "As the panel writes it into the link."},
+            "signed": {"help_text": "Take signed links only: ask for them at links/."},
+            "anonymous": {"help_text": "Take people without an id, by their browser alone."},
+            "listed_only": {"help_text": "Take only who is on the list: see admissions/."},
+            "base_url": {"help_text": "Where workers reach this site; that of the request."},
+            "return_url": {"help_text": "Of the panel, with {code} where the code belongs."},
+        }
+
+    def get_link(self, collection: Collection) -> str:
+        """The address without an id."""
+        return links.link(collection)
+
+    def get_panel_link(self, collection: Collection) -> str:
+        """The address for Prolific."""
+        return links.panel_link(collection)
+
+
+class CollectionStateSerializer(StrictSerializer):
+    """What it is to be; `was` is what you saw: if it is something else by now, nothing is done."""
+
+    state = serializers.ChoiceField(
+        choices=Collection.State.choices,
+        help_text="paused lets nobody new in, and who is inside can finish; closed takes nothing "
+        "more.",
+    )
+    was = serializers.ChoiceField(choices=Collection.State.choices, required=False)
+
+
+class MorePlacesSerializer(StrictSerializer):
+    """How many more; `was` is how many there were: if there are others by now, none are added."""
+
+    more = serializers.IntegerField(min_value=1, max_value=MOST_PLACES)
+    was = serializers.IntegerField(min_value=1, max_value=MOST_PLACES, required=False)
+
+
+class PanelIdsSerializer(StrictSerializer):
+    """Ids of workers, as the panel writes them."""
+
+    workers = serializers.ListField(
+        child=serializers.CharField(max_length=links.LONGEST_ID),
+        min_length=1,
+        max_length=MOST_IDS,
+    )
+
+    def validate_workers(self, ids: list[str]) -> list[str]:
+        """Return each once; an id with characters that do not show cannot stand in a link."""
+        bad = {
+            place: ["An id has at most 255 characters, all of which show."]
+            for place, one in enumerate(ids)
+            if not links.can_be_id(one)
+        }
+        if bad:
+            raise serializers.ValidationError(bad)  # type: ignore[arg-type]
+        return list(dict.fromkeys(ids))
+
+
+class AdmittedSerializer(PanelIdsSerializer):
+    """Who may take part, and why, for those who read the list."""
+
+    why = serializers.CharField(max_length=200, allow_blank=True, required=False)
+
+
+class SignedLinkSerializer(serializers.Serializer[Any]):
+    """The link of one worker, in which nobody can change the id."""
+
+    worker = serializers.CharField()
+    link = serializers.CharField()
+
+
+class SignedLinksSerializer(serializers.Serializer[Any]):
+    """A link for each id, in the order of the ids."""
+
+    links = SignedLinkSerializer(many=True)
+
+
+class AdmissionSerializer(serializers.ModelSerializer[Admission]):
+    """Somebody who may take part where only those of the list may."""
+
+    worker = serializers.CharField(source="external_id", help_text="The panel's id.")
+
+    class Meta:
+        """The fields, in their order."""
+
+        model = Admission
+        fields = ("worker", "why", "by_score")
+        read_only_fields = fields
+
+
+class AdmissionReportSerializer(serializers.Serializer[Any]):
+    """What became of the ids."""
+
+    given = serializers.IntegerField(help_text="Different ids.")
+    new = serializers.IntegerField(help_text="Of them, those that were not on the list.")
+
+
+@extend_schema(tags=["collecting"])
+class CollectionViewSet(ApiViewSet):
+    """The collecting of answers to the newest version that was published to workers."""
+
+    queryset = Collection.objects.all()
+    serializer_class = CollectionSerializer
+
+    @extend_schema(
+        operation_id="collecting_read",
+        summary="Read how a question set is answered by workers",
+        description="404 while it is not published to workers.",
+    )
+    def retrieve(self, request: Request, set_id: UUID) -> Response:
+        """Read it."""
+        return self._answer(_collection(answered_set(request, set_id)))
+
+    @extend_schema(
+        operation_id="collecting_publish",
+        summary="Publish the latest version to workers",
+        description="Freezes its wording and opens it; `places` is needed. What is published "
+        "already is changed where the settings differ, and keeps its link (200). 409 where nothing "
+        "can be asked yet, with what is missing.",
+        parameters=[IDEMPOTENCY_KEY],
+        responses={
+            201: OpenApiResponse(CollectionSerializer, "It is open; `link` is for the panel."),
+            200: OpenApiResponse(CollectionSerializer, "It was published before."),
+        },
+        examples=[
+            OpenApiExample(
+                "For 40 people on Prolific, ten answers to each question",
+                value={
+                    "places": 40,
+                    "answers_per_question": 10,
+                    "protocol": "recall",
+                    "pay": "2.50",
+                    "currency": "GBP",
+                    "excludes": [SET],
+                },
+                request_only=True,
+            )
+        ],
+    )
+    @repeatable
+    def create(self, request: Request, set_id: UUID) -> Response:
+        """Publish it."""
+        question_set = self._editable_set(set_id)
+        values = self.checked(CollectionSerializer, partial=True).validated_data
+        excluded = self._excluded(values)
+        here = request.build_absolute_uri("/").rstrip("/")
+        with transaction.atomic():
+            published = _said(lambda: rules.publish(question_set, **values))
+            collection = published.collection
+            if not collection.base_url:
+                _said(lambda: rules.change(collection, base_url=here))
+            self._exclude(collection, excluded)
+        code = status.HTTP_201_CREATED if published.is_new else status.HTTP_200_OK
+        return self._answer(collection, code)
+
+    @extend_schema(
+        operation_id="collecting_change",
+        summary="Change how it is answered",
+        description="The keys that are sent; null takes a wish back. 409 for what must stay once "
+        "somebody has begun: protocol, panel, worker_parameter, and signals where they were off.",
+    )
+    def partial_update(self, request: Request, set_id: UUID) -> Response:
+        """Change it."""
+        collection = _collection(self._editable_set(set_id))
+        values = self.checked(CollectionSerializer, partial=True).validated_data
+        excluded = self._excluded(values)
+        with transaction.atomic():
+            _said(lambda: rules.change(collection, **values))
+            self._exclude(collection, excluded)
+        return self._answer(collection)
+
+    @extend_schema(
+        operation_id="collecting_state",
+        summary="Open, pause or close it",
+        description="Again changes nothing. 409 where it is no longer what `was` says.",
+        request=CollectionStateSerializer,
+        responses=CollectionSerializer,
+        examples=[
+            OpenApiExample("Pause it", value={"state": "paused", "was": "open"}, request_only=True)
+        ],
+    )
+    def set_state(self, request: Request, set_id: UUID) -> Response:
+        """Set its state."""
+        collection = _collection(self._editable_set(set_id))
+        values = self.checked(CollectionStateSerializer).validated_data
+        if not rules.set_state(collection, values["state"], values.get("was")):
+            raise ApiProblem(
+                "conflict",
+                f"It is {collection.state} and no longer {values['was']}; nothing was changed.",
+                [Fault(f"It is {collection.state}.", pointer="#/was")],
+            )
+        return self._answer(collection)
+
+    @extend_schema(
+        operation_id="collecting_add_places",
+        summary="Let more people take part",
+        description="409 where there are no longer as many places as `was` says: somebody else, or "
+        "your own request a second time, has added some.",
+        parameters=[IDEMPOTENCY_KEY],
+        request=MorePlacesSerializer,
+        responses=CollectionSerializer,
+        examples=[OpenApiExample("Ten more", value={"more": 10, "was": 40}, request_only=True)],
+    )
+    @repeatable
+    def add_places(self, request: Request, set_id: UUID) -> Response:
+        """Add places."""
+        collection = _collection(self._editable_set(set_id))
+        values = self.checked(MorePlacesSerializer).validated_data
+        added = _said(
+            lambda: rules.add_places(collection, values["more"], values.get("was")),
+            places="more",
+        )
+        if not added:
+            raise ApiProblem(
+                "conflict",
+                f"There are {collection.places:,} places and no longer {values['was']:,}; none "
+                "were added.",
+                [Fault(f"There are {collection.places:,}.", pointer="#/was")],
+            )
+        return self._answer(collection)
+
+    @extend_schema(
+        operation_id="collecting_links",
+        summary="Make signed links for workers",
+        description="One for each id, at most 20,000; the same id always gets the same link. They "
+        "are needed where the settings say `signed`, and count everywhere. Nothing is stored.",
+        request=PanelIdsSerializer,
+        responses=SignedLinksSerializer,
+        examples=[OpenApiExample("Two", value={"workers": ["ada", "ben"]}, request_only=True)],
+    )
+    def signed_links(self, request: Request, set_id: UUID) -> Response:
+        """Make them."""
+        collection = _collection(self._editable_set(set_id))
+        ids = self.checked(PanelIdsSerializer).validated_data["workers"]
+        made = [{"worker": one, "link": links.signed_link(collection, one)} for one in ids]
+        return Response({"links": made})
+
+    @extend_schema(
+        operation_id="collecting_admissions",
+        summary="List who may take part",
+        description="It counts where the settings say `listed_only`, or people are admitted by an "
+        "earlier score.",
+        responses=AdmissionSerializer(many=True),
+    )
+    def admissions(self, request: Request, set_id: UUID) -> Response:
+        """List them by their ids."""
+        rows = _collection(answered_set(request, set_id)).admissions.all()
+        page = page_of(request, rows, BY_ID)
+        rows_shown = AdmissionSerializer(page.rows, many=True).data
+        return Response(page_body(request, rows_shown, page.next))
+
+    @extend_schema(
+        operation_id="collecting_admit",
+        summary="Put workers on the list of who may take part",
+        description="At most 20,000 ids at once; who is on it stays. An id that is sent here stays "
+        "also when the score of its worker would no longer do.",
+        parameters=[IDEMPOTENCY_KEY],
+        request=AdmittedSerializer,
+        responses=AdmissionReportSerializer,
+        examples=[
+            OpenApiExample(
+                "Two", value={"workers": ["ada", "ben"], "why": "pilot"}, request_only=True
+            )
+        ],
+    )
+    @repeatable
+    def admit(self, request: Request, set_id: UUID) -> Response:
+        """Put them on it."""
+        collection = _collection(self._editable_set(set_id))
+        values = self.checked(AdmittedSerializer).validated_data
+        ids = values["workers"]
+        new = rules.admit(collection, ids, values.get("why", ""))
+        return Response({"given": len(ids), "new": new})
+
+    def _editable_set(self, set_id: UUID) -> QuestionSet:
+        answered_set(self.request, set_id)
+        return editable(self.request, QuestionSet.objects.all(), set_id)
+
+    def _excluded(self, values: dict[str, Any]) -> list[QuestionSet] | None:
+        """Take the sets to exclude out of what was sent; None where nothing is said of them."""
+        ids: list[UUID] | None = values.pop("excludes", None)
+        if ids is None:
+            return None
+        found = {one.public_id: one for one in self._sets().filter(public_id__in=ids)}
+        for place, one in enumerate(ids):
+            if one not in found:
+                raise bad_field(f"excludes/{place}", "There is no such question set.")
+        return list(found.values())
+
+    def _exclude(self, collection: Collection, excluded: list[QuestionSet] | None) -> None:
+        if excluded is not None:
+            _said(lambda: rules.exclude(collection, excluded, self._sets()))
+
+    def _sets(self) -> QuerySet[QuestionSet]:
+        return visible(self.request, QuestionSet.objects.all())
+
+    def _answer(self, collection: Collection, code: int = status.HTTP_200_OK) -> Response:
+        set_id = collection.version.question_set.public_id
+        there = self.request.build_absolute_uri(reverse("api:collection", args=[set_id]))
+        headers = {"Location": there} if self.request.method == "POST" else None
+        return Response(self.get_serializer(collection).data, code, headers=headers)
+
+
+def _collection(question_set: QuestionSet) -> Collection:
+    found = newest(question_set)
+    if found is None:
+        raise Http404("it is not published to workers")
+    return found
+
+
+def _said(do: Any, **fields: str) -> Any:
+    """Return what `do` does; what the rules refuse is a problem of the field that they name.
+
+    `fields` are other names that some of their fields have in the body.
+    """
+    try:
+        return do()
+    except SettingsError as error:
+        said = str(error)
+        said = f"{said[:1].upper()}{said[1:]}{'' if said.endswith('.') else '.'}"
+        name = fields.get(error.field, error.field)
+        fault = [Fault(said, pointer=f"#/{name}")] if name else []
+        stays = isinstance(error, BegunError) or not name
+        raise ApiProblem("conflict" if stays else "invalid", said, fault) from error
