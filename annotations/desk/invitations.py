@@ -21,7 +21,8 @@ def answer_invitation(request: HttpRequest, invitation_id: UUID) -> HttpResponse
     if invited is None:
         raise Http404("there is no such invitation")
     if request.POST.get("do") == "accept":
-        invited.accept()
+        if not invited.accept():
+            raise Http404("it was taken back meanwhile")
         messages.success(request, f"You accepted to {invited.asked_to} “{invited.named}”.")
         return redirect(*_way_to(invited))
     invited.delete()

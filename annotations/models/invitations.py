@@ -67,10 +67,10 @@ class Invited(Record):
         """The name of what they are invited to."""
         raise NotImplementedError
 
-    def accept(self) -> None:
-        """Let it hold."""
+    def accept(self) -> bool:
+        """Let it hold; False where it was taken back meanwhile."""
         self.pending = False
-        self.save(update_fields=["pending"])
+        return bool(type(self)._base_manager.filter(pk=self.pk).update(pending=False))
 
 
 def invitations(user: Anybody) -> list[Any]:

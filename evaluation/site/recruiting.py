@@ -93,6 +93,9 @@ def admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "question_set": question_set,
         "collection": collection,
         "rule": rule,
+        # Another who works on this set may have chosen one that the reader has no part in.
+        "sees_earlier": rule is not None
+        and visible(request, QuestionSet.objects.filter(pk=rule.earlier_id)).exists(),
         "form": form,
         "has_earlier": earlier.exists(),
         "counted": counted,

@@ -137,6 +137,21 @@ def test_an_invitation_may_be_declined_and_is_gone(world, role):
 
 
 @pytest.mark.parametrize("role", ROLES)
+def test_one_that_is_taken_back_while_it_is_accepted_gives_nothing_and_is_a_page(
+    world, role, monkeypatch
+):
+    invite(world, role)
+    nina, row = client_of(world.nina), row_of(world, role)
+    asked = [row_of(world, role)]  # read by the view before the owner takes it back
+    monkeypatch.setattr("annotations.desk.invitations.invitations", lambda user: asked)
+    row.delete()
+    answer = reverse("admin:invitation", args=[asked[0].public_id])
+    assert nina.post(answer, {"do": "accept"}).status_code == 404
+    for model in (Membership, Share, WritingMember):
+        assert not model.objects.filter(user=world.nina).exists()
+
+
+@pytest.mark.parametrize("role", ROLES)
 def test_an_account_without_a_role_may_sign_in_to_accept_and_else_not(world, role):
     User.objects.filter(pk=world.nina.pk).update(is_staff=role == "member")
     world.nina.refresh_from_db()

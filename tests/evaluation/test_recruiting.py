@@ -4,11 +4,12 @@ import io
 import math
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotations.answering import collecting
-from annotations.models import Submission
+from annotations.models import Membership, Submission, Team
 from annotations.models.base import new_public_id
 from evaluation import recruiting
 from evaluation.models import AnswerScore, Run, ScoreRule, WorkerGrade
@@ -154,6 +155,31 @@ def test_the_page_counts_before_it_saves(client, earlier, later):
     assert client.post(page, values | {"at_least": "much", "do": "save"}).status_code == 400
     client.post(page, {"do": "drop"})
     assert not ScoreRule.objects.exists()
+
+
+def test_a_member_is_not_told_the_name_of_an_earlier_set_that_they_do_not_see(
+    client, earlier, later
+):
+    rule(later, earlier)
+    earlier_set, later_set = earlier.version.question_set, later.version.question_set
+    type(earlier_set).objects.filter(pk=earlier_set.pk).update(name="xyzzy lakes")
+    tara = User.objects.create_user("tara", is_staff=True)
+    team = Team.objects.create(owner=earlier.owner, name="Lab")
+    Membership.objects.create(team=team, user=tara)
+    type(later_set).objects.filter(pk=later_set.pk).update(team=team)
+    page = reverse("admin:collecting-admission", args=[later_set.public_id])
+    for person, sees in ((tara, False), (earlier.owner, True)):
+        client.force_login(person)
+        shown = client.get(page).content.decode()
+        assert "2 admitted" in shown
+        assert ("xyzzy lakes" in shown) is sees
+        assert ("a question set that you do not see" in shown) is not sees
+    # Nor does naming it by its key count its people.
+    client.force_login(tara)
+    sent = {"earlier": earlier_set.pk, "end": "score", "at_least": 0, "do": "count"}
+    refused = client.post(page, sent)
+    assert refused.status_code in (200, 400)
+    assert b"would be admitted now" not in refused.content
 
 
 def test_the_command_counts_and_saves(earlier, later):

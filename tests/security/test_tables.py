@@ -1,5 +1,6 @@
 """The tables of findings and licences in SECURITY.md are true, and everything in them is judged."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -49,3 +50,15 @@ def test_a_licence_of_several_is_judged_part_by_part():
     verdicts = [{"name": "MIT"}, {"name": "MPL-2.0", "called": ["Mozilla (MPL 2.0)"]}]
     of = {"one": "MIT AND MPL-2.0", "two": "Mozilla (MPL 2.0); MIT", "three": "(MIT OR GPL-3.0)"}
     assert licences.unjudged(of, verdicts) == ["three: (MIT OR GPL-3.0)"]
+
+
+def test_every_point_of_the_hostile_test_names_tests_that_there_are():
+    points = TEXT.split("## What the hostile test found", 1)[1].split("\n## ", 1)[0]
+    rows = [row.split("|")[1:-1] for row in points.splitlines() if row.startswith("|")][2:]
+    assert [int(row[0]) for row in rows if row[0].strip()] == list(range(1, 15))
+    for number, _, _, shown in rows:
+        files = re.findall(r"`(tests/[^`]+)`", shown)
+        assert files, number
+        assert not [file for file in files if not (ROOT / file).is_file()]
+        attacks = re.findall(r"attack ([a-z-]+)", shown)
+        assert all(f"**{name}**" in TEXT for name in attacks), attacks
