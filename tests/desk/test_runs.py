@@ -223,7 +223,7 @@ def test_a_run_is_renamed_in_place_and_what_will_not_do_stays_in_the_form(signed
     assert refused.status_code == 400
     said = refused.content.decode()
     assert "<h1>Harder</h1>" in said
-    assert "It is not saved yet" in said
+    assert "Nothing is saved yet" in said
     assert "kept?" in said
     world.run.refresh_from_db()
     assert world.run.name == "Harder"
