@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from annotations.models import Collection, QuestionSet
 from annotations.web.pages import breadcrumbs
-from annotations.web.scope import answered_set, editable
+from annotations.web.scope import answered_set, editable, visible
 from evaluation import recruiting
 from evaluation.models import ScoreRule
 
