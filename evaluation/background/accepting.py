@@ -57,6 +57,8 @@ def accept_rest(
         "left open for an alarm or a notice": rest.n_left_out,
         "left open to be looked at again": len(rest.again),
     }
+    if rest.silent:
+        counts["accepted without an answer"] = len(rest.silent)
     if with_alarms:
         counts["accepted although an alarm or a notice names them"] = len(rest.named)
     _enter(run, user, AuditEntry.Action.ACCEPT, counts)

@@ -187,10 +187,12 @@ def _thin(of: Mapping[str, Any]) -> str:
 
 
 def _rest(of: Mapping[str, Any]) -> str:
-    n, named, again = of["n"], of["named"], of["again"]
+    n, named, again, silent = of["n"], of["named"], of["again"], of["silent"]
     parts = []
     if n:
         parts.append(f"{counted(n, 'person')} of whom nobody decided would be accepted")
+        if silent:
+            parts.append(f"{_number(silent)} of them gave no answer")
     elif named or again:
         parts.append("Nobody else is undecided")
     else:

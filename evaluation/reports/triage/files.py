@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from django.db.models import JSONField, OuterRef, Subquery
+from django.db.models import JSONField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.fields.json import KT
 
 from annotations.exchange.reading.mturk import PANEL as MTURK
@@ -72,7 +72,7 @@ class PanelFiles:
     def people(self) -> list[_Person]:
         """Everybody in the run, by name."""
         verdicts = verdicts_of(self.run)
-        in_run = WorkerGrade.objects.filter(VOTED, run=self.run).values("worker")
+        in_run = _in_run(self.run).values("worker")
         first = Response.objects.filter(submission=OuterRef("pk")).order_by("pk").values("extra")
         rows = (
             Submission.objects.filter(version=self.run.version_id, worker__in=in_run)
@@ -191,6 +191,22 @@ class PanelFiles:
         """The batches of Mechanical Turk that were kept whole, in the order of their import."""
         return list(PanelFile.objects.filter(version=self.run.version_id).order_by("pk"))
 
+    @cached_property
+    def n_outside(self) -> int:
+        """How many people of the batches are not in the run and have cells still to be filled.
+
+        The run left them out, or their answers came later.
+        """
+        inside = _in_run(self.run).values("worker")
+        return len(
+            {
+                worker
+                for file in self.batches
+                for cells, worker in _rows(file, ~Q(submission__worker__in=inside))
+                if not _was_settled(cells, _status_at(file.header))
+            }
+        )
+
     def batch(self, public_id: UUID) -> Table | None:
         """Return a batch as it was imported, with Approve and Reject filled; None without it.
 
@@ -206,12 +222,11 @@ class PanelFiles:
     def _reviewed(self, file: PanelFile, header: Sequence[str]) -> Iterator[tuple[str, ...]]:
         decided = {person.worker: person for person in self.settled}
         places = [header.index(name) for name in MARKED]
-        status = header.index("AssignmentStatus") if "AssignmentStatus" in header else None
-        rows = file.rows.filter(submission__withdrawn_at=None).order_by("position")
-        for cells, worker in rows.values_list("cells", "submission__worker__public_id").iterator():
+        status = _status_at(header)
+        for cells, worker in _rows(file):
             row = [*cells, *[""] * (len(header) - len(cells))]
             marks: tuple[str, str] | None = None
-            if status is not None and row[status].strip().casefold() in SETTLED:
+            if _was_settled(row, status):
                 marks = ("", "")
             elif worker in decided:
                 marks = _told(decided[worker])
@@ -259,6 +274,25 @@ def _category(person: _Person) -> str:
 
 def _is_closed(assignment: dict[str, Any]) -> bool:
     return assignment["status"].strip().casefold() in SETTLED
+
+
+def _in_run(run: Run) -> QuerySet[WorkerGrade]:
+    return WorkerGrade.objects.filter(VOTED, run=run)
+
+
+def _rows(file: PanelFile, which: Q | None = None) -> Iterator[tuple[list[str], UUID]]:
+    """Yield the cells and the worker of each row of a batch, but for those of who withdrew."""
+    rows = file.rows.filter(which or Q(), submission__withdrawn_at=None).order_by("position")
+    return rows.values_list("cells", "submission__worker__public_id").iterator()
+
+
+def _status_at(header: Sequence[str]) -> int | None:
+    return header.index("AssignmentStatus") if "AssignmentStatus" in header else None
+
+
+def _was_settled(row: Sequence[str], status: int | None) -> bool:
+    """Whether an assignment was approved or rejected before its batch was downloaded."""
+    return status is not None and "".join(row[status : status + 1]).strip().casefold() in SETTLED
 
 
 def _submission(kept: dict[str, Any] | None) -> str:

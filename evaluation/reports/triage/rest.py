@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-from evaluation.models import Run
+from evaluation.models import Run, WorkerGrade
 from evaluation.reports.triage.queue import Queue, QueueRow, queue_of, rows_of
 from evaluation.words.message import Message
 
@@ -26,8 +26,9 @@ class Rest:
     who : of everybody in the run, or of those who are worth looking at.
     with_alarms : whether those are accepted, too, whom an alarm or a notice names that nobody
         dismissed and no remedy answered.
-    workers : who would be accepted. named : of whom nobody decided and an alarm or a notice names
-        them. again : to be looked at again, which one press never overrules.
+    workers : who would be accepted. silent : who of them gave no answer.
+    named : of whom nobody decided and an alarm or a notice names them.
+    again : to be looked at again, which one press never overrules.
     n_decided : who is accepted or excluded already.
     n_others : of whom nobody decided either, and who are not asked about.
     """
@@ -37,6 +38,7 @@ class Rest:
     who: Who
     with_alarms: bool
     workers: tuple[UUID, ...]
+    silent: tuple[UUID, ...]
     named: tuple[UUID, ...]
     again: tuple[UUID, ...]
     n_decided: int
@@ -62,6 +64,7 @@ class Rest:
         """What one press would do, in a sentence or two."""
         values = {
             "n": self.n,
+            "silent": len(self.silent),
             "named": len(self.named),
             "with_alarms": self.with_alarms,
             "again": len(self.again),
@@ -73,6 +76,11 @@ class Rest:
     def accepted_rows(self) -> list[QueueRow]:
         """The first 50 who would be accepted; one query."""
         return rows_of(self.run, self.queue, self.workers[:NAMED])
+
+    @property
+    def silent_rows(self) -> list[QueueRow]:
+        """The first 50 who would be accepted without an answer; one query."""
+        return rows_of(self.run, self.queue, self.silent[:NAMED])
 
     @property
     def left_rows(self) -> list[QueueRow]:
@@ -88,7 +96,7 @@ def seen_of(workers: Iterable[UUID]) -> str:
 
 
 def rest_of(run: Run, who: Who = "everybody", *, with_alarms: bool = False) -> Rest:
-    """Return whom one press would accept in a run that is done, by four queries."""
+    """Return whom one press would accept in a run that is done, by five queries."""
     queue = queue_of(run, everybody=True)
     asked = [
         one
@@ -100,12 +108,16 @@ def rest_of(run: Run, who: Who = "everybody", *, with_alarms: bool = False) -> R
     again = tuple(
         one for one in asked if one in queue.verdicts and queue.verdicts[one].kind == "look"
     )
+    workers = tuple(one for one in undecided if with_alarms or one not in queue.marks)
+    unanswering = WorkerGrade.objects.filter(run=run, n_answers=0)
+    silent = set(unanswering.values_list("worker__public_id", flat=True))
     return Rest(
         run=run,
         queue=queue,
         who=who,
         with_alarms=with_alarms,
-        workers=tuple(one for one in undecided if with_alarms or one not in queue.marks),
+        workers=workers,
+        silent=tuple(one for one in workers if one in silent),
         named=named,
         again=again,
         n_decided=len(asked) - len(undecided) - len(again),

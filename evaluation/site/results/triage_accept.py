@@ -88,6 +88,8 @@ def _page(request: HttpRequest, run: Run, problem: str | None = None) -> Context
         "rest": rest,
         "accepted": rest.accepted_rows,
         "more": max(0, rest.n - NAMED),
+        "silent": rest.silent_rows,
+        "more_silent": max(0, len(rest.silent) - NAMED),
         "left": rest.left_rows,
         "more_left": max(0, rest.n_left_out + len(rest.again) - NAMED),
         "whos": WHO.items(),

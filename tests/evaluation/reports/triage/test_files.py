@@ -5,14 +5,17 @@ import io
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from annotations.exchange.importing import import_mturk
 from annotations.exchange.reading.source import bytes_source
-from annotations.models import QuestionSet, Response, Worker
+from annotations.models import AuditEntry, QuestionSet, Response, Worker
 from evaluation.background import runs
 from evaluation.background.accepting import accept_rest
 from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
+from evaluation.models import WorkerGrade
+from evaluation.options import SITE
 from evaluation.reports.triage.files import PanelFiles
 from evaluation.reports.triage.rest import rest_of
 from evaluation.triaging import decide
@@ -150,6 +153,70 @@ def test_one_press_fills_approve_of_all_others_in_the_whole_batch(rana, monkeypa
         ("x", ""),  # and not one cell too few: nobody had decided of W4
     ]
     assert PanelFiles(run).n_undecided == 0
+
+
+def with_silent(monkeypatch):
+    """Let a fifth worker send both assignments of the batch without an answer."""
+    rows = [f"3HIT{hit},ASG{hit}5,W5,Submitted,Gruss {hit},,,," for hit in (1, 2)]
+    monkeypatch.setattr(f"{__name__}.BATCH", "\n".join([BATCH, *rows]))
+
+
+def test_who_gave_no_answer_is_named_before_one_press_fills_their_cells_too(
+    rana, client, monkeypatch
+):
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    with_silent(monkeypatch)
+    run = of_mturk(rana)
+    rest = rest_of(run, with_alarms=True)
+    assert rest.silent == (worker("W5").public_id,)
+    assert SITE.said(rest.said).endswith("accepted; 1 of them gave no answer.")
+    client.force_login(rana)
+    address = reverse("admin:results-triage-accept", args=[run.public_id])
+    page = client.get(address, {"alarms": "true"}).content.decode()
+    warning = page[page.index("1 of them gave no answer, and would") : page.index("one by one")]
+    assert "<bdi>W5</bdi>" in warning
+    assert "<bdi>W1</bdi>" not in warning
+    accept_rest(run, rana, rest.seen, with_alarms=True)
+    (batch,) = PanelFiles(run).batches
+    rows = list(PanelFiles(run).batch(batch.public_id).rows)
+    assert [(row[2], *row[-2:]) for row in rows[-2:]] == [("W5", "x", "")] * 2
+    assert AuditEntry.objects.get(action="accept").counts["accepted without an answer"] == 1
+
+
+def test_who_is_to_be_rejected_for_no_answer_is_not_accepted_with_the_others(rana, monkeypatch):
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    with_silent(monkeypatch)
+    run = of_mturk(rana)
+    decide(run, worker("W5"), rana, "exclude", "skipped", rejects=True)
+    rest = rest_of(run, with_alarms=True)
+    assert rest.silent == ()
+    assert "no answer" not in SITE.said(rest.said)
+    accept_rest(run, rana, rest.seen, with_alarms=True)
+    (batch,) = PanelFiles(run).batches
+    *_, last = PanelFiles(run).batch(batch.public_id).rows
+    assert last[-2:] == ("", told_to_worker("skipped", ""))
+
+
+def test_the_page_counts_who_is_in_the_batch_and_not_in_the_run(rana, client, monkeypatch):
+    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    run = of_mturk(rana)
+    decide(run, worker("W1"), rana, "accept")
+    assert PanelFiles(run).n_outside == 0
+    # The run left out W4, whose work waits, and W2, whose work was approved before.
+    WorkerGrade.objects.filter(run=run, worker__external_id__in=["W2", "W4"]).update(
+        weight=0, grade=None
+    )
+    assert PanelFiles(run).n_outside == 1
+    client.force_login(rana)
+    page = client.get(reverse("admin:results-triage", args=[run.public_id])).content.decode()
+    assert "1 person of the batch is not in this run" in page
+    run.version.submissions.filter(worker__external_id="W4").update(
+        state="returned", withdrawn_at=timezone.now()
+    )
+    assert PanelFiles(run).n_outside == 0
 
 
 def test_one_press_brings_all_others_into_prolific_s_list(run):
