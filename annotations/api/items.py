@@ -19,7 +19,7 @@ from annotations.web.rest.once import repeatable
 from annotations.web.rest.paging import page_body, page_of
 from annotations.web.rest.problems import ApiProblem, Fault
 from annotations.web.rest.versions import version_shown
-from annotations.web.scope import editable, visible_or_404
+from annotations.web.scope import editable, user_id, visible_or_404
 
 
 class ItemViewSet(BulkViewSet):
@@ -52,6 +52,7 @@ class ItemViewSet(BulkViewSet):
         """Add rows."""
         question_set = editable(request, QuestionSet.objects.all(), set_id)
         options = options_of(request, ImportOptionsSerializer)
+        options["imported_by"] = user_id(request)
         return self.taken_in(type(self).load, question_set, options)
 
     def partial_update(self, request: Request, set_id: Any, **ids: Any) -> Response:

@@ -66,6 +66,20 @@ class Passage(Item):
         Image, on_delete=models.RESTRICT, null=True, blank=True, related_name="passages"
     )
     image_alt = models.TextField(blank=True, help_text="The image in words.")
+    brought_by = models.ForeignKey(
+        Import,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="passages",
+        help_text="The import that made it; empty for all others.",
+    )
+    brought_as = models.CharField(
+        max_length=32,
+        blank=True,
+        editable=False,
+        help_text="A mark of what the import said of it, which brought it; empty for all others.",
+    )
 
     class Meta:
         constraints = [
@@ -146,7 +160,13 @@ class Question(Item):
         null=True,
         blank=True,
         related_name="questions",
-        help_text="The import of answers that made it; empty for all others.",
+        help_text="The import that made it; empty for all others.",
+    )
+    brought_as = models.CharField(
+        max_length=32,
+        blank=True,
+        editable=False,
+        help_text="A mark of what the import said of it, which brought it; empty for all others.",
     )
 
     objects = QuestionQuerySet.as_manager()  # type: ignore[misc]

@@ -91,6 +91,7 @@ register(
         "question=Item,text=Wording",
         QuestionColumns.parse,
         import_questions,
+        knows_who=True,
     )
 )
 register(
@@ -103,6 +104,7 @@ register(
         "passage=Item,text=Body",
         QuestionColumns.parse,
         import_passages,
+        knows_who=True,
     )
 )
 register(

@@ -13,10 +13,12 @@ from annotations.models import Import
 from annotations.web.paging import NEWEST
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.paging import page_body, page_of
+from annotations.web.rest.problems import ApiProblem
 from annotations.web.rest.serializers import serializer_of
 from annotations.web.scope import answered_set, editable, user_id
 from evaluation.api.removing import HangingSerializer, RemovalSerializer
 from evaluation.background import undoing
+from evaluation.background.record import ForbiddenRemovalError
 from evaluation.reports.imports import ImportShown, imports_of, shown_imports
 
 ImportSerializer = serializer_of(ImportShown)
@@ -24,7 +26,7 @@ ImportSerializer = serializer_of(ImportShown)
 
 @extend_schema(tags=["answers"])
 class ImportViewSet(ApiViewSet):
-    """Files of answers that came into a question set."""
+    """Files that came into a question set."""
 
     queryset = Import.objects.all()
     lookup_url_kwarg = "import_id"
@@ -32,9 +34,9 @@ class ImportViewSet(ApiViewSet):
 
     @extend_schema(
         operation_id="question_sets_imports",
-        summary="List the imports of answers into a question set, newest first",
-        description="With what is still there of each. Answers that came in before imports were "
-        "kept track of belong to none.",
+        summary="List the imports into a question set, newest first",
+        description="Files of answers, of models' answers, of questions and of passages, with what "
+        "is still there of each. What came in before imports were kept track of belongs to none.",
         responses=ImportSerializer(many=True),
     )
     def list(self, request: Request, set_id: Any) -> Response:
@@ -55,14 +57,19 @@ class ImportViewSet(ApiViewSet):
 
     @extend_schema(
         operation_id="question_sets_import_undo",
-        summary="Undo an import of answers",
-        description="In the background, once no run works on the version. Again it is the same.",
+        summary="Undo an import",
+        description="In the background, once no run works on the version. Again it is the same. "
+        "409 where nothing of it can go, such as questions of a published version.",
         request=None,
         responses={202: RemovalSerializer},
     )
     def undo(self, request: Request, set_id: Any, import_id: Any) -> Response:
         """Undo one."""
-        removal = undoing.undo(self._brought(request, set_id, import_id), user_id(request))
+        brought = self._brought(request, set_id, import_id)
+        try:
+            removal = undoing.undo(brought, user_id(request))
+        except ForbiddenRemovalError as error:
+            raise ApiProblem("conflict", str(error)) from None
         return Response(RemovalSerializer(removal).data, status.HTTP_202_ACCEPTED)
 
     def _brought(self, request: Request, set_id: Any, import_id: Any) -> Import:

@@ -15,7 +15,8 @@ from annotations.web.rest.problems import ApiProblem, bad_field
 from annotations.web.rest.serializers import serializer_of
 from annotations.web.scope import editable, manageable, user_id
 from evaluation.background import removals
-from evaluation.background.removals import ForbiddenRemovalError, Thing
+from evaluation.background.record import ForbiddenRemovalError
+from evaluation.background.removals import Thing
 from evaluation.models import LanguageModel, Removal, Run
 from evaluation.reports.removal import Hanging
 

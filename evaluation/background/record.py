@@ -23,6 +23,14 @@ BATCH = 2000
 """Rows of one transaction."""
 
 
+class ForbiddenRemovalError(ValueError):
+    """Something that cannot be deleted or undone; `reasons` are sentences."""
+
+    def __init__(self, reasons: tuple[str, ...]) -> None:
+        super().__init__(" ".join(reasons))
+        self.reasons = reasons
+
+
 class Went(Enum):
     """How far a step came: some rows went, nothing is left, or it waits for a run to end."""
 

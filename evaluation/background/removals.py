@@ -19,7 +19,14 @@ from annotations.models import AuditEntry, QuestionSet
 from evaluation import recruiting
 from evaluation.background import discarding, erasing, undoing
 from evaluation.background import runs as lifecycle
-from evaluation.background.record import Went, ask, end, known, take_some
+from evaluation.background.record import (
+    ForbiddenRemovalError,
+    Went,
+    ask,
+    end,
+    known,
+    take_some,
+)
 from evaluation.models import LanguageModel, Removal, Run
 from evaluation.reports.removal import (
     Hanging,
@@ -31,14 +38,6 @@ from evaluation.reports.removal import (
 
 QUESTION_SET, RUN = "question_set", "run"
 Thing = QuestionSet | Run | LanguageModel
-
-
-class ForbiddenRemovalError(ValueError):
-    """Something that cannot be deleted; `reasons` are sentences."""
-
-    def __init__(self, reasons: tuple[str, ...]) -> None:
-        super().__init__(" ".join(reasons))
-        self.reasons = reasons
 
 
 def hanging_on(thing: Thing) -> Hanging:

@@ -1,11 +1,11 @@
-"""Taking an import out again: its answers, and what it made and nobody else needs."""
+"""Taking an import out again: what it brought, and what it made and nobody else needs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotations.models import (
@@ -19,7 +19,9 @@ from annotations.models import (
     Response,
     Submission,
 )
+from evaluation.background import undoing_items
 from evaluation.background.record import (
+    ForbiddenRemovalError,
     Parts,
     Went,
     ask,
@@ -36,7 +38,11 @@ from evaluation.models import (
     ExemplaryAnswer,
     HumanJudgement,
     JudgementRequest,
+    LanguageModel,
+    LLMAnswerScore,
+    LLMComparison,
     LLMResponse,
+    RawReply,
     Removal,
     Run,
 )
@@ -49,20 +55,28 @@ NAMED = 5
 
 def hanging_on_import(brought: Import) -> Hanging:
     """Return what goes with an import, and what stays changed."""
+    if brought.what in undoing_items.ITEMS:
+        return undoing_items.hanging(brought)
     counts = counted([*_parts(brought), *_leftovers(brought)])
     return Hanging(counts, [brought.sha256], notes=tuple(_notes(brought)))
 
 
 @transaction.atomic
 def undo(brought: Import, user_id: int) -> Removal:
-    """Ask for it; asked for again, it is the same one."""
+    """Ask for it; asked for again, it is the same one.
+
+    Raises `ForbiddenRemovalError` where nothing of it can go, such as out of a published version.
+    """
     if (before := known(IMPORT, brought)) is not None:
         return before
+    hanging = hanging_on_import(brought)
+    if not hanging.can_go:
+        raise ForbiddenRemovalError(hanging.obstacles)
     return ask(
         IMPORT,
         brought,
         AuditEntry.Action.UNDO,
-        hanging_on_import(brought),
+        hanging,
         name=f"{brought.question_set.name}: {brought.file}",
         owner_id=brought.question_set.owner_id,
         asked_by=user_id,
@@ -70,7 +84,7 @@ def undo(brought: Import, user_id: int) -> Removal:
 
 
 def being_undone(question_set: int) -> bool:
-    """Return whether answers of a set are going at this moment."""
+    """Return whether something of a set is going at this moment."""
     imports = Import.objects.filter(question_set=question_set, undone_at=None).values("public_id")
     return Removal.objects.filter(kind=IMPORT, finished_at=None, target_id__in=imports).exists()
 
@@ -81,6 +95,8 @@ def step(removal: Removal) -> Went:
     versions = [brought.version_id] if brought and brought.version_id else []
     if works_on(versions):
         return Went.WAITS
+    if brought is not None and brought.what in undoing_items.ITEMS:
+        return undoing_items.step(removal, brought)
     with transaction.atomic():
         if brought is not None:
             if "runs" not in removal.pending:
@@ -96,14 +112,35 @@ def step(removal: Removal) -> Went:
 
 
 def _runs(brought: Import) -> dict[str, int]:
+    """How many of its answers each run that is done was made of."""
     if brought.version_id is None:
         return {}
+    if brought.what == Import.What.MODEL_ANSWERS:
+        scores = LLMAnswerScore.objects.filter(llm_response__in=_model_answers(brought))
+        by_run = scores.order_by().values("run").annotate(n=Count("pk"))
+        return {str(run): n for run, n in by_run.values_list("run", "n")}
     of = Q(brought_by=brought)
     n_of = runs_made_of(of, [brought.version_id], brought.created_at)
     return {str(run): n for run, n in n_of.items()}
 
 
+def _model_answers(brought: Import) -> QuerySet[LLMResponse, LLMResponse]:
+    """Answers of models as the import stored them: an error that was asked anew is not its own."""
+    return LLMResponse.objects.filter(brought_by=brought, run=None, key="")
+
+
 def _parts(brought: Import) -> Parts:
+    if brought.what == Import.What.MODEL_ANSWERS:
+        answers = _model_answers(brought)
+        of = {"llm_response__in": answers}
+        return [
+            ("judgements", HumanJudgement.objects.filter(**of)),
+            ("requests to judge", JudgementRequest.objects.filter(**of)),
+            ("answers in samples for experts", AuditItem.objects.filter(**of)),
+            ("scores of models' answers", LLMAnswerScore.objects.filter(**of)),
+            ("raw replies", RawReply.objects.filter(response__in=answers)),
+            ("answers of models", answers),
+        ]
     return [
         ("judgements", HumanJudgement.objects.filter(response__brought_by=brought)),
         ("requests to judge", JudgementRequest.objects.filter(response__brought_by=brought)),
@@ -115,6 +152,8 @@ def _parts(brought: Import) -> Parts:
 
 def _leftovers(brought: Import) -> Parts:
     """What nothing hangs on without the answers; the same before they are gone, and after."""
+    if brought.what == Import.What.MODEL_ANSWERS:
+        return [("models that it made", _models(brought))]
     others = Response.objects.exclude(brought_by=brought)
     theirs = {"submission": OuterRef("pk")}
     submissions = Submission.objects.filter(
@@ -137,6 +176,30 @@ def _leftovers(brought: Import) -> Parts:
         written=None,
     )
     return [("submissions", submissions), ("questions that it made", questions)]
+
+
+def _models(brought: Import) -> QuerySet[LanguageModel, LanguageModel]:
+    """Models that it made, of which nobody said anything and which stand in no run."""
+    others = LLMResponse.objects.exclude(pk__in=_model_answers(brought).values("pk"))
+    one = {"model": OuterRef("pk")}
+    compared = LLMComparison.objects.filter(
+        Q(model_a=OuterRef("pk")) | Q(model_b=OuterRef("pk")),
+    )
+    plain = dict.fromkeys(
+        ("family", "version", "size", "tuning", "strategy", "spec", "key_variable", "notice"), ""
+    )
+    return LanguageModel.objects.filter(
+        ~Exists(others.filter(**one)),
+        ~Exists(compared),
+        brought_by=brought,
+        scores=None,
+        notes=None,
+        parameters={},
+        price_in=None,
+        price_out=None,
+        archived_at=None,
+        **plain,
+    )
 
 
 def _of(model: type[Decision | BonusPayment], **conditions: Any) -> QuerySet[Any, Any]:
@@ -176,7 +239,11 @@ def _notes(brought: Import) -> list[str]:
             "reproducible, so many answers withdrawn. Grade again afterwards."
         )
     later = Import.objects.filter(
-        version=brought.version_id, pk__gt=brought.pk, n_unchanged__gt=0, undone_at=None
+        what=brought.what,
+        version=brought.version_id,
+        pk__gt=brought.pk,
+        n_unchanged__gt=0,
+        undone_at=None,
     )
     if repeated := list(later.order_by("pk").values_list("file", "n_unchanged")[:NAMED]):
         files = ", ".join(f"{file} ({n:,} rows)" for file, n in repeated)
@@ -185,6 +252,8 @@ def _notes(brought: Import) -> list[str]:
             "with this import go all the same; import those files again afterwards to have them "
             "back."
         )
+    if brought.what == Import.What.MODEL_ANSWERS:
+        return [*notes, *_notes_on_models(brought)]
     made = Question.objects.filter(brought_by=brought, version=brought.version_id).count()
     free = dict(_leftovers(brought))["questions that it made"].count()
     if made > free:
@@ -202,4 +271,20 @@ def _notes(brought: Import) -> list[str]:
             "or payments to them are kept."
         )
     notes.append("Workers who answered nothing else and stand in no run go as well.")
+    return notes
+
+
+def _notes_on_models(brought: Import) -> list[str]:
+    notes = []
+    kept = LLMResponse.objects.filter(brought_by=brought).count() - _model_answers(brought).count()
+    if kept:
+        notes.append(f"{kept:,} of its answers were asked for anew since, and stay.")
+    made = LanguageModel.objects.filter(brought_by=brought).count()
+    if staying := made - _models(brought).count():
+        notes.append(
+            f"{staying:,} of the models that it made stay registered, because they stand in runs, "
+            "answered otherwise too, or somebody described them. Delete them on their pages."
+        )
+    if brought.publishes:
+        notes.append(f"Version {brought.number}, which it published, stays published.")
     return notes

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 
 from annotations.exchange import ColumnNames, ModelAnswerFile, read_model_answers
+from annotations.exchange.importing.brought import keep_import
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
@@ -23,7 +24,7 @@ from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, same_text
 from annotations.exchange.reading.source import Readable
 from annotations.exchange.records import ModelAnswerRecord, ModelAsking
-from annotations.models import QuestionSet
+from annotations.models import Import, QuestionSet
 from evaluation.models import LanguageModel, LLMResponse, Removal, request_hash
 
 LONGEST_NAME = 255
@@ -46,7 +47,7 @@ def import_model_answers(
     published, as by `import_answers`. Raises `InputError` with every bad row: also a question the
     version does not have, and an answer that is there with another text or status; and for a model
     that who brings its answers, `imported_by` by a user's key, does not see: by its name alone its
-    details would be theirs.
+    details would be theirs. What is new can be taken out again by its `Import`.
     """
     file = read_model_answers(path, columns)
     problems = Problems(file.name)
@@ -56,12 +57,23 @@ def import_model_answers(
         questions = questions_of(target, first_lines, problems)
         problems.raise_if_any()
         _refuse_hidden(file, question_set, imported_by, problems)
-        models, n_models = _models(file, question_set)
+        models, made = _models(file, question_set)
         fresh = _fresh(file, questions, models, problems)
         problems.raise_if_any()
-        for batch in chunks(_rows(file, fresh, questions, models), BATCH):
-            LLMResponse.objects.bulk_create(batch, batch_size=BATCH)
         published = target.publish()
+        brought = keep_import(
+            Import.What.MODEL_ANSWERS,
+            target,
+            file,
+            imported_by=imported_by,
+            n_new=len(fresh),
+            n_unchanged=len(file.records) - len(fresh),
+            n_models=len(made),
+            publishes=published,
+        )
+        for batch in chunks(_rows(file, fresh, questions, models, brought), BATCH):
+            LLMResponse.objects.bulk_create(batch, batch_size=BATCH)
+        LanguageModel.objects.filter(pk__in=made).update(brought_by=brought)
     note = f"Version {target.number} is published now: its wording stays as it is."
     return ImportReport(
         what="model answers",
@@ -74,7 +86,7 @@ def import_model_answers(
         n_unchanged=len(file.records) - len(fresh),
         n_repeated=file.n_repeated,
         n_empty=file.n_empty,
-        created={"models": n_models},
+        created={"models": len(made)},
         kept_aside=file.kept_aside,
         notes=[note] if published else [],
         warnings=file.warnings,
@@ -120,10 +132,10 @@ def _refuse_hidden(
     problems.raise_if_any()
 
 
-def _models(file: ModelAnswerFile, question_set: QuestionSet) -> tuple[dict[str, int], int]:
-    """The keys of the file's models by their names, and how many are new."""
+def _models(file: ModelAnswerFile, question_set: QuestionSet) -> tuple[dict[str, int], list[int]]:
+    """The keys of the file's models by their names, and of those that are new."""
     keys: dict[str, int] = {}
-    n_new = 0
+    new: list[int] = []
     for name in dict.fromkeys(record.model for record in file.records):
         model, made = LanguageModel.objects.get_or_create(owner_id=question_set.owner_id, name=name)
         if Removal.objects.filter(target_id=model.public_id, finished_at=None).exists():
@@ -133,8 +145,9 @@ def _models(file: ModelAnswerFile, question_set: QuestionSet) -> tuple[dict[str,
                 "Import the file again once it is gone, or call the model by another name.",
             )
         keys[name] = model.pk
-        n_new += made
-    return keys, n_new
+        if made:
+            new.append(model.pk)
+    return keys, new
 
 
 def _fresh(
@@ -182,6 +195,7 @@ def _rows(
     fresh: list[ModelAnswerRecord],
     questions: dict[str, int],
     models: dict[str, int],
+    brought: Import | None,
 ) -> Iterator[LLMResponse]:
     for record in fresh:
         extra: dict[str, Any] = file.extra(record)  # noqa: S610
@@ -199,4 +213,5 @@ def _rows(
             status=record.status.value,
             finish_reason=asking.finish_reason or str(extra.get("finish_reason", ""))[:100],
             extra=extra,
+            brought_by=brought,
         )

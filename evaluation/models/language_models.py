@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotations.exchange.records import AnswerStatus
-from annotations.models import EDITORS, VIEWERS, Access, Question, Record, Scoped
+from annotations.models import EDITORS, VIEWERS, Access, Import, Question, Record, Scoped
 from evaluation.models.runs import Run
 
 STATUSES = [status.value for status in AnswerStatus]
@@ -68,6 +68,15 @@ class LanguageModel(Record):
     notice = models.TextField(blank=True, help_text="Shown wherever its answers show.")
     archived_at = models.DateTimeField(
         null=True, blank=True, help_text="Hidden from lists and choices since then."
+    )
+    brought_by = models.ForeignKey(
+        Import,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="language_models",
+        help_text="The import of answers that made it; empty for all others.",
     )
 
     class Meta:
@@ -137,6 +146,8 @@ class LLMResponse(Record):
     JSON and in `parameters` the model's SPEC and all that was sent. `asking` is the hash of what
     all answers of one configuration share (SPEC, prompt, parameters), `key` that of everything its
     reply depends on, by which no stored reply is asked for again; `run` is the one that asked.
+    `brought_by` is the import that stored it, None for one that was collected here or is older than
+    the record of such imports.
     """
 
     access = Access(question_set="question__version__question_set", readers=VIEWERS)
@@ -163,6 +174,15 @@ class LLMResponse(Record):
     )
     finish_reason = models.CharField(max_length=100, blank=True)
     extra = models.JSONField(default=dict, blank=True)
+    brought_by = models.ForeignKey(
+        Import,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="llm_responses",
+        db_index=False,
+    )
 
     class Meta:
         verbose_name = "model response"
@@ -182,6 +202,11 @@ class LLMResponse(Record):
         indexes = [
             models.Index(fields=["model", "id"], name="llm_response_list"),
             models.Index(fields=["key"], condition=~Q(key=""), name="llm_response_reply"),
+            models.Index(
+                fields=["brought_by", "id"],
+                condition=Q(brought_by__isnull=False),
+                name="llm_response_of_import",
+            ),
         ]
 
     def __str__(self) -> str:

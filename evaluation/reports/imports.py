@@ -1,16 +1,17 @@
-"""The files of answers that came into a question set, and what is still there of each."""
+"""The files that came into a question set, and what is still there of each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
-from annotations.models import Import, QuestionSet, Response, Submission
+from annotations.models import Import, Passage, Question, QuestionSet, Response, Submission
 from annotations.web.paging import Page
-from evaluation.models import Removal
+from evaluation.models import LLMResponse, Removal
 
 
 @dataclass(frozen=True)
@@ -20,9 +21,11 @@ class ImportShown:
     Attributes
     ----------
     imported_by : a user's name; "" for a file that the command line read.
-    n_new : answers that it brought. n_unchanged : rows that said what was there before.
-    n_left : answers of it that are still there.
+    n_new : rows that said something new. n_unchanged : rows that said what was there before.
+    n_left : how many of what it brought are still there.
     state : kept, going (is being undone) or undone.
+    what : answers, model_answers, questions or passages.
+    n_passages, n_models : that were made by it.
     """
 
     id: UUID
@@ -38,6 +41,20 @@ class ImportShown:
     n_workers: int
     state: str
     undone_at: datetime | None
+    what: str
+    n_passages: int
+    n_models: int
+
+
+_IN_ITS_VERSION = Q(version=F("brought_by__version"))
+BROUGHT: Final[dict[str, QuerySet[Any, Any]]] = {
+    Import.What.ANSWERS: Response.objects.all(),
+    Import.What.MODEL_ANSWERS: LLMResponse.objects.all(),
+    # A later version has copies of them.
+    Import.What.QUESTIONS: Question.objects.filter(_IN_ITS_VERSION),
+    Import.What.PASSAGES: Passage.objects.filter(_IN_ITS_VERSION),
+}
+"""The rows that files of each kind bring."""
 
 
 def imports_of(question_set: QuestionSet) -> QuerySet[Import]:
@@ -46,9 +63,13 @@ def imports_of(question_set: QuestionSet) -> QuerySet[Import]:
 
 
 def shown_imports(page: Page[Import]) -> list[ImportShown]:
-    """Return the rows of a page, by two queries whatever its length."""
-    of_page = Response.objects.filter(brought_by__in=[one.pk for one in page]).order_by()
-    left = dict(of_page.values("brought_by").annotate(n=Count("pk")).values_list("brought_by", "n"))
+    """Return the rows of a page, by as many queries whatever its length."""
+    left: dict[int, int] = {}
+    for what, of_what in BROUGHT.items():
+        if keys := [one.pk for one in page if one.what == what]:
+            rows = of_what.filter(brought_by__in=keys).order_by()
+            counted = rows.values("brought_by").annotate(n=Count("pk"))
+            left |= dict(counted.values_list("brought_by", "n"))
     going = set(
         Removal.objects.filter(
             kind="import", finished_at=None, target__in=[one.pk for one in page]
@@ -69,6 +90,9 @@ def shown_imports(page: Page[Import]) -> list[ImportShown]:
             n_workers=one.n_workers,
             state="undone" if one.undone_at else "going" if one.pk in going else "kept",
             undone_at=one.undone_at,
+            what=one.what,
+            n_passages=one.n_passages,
+            n_models=one.n_models,
         )
         for one in page
     ]

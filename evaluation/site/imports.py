@@ -21,7 +21,7 @@ from evaluation.models import Removal
 from evaluation.reports.imports import imports_of, n_without_import, shown_imports
 
 WARNING = (
-    "These answers go, and only the file can bring them back. That you undid it, when, and these "
+    "All of this goes, and only the file can bring them back. That you undid it, when, and these "
     "counts are kept."
 )
 
@@ -35,7 +35,7 @@ def imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
     going = list(Removal.objects.filter(kind=undoing.IMPORT, finished_at=None, target_id__in=ids))
     context = {
         "title": "Imported files",
-        "subtitle": "The files of answers that came into this question set. Each can be undone.",
+        "subtitle": "The files that came into this question set. Each can be undone.",
         "breadcrumbs": breadcrumbs(shown),
         "question_set": shown,
         "rights": rights(request.user, shown),
@@ -56,16 +56,18 @@ def undo_import(request: HttpRequest, set_id: UUID, import_id: UUID) -> HttpResp
     if known(undoing.IMPORT, brought) is not None:
         messages.info(request, f"{brought.file} was undone before, or is being undone.")
         return redirect(back)
-    if request.method == "POST":
+    hanging = undoing.hanging_on_import(brought)
+    if request.method == "POST" and hanging.can_go:
         undoing.undo(brought, user_id(request))
         messages.success(request, f"{brought.file} is being undone.")
         return redirect(back)
     context = {
         "title": f"Undo the import of {brought.file}?",
         "breadcrumbs": [*breadcrumbs(shown), ("Imported files", back)],
-        "hanging": undoing.hanging_on_import(brought),
+        "hanging": hanging,
         "back": back,
         "button": "Undo this import",
         "warning": WARNING,
+        "cannot": "It cannot be undone.",
     }
     return TemplateResponse(request, "admin/removing/delete.html", context)

@@ -274,7 +274,7 @@ def _(world):
 
 @succeeds("question_sets_import_undo")
 def _(world):
-    brought = Import.objects.filter(question_set=world.set).earliest("pk")
+    brought = Import.objects.filter(question_set=world.set, what="answers").earliest("pk")
     return Sent(ids={"import_id": brought.public_id})
 
 

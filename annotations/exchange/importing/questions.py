@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from annotations.exchange.importing.brought import keep_import, mark_items
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
@@ -24,7 +25,7 @@ from annotations.exchange.reading.questions import (
     read_questions,
 )
 from annotations.exchange.reading.source import Readable
-from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
+from annotations.models import Import, Passage, Question, QuestionSet, QuestionSetVersion
 
 Record = QuestionRecord | PassageRecord
 
@@ -37,11 +38,14 @@ def import_passages(
     *,
     columns: QuestionColumns = DEFAULT_COLUMNS,
     dry_run: bool = False,
+    imported_by: int | None = None,
 ) -> ImportReport:
     """Add a file's passages to the set's latest version, draft or published.
 
     (A passage that no question is about changes nothing for those who answered.) Raises
-    `InputError` with every bad row, also for a passage that is there with another content.
+    `InputError` with every bad row, also for a passage that is there with another content. What is
+    new in a draft can be taken out again by its `Import`, which says who brought it:
+    `imported_by`, a user's key.
     """
     file = read_passages(path, columns)
     problems = Problems(file.name)
@@ -70,7 +74,19 @@ def import_passages(
             batch_size=BATCH,
         )
         touched = _translated(version.passages.all(), version, file, problems)
-        n_more = len(touched - {record.passage for record in fresh})
+        made = [record.passage for record in fresh]
+        n_more = len(touched.difference(made))
+        brought = keep_import(
+            Import.What.PASSAGES,
+            version,
+            file,
+            imported_by=imported_by,
+            n_new=len(made) + n_more,
+            n_unchanged=len(file.records) - len(made) - n_more,
+            n_passages=len(made),
+        )
+        if brought:
+            mark_items(Passage, brought, made)
     return _report("passages", file, version, len(fresh) + n_more, dry_run, n_more)
 
 
@@ -80,13 +96,15 @@ def import_questions(
     *,
     columns: QuestionColumns = DEFAULT_COLUMNS,
     dry_run: bool = False,
+    imported_by: int | None = None,
 ) -> ImportReport:
     """Add a file's questions to the set's draft; a passage is named by its id in the set.
 
     If the latest version is published and the file has questions it does not have, the next
     version is opened as its copy. A question whose text is not known yet (answers came first) is
     completed where it stands. Raises `InputError` with every bad row, also for a question that is
-    there with another content, or whose passage is not.
+    there with another content, or whose passage is not. What is new can be taken out again, as
+    by `import_passages`.
     """
     file = read_questions(path, columns)
     problems = Problems(file.name)
@@ -115,7 +133,8 @@ def import_questions(
                 _compare(record, record.question, given, row, version, problems)
         problems.raise_if_any()
         names = [*question_fields(file.records[0], passages)]
-        Question.objects.bulk_update(completed, names, batch_size=BATCH)
+        # What an import of answers made without a text is from now on this file's as well.
+        Question.objects.bulk_update(completed, [*names, "brought_by"], batch_size=BATCH)
         notes = []
         if fresh and version.is_published:
             version = version.copy()
@@ -138,8 +157,20 @@ def import_questions(
             batch_size=BATCH,
         )
         touched = _translated(version.questions.all(), version, file, problems)
-    others = {record.question for record in fresh} | {row.external_id for row in completed}
-    n_completed = len(completed) + len(touched - others)
+        made = [record.question for record in fresh]
+        others = {*made, *(row.external_id for row in completed)}
+        n_completed = len(completed) + len(touched - others)
+        brought = keep_import(
+            Import.What.QUESTIONS,
+            version,
+            file,
+            imported_by=imported_by,
+            n_new=len(made) + n_completed,
+            n_unchanged=len(file.records) - len(made) - n_completed,
+            n_questions=len(made),
+        )
+        if brought:
+            mark_items(Question, brought, made)
     return _report(
         "questions", file, version, len(fresh) + n_completed, dry_run, n_completed, notes
     )
@@ -196,6 +227,7 @@ def question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[st
 def _completed(row: Question, record: QuestionRecord, passages: dict[str, int]) -> Question:
     for name, value in question_fields(record, passages).items():
         setattr(row, name, value)
+    row.brought_by = None
     return row
 
 

@@ -162,7 +162,7 @@ def test_answers_in_sets_of_others_keep_a_model_and_it_can_be_archived(site, mod
     assert "1 question set that its owner may not change" in told
     assert address("model-archive", model.public_id) in told
     assert site.post(delete, {"name": "Small"}).status_code == 409
-    with pytest.raises(removals.ForbiddenRemovalError):
+    with pytest.raises(record.ForbiddenRemovalError):
         removals.delete(model, model.owner_id)
     assert not Removal.objects.exists()
 
