@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from annotations.models.access import EDITORS, VIEWERS, Access
 from annotations.models.base import Record
+from annotations.models.notes import Note
 
 
 class Worker(Record):
@@ -40,7 +41,7 @@ class Worker(Record):
         return self.external_id
 
 
-class WorkerNote(Record):
+class WorkerNote(Note):
     """What somebody wrote down about a worker, such as why not to invite them again.
 
     Read by who wrote it, by the worker's owner, and by who may change a set that the worker
@@ -60,13 +61,9 @@ class WorkerNote(Record):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="worker_notes"
     )
-    text = models.TextField(max_length=4000)
 
     class Meta:
         constraints = [
             models.CheckConstraint(condition=~Q(text=""), name="worker_note_says_something"),
         ]
         indexes = [models.Index(fields=["worker", "-id"], name="worker_note_newest")]
-
-    def __str__(self) -> str:
-        return f"note {self.public_id}"

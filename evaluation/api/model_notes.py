@@ -4,43 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations.web.paging import Keyset
-from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.paging import page_body, page_of
 from annotations.web.rest.serializers import serializer_of
-from annotations.web.scope import RefusedError, user_id, visible, visible_or_404
+from annotations.web.scope import visible, visible_or_404
+from evaluation.api.noting import NoteSerializer, NotingViewSet
 from evaluation.models import LanguageModel, LanguageModelNote
 from evaluation.reports.across.model import ModelHistory, model_history
-from evaluation.reports.across.model_notes import may_note_model
 
 ModelHistorySerializer = serializer_of(ModelHistory)
 NEWEST = Keyset("model-notes", ("-pk",))
 
 
-class ModelNoteSerializer(StrictModelSerializer):
+class ModelNoteSerializer(NoteSerializer):
     """A note about a language model."""
 
-    id = serializers.UUIDField(source="public_id", read_only=True)
-    author = serializers.CharField(source="author.username", read_only=True)
-    text = serializers.CharField(max_length=4000)
-
-    class Meta:
+    class Meta(NoteSerializer.Meta):
         """The fields, in their order."""
 
         model = LanguageModelNote
-        fields = ("id", "text", "author", "created_at")
-        read_only_fields = ("created_at",)
 
 
 @extend_schema(tags=["language models"])
-class ModelNoteViewSet(ApiViewSet):
+class ModelNoteViewSet(NotingViewSet):
     """What is known of a model over all question sets, and what was written down about it."""
 
     queryset = LanguageModel.objects.all()
@@ -65,7 +56,7 @@ class ModelNoteViewSet(ApiViewSet):
     def notes(self, request: Request, model_id: Any) -> Response:
         """Read the notes that you may read."""
         model = self._shown(request, model_id)
-        rows = visible(request, LanguageModelNote.objects.filter(model=model))
+        rows = visible(request, model.notes.all())
         page = page_of(request, rows.select_related("author"), NEWEST)
         body = ModelNoteSerializer(page.rows, many=True).data
         return Response(page_body(request, body, page.next))
@@ -79,12 +70,7 @@ class ModelNoteViewSet(ApiViewSet):
     @repeatable
     def note(self, request: Request, model_id: Any) -> Response:
         """Keep a note."""
-        model = self._shown(request, model_id)
-        if not may_note_model(request.user, model):
-            raise RefusedError("change")
-        values = self.checked(ModelNoteSerializer).validated_data
-        note = LanguageModelNote.objects.create(model=model, author_id=user_id(request), **values)
-        return Response(ModelNoteSerializer(note).data, status.HTTP_201_CREATED)
+        return self.kept(request, self._shown(request, model_id))
 
     @extend_schema(
         operation_id="language_models_note_destroy",
@@ -93,13 +79,7 @@ class ModelNoteViewSet(ApiViewSet):
     )
     def remove_note(self, request: Request, model_id: Any, model_note_id: Any) -> Response:
         """Remove a note."""
-        model = self._shown(request, model_id)
-        notes = visible(request, LanguageModelNote.objects.filter(model=model))
-        note = get_object_or_404(notes, public_id=model_note_id)
-        if note.author_id != request.user.pk:
-            raise RefusedError("change")
-        note.delete()
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return self.taken_back(request, self._shown(request, model_id), model_note_id)
 
     def _shown(self, request: Request, model_id: Any) -> LanguageModel:
         return visible_or_404(request, LanguageModel.objects.all(), model_id)

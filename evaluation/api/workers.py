@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.shortcuts import get_object_or_404
 from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations.models import Worker, WorkerNote
-from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
 from annotations.web.rest.filtering import filtered_page, sort_parameter
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.paging import page_body
 from annotations.web.rest.serializers import serializer_of
-from annotations.web.scope import RefusedError, user_id, visible, visible_or_404
-from evaluation.reports.across.noting import may_note
+from annotations.web.scope import visible_or_404
+from evaluation.api.noting import NoteSerializer, NotingViewSet
 from evaluation.reports.across.worker import WorkerHistory, worker_history
 from evaluation.reports.across.worker_filter import WorkerFilter
 from evaluation.reports.across.workers import WorkerAcross, Workers
@@ -27,23 +24,17 @@ WorkerAcrossSerializer = serializer_of(WorkerAcross)
 WorkerHistorySerializer = serializer_of(WorkerHistory)
 
 
-class WorkerNoteSerializer(StrictModelSerializer):
+class WorkerNoteSerializer(NoteSerializer):
     """A note about a worker."""
 
-    id = serializers.UUIDField(source="public_id", read_only=True)
-    author = serializers.CharField(source="author.username", read_only=True)
-    text = serializers.CharField(max_length=4000)
-
-    class Meta:
+    class Meta(NoteSerializer.Meta):
         """The fields, in their order."""
 
         model = WorkerNote
-        fields = ("id", "text", "author", "created_at")
-        read_only_fields = ("created_at",)
 
 
 @extend_schema(tags=["workers"])
-class WorkerViewSet(ApiViewSet):
+class WorkerViewSet(NotingViewSet):
     """People over all question sets whose answers you see."""
 
     queryset = Worker.objects.all()
@@ -91,19 +82,10 @@ class WorkerViewSet(ApiViewSet):
     def note(self, request: Request, worker_id: Any) -> Response:
         """Keep a note; the history has all of them."""
         worker = visible_or_404(request, Worker.objects.all(), worker_id)
-        if not may_note(request.user, worker):
-            raise RefusedError("change")
-        values = self.checked(WorkerNoteSerializer).validated_data
-        note = WorkerNote.objects.create(worker=worker, author_id=user_id(request), **values)
-        return Response(WorkerNoteSerializer(note).data, status.HTTP_201_CREATED)
+        return self.kept(request, worker)
 
     @extend_schema(summary="Take back a note of your own", responses={204: None})
     def remove_note(self, request: Request, worker_id: Any, note_id: Any) -> Response:
         """Remove a note."""
         worker = visible_or_404(request, Worker.objects.all(), worker_id)
-        notes = visible(request, WorkerNote.objects.filter(worker=worker))
-        note = get_object_or_404(notes, public_id=note_id)
-        if note.author_id != request.user.pk:
-            raise RefusedError("change")
-        note.delete()
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return self.taken_back(request, worker, note_id)

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotations.exchange.records import AnswerStatus
 from annotations.models import EDITORS, VIEWERS, Access, Import, Question, Record, Scoped
+from annotations.models.notes import Note
 from evaluation.models.runs import Run
 
 STATUSES = [status.value for status in AnswerStatus]
@@ -104,7 +105,7 @@ class LanguageModel(Record):
         return self.price_in is not None and self.price_out is not None
 
 
-class LanguageModelNote(Record):
+class LanguageModelNote(Note):
     """What somebody wrote down about a model, such as what to ask it differently.
 
     Read by who wrote it, by the model's owner, and by who may change a set that it answered in.
@@ -123,16 +124,12 @@ class LanguageModelNote(Record):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="language_model_notes"
     )
-    text = models.TextField(max_length=4000)
 
     class Meta:
         constraints = [
             models.CheckConstraint(condition=~Q(text=""), name="language_model_note_says_sth"),
         ]
         indexes = [models.Index(fields=["model", "-id"], name="language_model_note_newest")]
-
-    def __str__(self) -> str:
-        return f"note {self.public_id}"
 
 
 class LLMResponse(Record):

@@ -6,13 +6,13 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from annotations.web.scope import RefusedError, user_id, visible, visible_or_404
-from evaluation.models import LanguageModel, LanguageModelNote
-from evaluation.reports.across.model_notes import may_note_model
+from annotations.web.notes import keep_note, refuse_notes, take_back_note
+from annotations.web.scope import visible_or_404
+from evaluation.models import LanguageModel
 from evaluation.site.model_note_form import NoteForm
 from evaluation.site.models import shown_model
 
@@ -21,14 +21,11 @@ from evaluation.site.models import shown_model
 def add_note(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Write down something about a model."""
     noted = visible_or_404(request, LanguageModel.objects.all(), model_id)
-    if not may_note_model(request.user, noted):
-        raise RefusedError("change")
+    refuse_notes(request, noted)
     form = NoteForm(request.POST)
     if not form.is_valid():
         return shown_model(request, noted, note=form, status=400)
-    LanguageModelNote.objects.create(
-        model=noted, author_id=user_id(request), text=form.cleaned_data["text"]
-    )
+    keep_note(request, noted, form.cleaned_data["text"])
     messages.success(request, "The note is kept.")
     return _back(model_id)
 
@@ -37,11 +34,7 @@ def add_note(request: HttpRequest, model_id: UUID) -> HttpResponse:
 def remove_note(request: HttpRequest, model_id: UUID, model_note_id: UUID) -> HttpResponse:
     """Take back a note of one's own."""
     noted = visible_or_404(request, LanguageModel.objects.all(), model_id)
-    notes = visible(request, LanguageModelNote.objects.filter(model=noted))
-    note = get_object_or_404(notes, public_id=model_note_id)
-    if note.author_id != request.user.pk:
-        raise RefusedError("change")
-    note.delete()
+    take_back_note(request, noted, model_note_id)
     messages.success(request, "The note is gone.")
     return _back(model_id)
 

@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations.models import QuestionSet, is_requester
+from annotations.models.notes import may_note
 from annotations.web.pages import breadcrumbs, page_of
 from annotations.web.paging import Keyset
 from annotations.web.scope import editable, maker, visible, visible_or_404
@@ -26,7 +27,7 @@ from evaluation.charts import Chart, Occasion, history_chart
 from evaluation.flow.asking.registration import LOCAL, url_of
 from evaluation.models import LanguageModel, LLMResponse, Removal
 from evaluation.reports.across.model import ModelHistory, model_history
-from evaluation.reports.across.model_notes import may_note_model, model_notes
+from evaluation.reports.across.noting import notes_about
 from evaluation.reports.list_filters import ModelFilter, with_answers
 from evaluation.site.model_form import ModelForm
 from evaluation.site.model_note_form import NoteForm
@@ -198,8 +199,8 @@ def shown_model(
         "chart": chart_of(history, model),
         "form": form or TryForm(request.user),
         "trial": trial,
-        "notes": model_notes(request.user, model),
-        "note_form": (note or NoteForm()) if may_note_model(request.user, model) else None,
+        "notes": notes_about(model, request.user),
+        "note_form": (note or NoteForm()) if may_note(request.user, model) else None,
         "going": Removal.objects.filter(kind=MODEL, target_id=model.public_id).exists(),
     }
     return TemplateResponse(request, "admin/models/model.html", context, status=status)

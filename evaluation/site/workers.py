@@ -8,17 +8,18 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_POST
 
-from annotations.models import Worker, WorkerNote
+from annotations.models import Worker
+from annotations.models.notes import may_note
 from annotations.web.downloads import attached
-from annotations.web.scope import RefusedError, user_id, visible, visible_or_404
+from annotations.web.notes import keep_note, refuse_notes, take_back_note
+from annotations.web.scope import visible_or_404
 from evaluation.charts import Chart, Occasion, history_chart
-from evaluation.reports.across.noting import may_note
 from evaluation.reports.across.worker import WorkerHistory, worker_history
 from evaluation.reports.across.worker_filter import WorkerFilter
 from evaluation.reports.across.workers import Workers
@@ -75,14 +76,11 @@ def worker_picture(request: HttpRequest, worker_id: UUID) -> HttpResponse:
 def add_note(request: HttpRequest, worker_id: UUID) -> HttpResponse:
     """Write down something about a worker."""
     shown = visible_or_404(request, Worker.objects.all(), worker_id)
-    if not may_note(request.user, shown):
-        raise RefusedError("change")
+    refuse_notes(request, shown)
     form = NoteForm(request.POST)
     if not form.is_valid():
         return _shown(request, shown, form, status=400)
-    WorkerNote.objects.create(
-        worker=shown, author_id=user_id(request), text=form.cleaned_data["text"]
-    )
+    keep_note(request, shown, form.cleaned_data["text"])
     messages.success(request, "The note is kept.")
     return redirect(reverse("admin:worker", args=[worker_id]) + "#notes")
 
@@ -91,12 +89,7 @@ def add_note(request: HttpRequest, worker_id: UUID) -> HttpResponse:
 def remove_note(request: HttpRequest, worker_id: UUID, note_id: UUID) -> HttpResponse:
     """Take back a note of one's own."""
     shown = visible_or_404(request, Worker.objects.all(), worker_id)
-    note = get_object_or_404(
-        visible(request, WorkerNote.objects.filter(worker=shown)), public_id=note_id
-    )
-    if note.author_id != request.user.pk:
-        raise RefusedError("change")
-    note.delete()
+    take_back_note(request, shown, note_id)
     messages.success(request, "The note is gone.")
     return redirect(reverse("admin:worker", args=[worker_id]) + "#notes")
 

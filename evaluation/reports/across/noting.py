@@ -1,17 +1,36 @@
-"""Who writes notes about a worker."""
+"""The notes about a worker or a model, as somebody may read them."""
 
 from __future__ import annotations
 
-from annotations.models import QuestionSet, Worker
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
 from annotations.models.access import Anybody
 
 
-def may_note(user: Anybody, worker: Worker) -> bool:
-    """Return whether a user who sees a worker may write notes.
+@dataclass(frozen=True)
+class NoteEntry:
+    """What somebody wrote down; `mine` says whether the one who reads wrote it."""
 
-    The owner, and who may change a set that the worker answered in.
-    """
-    if Worker.objects.editable_by(user).filter(pk=worker.pk).exists():
-        return True
-    sets = QuestionSet.objects.editable_by(user)
-    return worker.submissions.filter(version__question_set__in=sets).exists()
+    id: UUID
+    text: str
+    author: str
+    written_at: datetime
+    mine: bool
+
+
+def notes_about(thing: Any, user: Anybody) -> list[NoteEntry]:
+    """Return the notes about a worker or a model that a user may read, newest first; one query."""
+    rows = thing.notes.visible_to(user).select_related("author").order_by("-pk")
+    return [
+        NoteEntry(
+            id=note.public_id,
+            text=note.text,
+            author=note.author.get_username(),
+            written_at=note.created_at,
+            mine=note.author_id == user.pk,
+        )
+        for note in rows
+    ]

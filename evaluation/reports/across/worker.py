@@ -23,6 +23,7 @@ from annotations.models.access import Anybody
 from evaluation.methods.inference.trend import Trend, trend
 from evaluation.models import Alarm, WorkerGrade
 from evaluation.reports.across.counting import CountedRun
+from evaluation.reports.across.noting import NoteEntry, notes_about
 from evaluation.reports.across.workers import (
     COPIES,
     NO_EVIDENCE,
@@ -102,17 +103,6 @@ class Companion:
 
 
 @dataclass(frozen=True)
-class NoteEntry:
-    """What somebody wrote down; `mine` says whether the one who reads wrote it."""
-
-    id: UUID
-    text: str
-    author: str
-    written_at: datetime
-    mine: bool
-
-
-@dataclass(frozen=True)
 class WorkerHistory:
     """A worker over the sets that somebody sees, oldest first.
 
@@ -147,7 +137,7 @@ def worker_history(user: Anybody, worker: Worker) -> WorkerHistory:
         standing=standing,
         told=trend_messages(scores, standing),
         companions=tuple(_companions(workers, worker)),
-        notes=tuple(_notes(workers, worker)),
+        notes=tuple(notes_about(worker, workers.user)),
         n_other_scale=sum(entry.score.value is not None and not entry.on_scale for entry in sets),
     )
 
@@ -254,17 +244,3 @@ def _companions(workers: Workers, worker: Worker) -> list[Companion]:
         sets.setdefault((public_id, name), {})[run] = counted.set_name
     made = [Companion(*who, tuple(names.values())) for who, names in sets.items()]
     return sorted(made, key=lambda one: (-len(one.sets), one.name))
-
-
-def _notes(workers: Workers, worker: Worker) -> list[NoteEntry]:
-    rows = workers.notes().filter(worker=worker).select_related("author").order_by("-pk")
-    return [
-        NoteEntry(
-            id=note.public_id,
-            text=note.text,
-            author=note.author.get_username(),
-            written_at=note.created_at,
-            mine=note.author_id == workers.user.pk,
-        )
-        for note in rows
-    ]

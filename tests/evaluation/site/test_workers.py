@@ -139,6 +139,9 @@ def test_team_mates_read_notes_and_viewers_do_not(client, rana, run):
         shown = page(client, "worker", ada.public_id)
         assert ("answers late" in shown) is reads
         assert ("Keep the note" in shown) is reads
+        kept = client.post(reverse("admin:worker-note", args=[ada.public_id]), {"text": "me too"})
+        assert kept.status_code == (302 if reads else 403)
+    assert {note.author for note in WorkerNote.objects.all()} == {rana, tara}
 
 
 def test_the_picture_of_two_sets_can_be_taken_away(client, rana, run):
