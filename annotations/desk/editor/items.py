@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 from uuid import UUID
 
@@ -54,14 +55,8 @@ def passage(request: HttpRequest, set_id: UUID, passage_id: UUID | None = None) 
     """Show and save a passage; without an id a new one."""
     question_set = editable(request, QuestionSet.objects.all(), set_id)
     old = _item(request, question_set, Passage, passage_id)
-
-    def make(draft: QuestionSetVersion) -> Passage:
-        position = next_position(draft.passages.values_list("position", flat=True))
-        return Passage(version=draft, position=position, public_id=_new_id(request))
-
     if request.method == "POST":
-        find = saving.same_item(Passage, old, request.POST.get("new_id", ""))
-        saved = saving.save(request, question_set, PassageForm, find, make, _stored_passage)
+        saved = _saved(request, question_set, old, Passage, PassageForm, _stored_passage)
         if answered := _answered(request, question_set, saved, PassageForm, "passage"):
             return answered
     else:
@@ -74,14 +69,8 @@ def question(request: HttpRequest, set_id: UUID, question_id: UUID | None = None
     """Show and save a question; without an id a new one, about `passage` of the address."""
     question_set = editable(request, QuestionSet.objects.all(), set_id)
     old = _item(request, question_set, Question, question_id)
-
-    def make(draft: QuestionSetVersion) -> Question:
-        position = next_position(draft.questions.values_list("position", flat=True))
-        return Question(version=draft, position=position, public_id=_new_id(request))
-
     if request.method == "POST":
-        find = saving.same_item(Question, old, request.POST.get("new_id", ""))
-        saved = saving.save(request, question_set, QuestionForm, find, make, _stored)
+        saved = _saved(request, question_set, old, Question, QuestionForm, _stored)
         if answered := _answered(request, question_set, saved, QuestionForm, "question"):
             return answered
     else:
@@ -152,6 +141,24 @@ def _item(
         return None
     rows = model._default_manager.filter(version__question_set=question_set)
     return editable(request, rows.select_related("version"), item_id)
+
+
+def _saved(
+    request: HttpRequest,
+    question_set: QuestionSet,
+    old: Item | None,
+    model: type[Item],
+    form_class: type[EditorForm],
+    store: Callable[[EditorForm, QuestionSetVersion], saving.Row],
+) -> saving.Saved:
+    """Save what was posted of a passage or question; a new one comes last."""
+
+    def make(draft: QuestionSetVersion) -> Item:
+        taken = model._default_manager.filter(version=draft).values_list("position", flat=True)
+        return model(version=draft, position=next_position(taken), public_id=_new_id(request))
+
+    find = saving.same_item(model, old, request.POST.get("new_id", ""))
+    return saving.save(request, question_set, form_class, find, make, store)
 
 
 def _new_id(request: HttpRequest) -> UUID:
