@@ -95,6 +95,15 @@ def test_a_form_sent_twice_makes_one_question(desk, rivers, draft):
     assert draft.questions.count() == 3
 
 
+def test_a_new_passage_and_a_new_question_come_last(desk, rivers, draft):
+    draft.passages.update(position=4)
+    for name, text in (("passage", "Lakes lie."), ("question", "How deep is it?")):
+        new = at(f"editor-{name}-new", rivers)
+        desk.post(new, fields_of(desk.get(new)) | {"text": text})
+    assert list(draft.passages.values_list("position", flat=True).order_by("pk")) == [4, 5]
+    assert list(draft.questions.values_list("position", flat=True).order_by("pk")) == [1, 2, 3]
+
+
 def test_every_field_of_a_question_is_kept(desk, rivers, draft):
     there = at("editor-question", rivers, question(draft, "q1"))
     typed = fields_of(desk.get(there)) | {
