@@ -9,7 +9,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from annotations.exchange.importing.brought import mark_of
+from annotations.exchange.importing.brought import BESIDE, mark_of
 from annotations.models import (
     Assignment,
     AuditEntry,
@@ -20,6 +20,7 @@ from annotations.models import (
     QuestionSetVersion,
     Response,
     Translation,
+    Variant,
 )
 from evaluation.background import record
 from evaluation.background.record import Went, end, works_on
@@ -48,7 +49,7 @@ def hanging(brought: Import) -> Hanging:
     left, bound = rows.count(), rows.exclude(pk__in=_free(brought).values("pk")).count()
     going = [
         item.pk
-        for item in _free(brought).prefetch_related("translations").iterator(record.BATCH)
+        for item in _free(brought).prefetch_related(*_beside(brought)).iterator(record.BATCH)
         if mark_of(item) == item.brought_as
     ]
     n_changed = left - bound - len(going)
@@ -57,10 +58,9 @@ def hanging(brought: Import) -> Hanging:
         reason = f"None of its {noun} can be taken out."
         return Hanging({}, [brought.sha256], (" ".join([reason, *notes]),))
     counts = {noun: len(going)}
-    if n := sum(
-        Translation.objects.filter(**{_key(brought): some}).count() for some in _chunks(going)
-    ):
-        counts["translations"] = n
+    for name, rows in _hanging(brought).items():
+        if n := sum(rows.filter(**{_key(brought): some}).count() for some in _chunks(going)):
+            counts[name] = n
     if works_on([brought.version_id] if brought.version_id else []):
         notes.append("A run works on this version: it is undone once that run has ended.")
     notes.append("The draft itself stays, with everything else in it.")
@@ -90,10 +90,12 @@ def step(removal: Removal, brought: Import) -> Went:
 
 
 def _take(removal: Removal, brought: Import, keys: list[int]) -> None:
-    found = _free(brought).filter(pk__in=keys).prefetch_related("translations")
+    found = _free(brought).filter(pk__in=keys).prefetch_related(*_beside(brought))
     going = [item for item in found if mark_of(item) == item.brought_as]
     ITEMS[brought.what]._default_manager.filter(pk__in=[item.pk for item in going]).delete()
-    n = len(going) + sum(len(item.translations.all()) for item in going)
+    n = len(going) + sum(
+        len(getattr(item, name).all()) for item in going for name in _beside(brought)
+    )
     removal.pending = {"after": keys[-1]}
     removal.save(update_fields=["pending"])
     Removal.objects.filter(pk=removal.pk).update(done=Least(F("done") + n, F("total")))
@@ -117,9 +119,19 @@ def _free(brought: Import) -> QuerySet[Any, Any]:
         ~Exists(LLMResponse.objects.filter(**asked)),
         ~Exists(ExemplaryAnswer.objects.filter(**asked)),
         ~Exists(Assignment.objects.filter(**asked)),
-        variants=None,
         written=None,
     )
+
+
+def _beside(brought: Import) -> tuple[str, ...]:
+    return BESIDE[ITEMS[brought.what]]
+
+
+def _hanging(brought: Import) -> dict[str, QuerySet[Any, Any]]:
+    found: dict[str, QuerySet[Any, Any]] = {"translations": Translation.objects.all()}
+    if brought.what == Import.What.QUESTIONS:
+        found["other wordings"] = Variant.objects.all()
+    return found
 
 
 def _key(brought: Import) -> str:
@@ -144,8 +156,8 @@ def _notes(brought: Import, *, left: int, bound: int, changed: int) -> list[str]
         )
     elif bound:
         notes.append(
-            f"{bound:,} of its questions stay, because answers, answers of models or other "
-            "wordings hang on them: undo what brought those first."
+            f"{bound:,} of its questions stay, because answers or answers of models hang on "
+            "them: undo what brought those first."
         )
     if made > left:
         notes.append(f"{made - left:,} of its {noun} were deleted before.")

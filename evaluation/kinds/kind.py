@@ -73,14 +73,14 @@ class StartFile:
     name : of the field. title, words : what the file holds, for people.
     accept : endings and media types that the page offers.
     switches : boxes to tick beside it, by name, with what they say.
-    take : reads it into a question set, told which switches are on; returns lines of what was
-        read. Raises `annotations.exchange.InputError`.
+    take : reads it into a question set, told which switches are on and the key of the user who
+        sent it; returns lines of what was read. Raises `annotations.exchange.InputError`.
     """
 
     name: str
     title: str
     words: str
-    take: Callable[[QuestionSet, Source, Mapping[str, bool]], Sequence[str]]
+    take: Callable[[QuestionSet, Source, Mapping[str, bool], int], Sequence[str]]
     accept: str = ".csv,.tsv,.json,.jsonl,.xlsx"
     switches: Mapping[str, str] = field(default_factory=dict)
     most_bytes: int = 20 * 1024**2

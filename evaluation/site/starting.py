@@ -171,7 +171,8 @@ def _take(request: HttpRequest, question_set: QuestionSet, file: StartFile) -> N
         return
     source = bytes_source(sent.name or file.name, sent.read())
     try:
-        lines = file.take(question_set, source, {one: one in request.POST for one in file.switches})
+        switches = {one: one in request.POST for one in file.switches}
+        lines = file.take(question_set, source, switches, user_id(request))
     except InputError as error:
         for problem in error.problems[:SHOWN]:
             messages.error(request, _told(problem))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from annotations.exchange.importing.target import BATCH, chunks
@@ -21,6 +21,12 @@ SAID: Final[dict[type[Passage] | type[Question], tuple[str, ...]]] = {
     ),
 }
 """What somebody can change of an item; its place in the order is none of it."""
+
+BESIDE: Final[dict[type[Passage] | type[Question], tuple[str, ...]]] = {
+    Passage: ("translations",),
+    Question: ("translations", "variants"),
+}
+"""What hangs on an item, came with it and is in its mark."""
 
 
 def keep_import(
@@ -49,6 +55,30 @@ def keep_import(
     )
 
 
+def keep_questions(
+    version: QuestionSetVersion,
+    file: Any,
+    made: Sequence[str],
+    *,
+    n_rows: int,
+    n_completed: int = 0,
+    imported_by: int | None,
+) -> None:
+    """Keep a file of questions: the ids of those that it `made`, how many it completed."""
+    n_new = len(made) + n_completed
+    brought = keep_import(
+        Import.What.QUESTIONS,
+        version,
+        file,
+        imported_by=imported_by,
+        n_new=n_new,
+        n_unchanged=n_rows - n_new,
+        n_questions=len(made),
+    )
+    if brought:
+        mark_items(Question, brought, made)
+
+
 def mark_items(model: type[Passage] | type[Question], brought: Import, ids: Iterable[str]) -> None:
     """Let the items of these ids say which import made them, and as what it left them.
 
@@ -56,18 +86,29 @@ def mark_items(model: type[Passage] | type[Question], brought: Import, ids: Iter
     """
     for some in chunks(ids, BATCH):
         rows = _items(model).filter(version=brought.version_id, external_id__in=some)
-        items = list(rows.prefetch_related("translations"))
+        items = list(rows.prefetch_related(*BESIDE[model]))
         for item in items:
             item.brought_by, item.brought_as = brought, mark_of(item)
         _items(model).bulk_update(items, ["brought_by", "brought_as"], batch_size=BATCH)
 
 
 def mark_of(item: Passage | Question) -> str:
-    """Return a mark of what an item says in all its languages: it changes when that does."""
+    """Return a mark of what an item says, in all its languages and other wordings.
+
+    It changes when any of that does.
+    """
     said = {name: getattr(item, name) for name in SAID[type(item)]}
-    languages = sorted((row.language, row.texts) for row in item.translations.all())
-    text = json.dumps([said, languages], sort_keys=True, ensure_ascii=False)
+    languages = {row.language: row.texts for row in item.translations.all()}
+    wordings = {} if isinstance(item, Passage) else _wordings(item)
+    text = json.dumps([said, languages, wordings], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _wordings(question: Question) -> dict[str, list[Any]]:
+    return {
+        one.external_id: [one.kind, one.text, one.language, one.metadata]
+        for one in question.variants.all()
+    }
 
 
 def _items(model: type[Passage] | type[Question]) -> Any:

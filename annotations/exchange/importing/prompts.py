@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotations.exchange.importing.brought import keep_questions
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
@@ -19,7 +20,12 @@ LONGEST_ID, LONGEST_CATEGORY, LONGEST_LANGUAGE = 255, 200, 35
 
 
 def import_prompts(
-    question_set: QuestionSet, given: Readable, *, repair: bool = False, dry_run: bool = False
+    question_set: QuestionSet,
+    given: Readable,
+    *,
+    repair: bool = False,
+    dry_run: bool = False,
+    imported_by: int | None = None,
 ) -> ImportReport:
     """Add the items of a file of prompts to the set's draft.
 
@@ -28,6 +34,7 @@ def import_prompts(
     and the file has items that it does not have, the next version is opened as its copy.
 
     Raises `InputError`: see `read_prompts`; also for an item that is there with other wordings.
+    What is new can be taken out again by its `Import`, which says who brought it: `imported_by`.
     """
     file = read_prompts(given, repair=repair)
     problems = Problems(file.name)
@@ -74,6 +81,13 @@ def import_prompts(
                 for place in range(1, len(item.variants))
             ),
             batch_size=BATCH,
+        )
+        keep_questions(
+            version,
+            file,
+            [item.id for item in fresh],
+            n_rows=len(file.items),
+            imported_by=imported_by,
         )
     return _report(file, question_set, version.number, len(fresh), notes, dry_run)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotations.exchange.importing.brought import keep_import, mark_items
+from annotations.exchange.importing.brought import keep_import, keep_questions, mark_items
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
@@ -160,17 +160,14 @@ def import_questions(
         made = [record.question for record in fresh]
         others = {*made, *(row.external_id for row in completed)}
         n_completed = len(completed) + len(touched - others)
-        brought = keep_import(
-            Import.What.QUESTIONS,
+        keep_questions(
             version,
             file,
+            made,
+            n_rows=len(file.records),
+            n_completed=n_completed,
             imported_by=imported_by,
-            n_new=len(made) + n_completed,
-            n_unchanged=len(file.records) - len(made) - n_completed,
-            n_questions=len(made),
         )
-        if brought:
-            mark_items(Question, brought, made)
     return _report(
         "questions", file, version, len(fresh) + n_completed, dry_run, n_completed, notes
     )

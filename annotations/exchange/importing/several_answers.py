@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from annotations.exchange.importing.brought import keep_questions
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
@@ -27,7 +28,11 @@ LONGEST = {"id": 255, "category": 200, "language": 35}
 
 
 def import_several_answers(
-    question_set: QuestionSet, given: Readable, *, dry_run: bool = False
+    question_set: QuestionSet,
+    given: Readable,
+    *,
+    dry_run: bool = False,
+    imported_by: int | None = None,
 ) -> ImportReport:
     """Add questions with several right answers to the set's draft.
 
@@ -38,6 +43,7 @@ def import_several_answers(
 
     Raises `InputError`: see `read_several_answers`; also for a question that is there with another
     text or other answers, and for an id, category or language that is too long.
+    What is new can be taken out again by its `Import`, which says who brought it: `imported_by`.
     """
     file = read_several_answers(given)
     problems = Problems(file.name)
@@ -76,6 +82,13 @@ def import_several_answers(
                 for at, one in enumerate(fresh, start)
             ),
             batch_size=BATCH,
+        )
+        keep_questions(
+            version,
+            file,
+            [one.id for one in fresh],
+            n_rows=len(file.questions),
+            imported_by=imported_by,
         )
     n_without = sum(not one.answers for one in fresh)
     if n_without:

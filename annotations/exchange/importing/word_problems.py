@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from annotations.exchange.importing.brought import keep_questions
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
@@ -28,7 +29,11 @@ NAMED = 5
 
 
 def import_word_problems(
-    question_set: QuestionSet, path: Readable, *, dry_run: bool = False
+    question_set: QuestionSet,
+    path: Readable,
+    *,
+    dry_run: bool = False,
+    imported_by: int | None = None,
 ) -> ImportReport:
     """Add the problems of a file to the set's draft, a question each.
 
@@ -39,7 +44,8 @@ def import_word_problems(
     completed.
 
     Raises `InputError`: see `read_word_problems`; also for a problem that is there with another
-    content.
+    content. What is new in a draft can be taken out again by its `Import`, which says who brought
+    it: `imported_by`, a user's key.
     """
     file = read_word_problems(path)
     problems = Problems(file.name)
@@ -59,6 +65,7 @@ def import_word_problems(
             elif not row.text:
                 for name, value in fields_of(one).items():
                     setattr(row, name, value)
+                row.brought_by = None
                 completed.append(row)
             elif others := [k for k, value in fields_of(one).items() if getattr(row, k) != value]:
                 problems.add(
@@ -68,7 +75,7 @@ def import_word_problems(
                     "What is stored is not overwritten: correct the problem, or use another id.",
                 )
         problems.raise_if_any()
-        Question.objects.bulk_update(completed, [*FIELDS], batch_size=BATCH)
+        Question.objects.bulk_update(completed, [*FIELDS, "brought_by"], batch_size=BATCH)
         notes = _notes(file)
         if fresh and version.is_published:
             version = version.copy()
@@ -83,6 +90,14 @@ def import_word_problems(
                 for position, one in enumerate(fresh, start)
             ),
             batch_size=BATCH,
+        )
+        keep_questions(
+            version,
+            file,
+            [one.id for one in fresh],
+            n_rows=len(file.problems),
+            n_completed=len(completed),
+            imported_by=imported_by,
         )
     return _report(file, version, len(fresh), len(completed), notes, dry_run)
 

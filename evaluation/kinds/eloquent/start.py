@@ -22,10 +22,13 @@ def before(version: QuestionSetVersion | None) -> Beforehand:
 
 
 def take_prompts(
-    question_set: QuestionSet, source: Source, switches: Mapping[str, bool]
+    question_set: QuestionSet, source: Source, switches: Mapping[str, bool], imported_by: int
 ) -> tuple[str, ...]:
     """Take a file of prompts into a set. Raises `InputError`."""
-    return tuple(import_prompts(question_set, source, repair=switches["repair"]).lines())
+    report = import_prompts(
+        question_set, source, repair=switches["repair"], imported_by=imported_by
+    )
+    return tuple(report.lines())
 
 
 START = Start(

@@ -25,10 +25,11 @@ def before(version: QuestionSetVersion | None) -> Beforehand:
 
 
 def take_questions(
-    question_set: QuestionSet, source: Source, switches: Mapping[str, bool]
+    question_set: QuestionSet, source: Source, switches: Mapping[str, bool], imported_by: int
 ) -> tuple[str, ...]:
     """Take a list of questions into a set. Raises `InputError`."""
-    return tuple(import_several_answers(question_set, source).lines())
+    report = import_several_answers(question_set, source, imported_by=imported_by)
+    return tuple(report.lines())
 
 
 START = Start(

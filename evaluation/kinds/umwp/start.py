@@ -29,10 +29,11 @@ def before(version: QuestionSetVersion | None) -> Beforehand:
 
 
 def take_problems(
-    question_set: QuestionSet, source: Source, _switches: Mapping[str, bool]
+    question_set: QuestionSet, source: Source, _switches: Mapping[str, bool], imported_by: int
 ) -> tuple[str, ...]:
     """Take a file of problems into a set. Raises `InputError`."""
-    return tuple(import_word_problems(question_set, source).lines())
+    report = import_word_problems(question_set, source, imported_by=imported_by)
+    return tuple(report.lines())
 
 
 START = Start(

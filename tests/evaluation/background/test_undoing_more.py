@@ -7,6 +7,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotations.exchange.importing import import_passages, import_questions
+from annotations.exchange.reading.source import bytes_source
 from annotations.models import (
     AuditEntry,
     Import,
@@ -15,10 +16,14 @@ from annotations.models import (
     QuestionSet,
     Response,
     Translation,
+    Variant,
 )
 from evaluation.background import record, runs, undoing
 from evaluation.flow.parameters import AqerParameters
 from evaluation.imports import import_model_answers
+from evaluation.kinds.eloquent.start import take_prompts
+from evaluation.kinds.maqa.start import take_questions
+from evaluation.kinds.umwp.start import take_problems
 from evaluation.models import (
     HumanJudgement,
     LanguageModel,
@@ -29,6 +34,9 @@ from evaluation.models import (
     Run,
 )
 from tests.evaluation.background.test_undoing import FIRST, brought, rana, rivers, work
+from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
+from tests.evaluation.kinds.test_maqa_run import published
+from tests.evaluation.kinds.umwp.world import lines
 
 __all__ = ["brought", "rana", "rivers"]
 
@@ -296,3 +304,45 @@ def test_questions_wait_for_a_run_that_is_queued_on_their_draft(questions, river
     Run.objects.filter(pk=run.pk).update(state="cancelled", finished_at=run.created_at)
     work()
     assert not Question.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("take", "source"),
+    [
+        (take_prompts, lambda: bytes_source("w.json", prompts_text().encode())),
+        (take_problems, lambda: bytes_source("p.jsonl", lines())),
+        (take_questions, published),
+    ],
+    ids=["prompts", "problems", "several answers"],
+)
+def test_files_of_the_evaluations_are_imports_too_and_go_unless_they_were_changed(
+    rivers, rana, take, source
+):
+    take(rivers, source(), {"repair": False}, rana.pk)
+    one = Import.objects.get()
+    made = Question.objects.count()
+    assert (one.what, one.n_questions, one.n_new, one.imported_by) == (
+        "questions", made, made, rana,
+    )  # fmt: skip
+    take(rivers, source(), {"repair": False}, rana.pk)
+    assert Import.objects.count() == 1
+    changed = Question.objects.latest("pk")
+    wordings = Variant.objects.count()
+    told = undoing.hanging_on_import(one).counts
+    assert (told["questions"], told.get("other wordings", 0)) == (made, wordings)
+    Variant.objects.create(question=changed, external_id="mine", text="Otherwise?")
+    kept = changed.variants.count()
+    assert undone(one, rana)
+    assert Question.objects.get() == changed
+    assert Variant.objects.count() == kept
+
+
+def test_a_problem_completed_by_a_later_file_is_not_the_first_imports(brought, rivers, rana):
+    answers = brought("worker,question,answer\nada,1,55\n")
+    rivers.latest_version().publish()
+    take_problems(rivers, bytes_source("p.jsonl", lines()), {}, rana.pk)
+    later = Import.objects.latest("pk")
+    assert later.n_new == later.n_questions + 1
+    assert undone(answers, rana)
+    first = rivers.versions.get(number=1).questions.get(external_id="1")
+    assert first.text
