@@ -98,7 +98,7 @@ def undone(ask):
 
 def test_it_is_known_how_every_operation_that_writes_succeeds():
     assert set(SUCCESSES) == set(WRITING), (
-        "say in tests/api/successes.py what an operation needs to succeed"
+        "say in tests/api/successes what an operation needs to succeed"
     )
 
 

@@ -108,8 +108,8 @@ def test_operators_see_and_revoke_anybodys_tokens_on_the_page_of_the_account(
     client.force_login(ida)
     page = client.get(address)
     form = page.context["inline_admin_formsets"][0].formset
-    assert [str(row.instance) for row in form.forms] == ["test"]
     row = ApiToken.objects.get()
+    assert [str(one.instance) for one in form.forms] == [row.name]
     prefix = form.prefix
     sent = {
         "username": rana.username,

@@ -159,6 +159,7 @@ result = [ring() for _ in range(3)]
 def test_a_worker_outlives_a_full_disk_and_takes_messages_when_there_is_room_again(tmp_path):
     with small_disk(tmp_path / "home", megabytes=8) as disk:
         site = Scratch(disk.folder, None, None)
+        site.home = tmp_path  # of its log: who can no longer say anything ends
         messages = (disk.folder / "broker").glob
         try:
             assert site.python(RING) == [True] * 3

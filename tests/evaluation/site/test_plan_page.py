@@ -44,7 +44,7 @@ def test_without_wishes_there_is_a_plan_without_money(site, run):
 @pytest.mark.parametrize("wrong", ["pay=-1", "width=x", "within=1.5", "most=0", "narrow=nobody"])
 def test_wishes_that_will_not_do_are_refused_beside_their_field(site, run, wrong):
     text = body(site.get(page("results-planner", run) + f"?{wrong}"))
-    assert "nothing was planned" in text
+    assert "Nothing was planned" in text
     assert "What to buy" not in text
     address = page("results-plan-file", run, name="questions", form="csv")
     assert site.get(f"{address}?{wrong}").status_code == 404

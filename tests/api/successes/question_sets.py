@@ -1,0 +1,80 @@
+"""Question sets, their questions, passages and answers."""
+
+from __future__ import annotations
+
+from annotations.models import Import, QuestionSet
+from tests.api.successes.declaration import Sent, archived, draft, succeeds
+
+
+@succeeds("question_sets_create")
+def _(world):
+    return Sent({"name": "Lakes", "description": "Of Wales.", "language": "en"})
+
+
+@succeeds("question_sets_partial_update")
+def _(world):
+    return Sent({"name": "Lakes", "description": "Of Wales."})
+
+
+@succeeds("question_sets_texts_partial_update")
+def _(world):
+    return Sent({"guidelines": "Write a sentence.", "consent_text": "Yes."}, ids=draft(world))
+
+
+@succeeds("question_sets_publish_create")
+def _(world):
+    return Sent(ids=draft(world))
+
+
+@succeeds("question_sets_questions_create")
+def _(world):
+    return Sent({"rows": [{"question": "r9", "text": "How long is it?"}]}, ids=draft(world))
+
+
+@succeeds("question_sets_questions_partial_update")
+def _(world):
+    return Sent({"text": "How long is it?", "category": "length"}, ids=draft(world))
+
+
+@succeeds("question_sets_passages_create")
+def _(world):
+    return Sent({"rows": [{"passage": "p9", "text": "It is long."}]}, ids=draft(world))
+
+
+@succeeds("question_sets_passages_partial_update")
+def _(world):
+    return Sent({"title": "The Wye", "text": "It is long."}, ids=draft(world))
+
+
+@succeeds("question_sets_answers_create")
+def _(world):
+    rows = [{"worker": "dot", "question": "q1", "answer": "in Wales"}]
+    return Sent({"rows": rows}, {"duplicates": "last"})
+
+
+@succeeds("question_sets_model_answers_create")
+def _(world):
+    return Sent({"rows": [{"model": "small-1", "question": "q1", "answer": "in Wales"}]})
+
+
+@succeeds("question_sets_archive")
+def _(world):
+    return Sent()
+
+
+@succeeds("question_sets_restore")
+def _(world):
+    archived(world, world.set)
+    return Sent()
+
+
+@succeeds("question_sets_delete")
+def _(world):
+    lakes = QuestionSet.objects.create(owner=world.rana, name="Lakes")
+    return Sent({"name": "Lakes"}, ids={"set_id": lakes.public_id})
+
+
+@succeeds("question_sets_import_undo")
+def _(world):
+    brought = Import.objects.filter(question_set=world.set, what="answers").earliest("pk")
+    return Sent(ids={"import_id": brought.public_id})
