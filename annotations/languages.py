@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from django.utils.translation import get_language_info
+from django.utils.translation import get_language_info, gettext
 
 TAG: Final = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 """What a language is called, as in BCP 47, as far as it can be known by its form."""
@@ -51,7 +51,12 @@ def is_known(tag: str) -> bool:
 
 
 def own_name(tag: str) -> str:
-    """Return what a language calls itself ("Deutsch"), the tag where that is not known."""
+    """Return what a language calls itself ("Deutsch"), the tag where that is not known.
+
+    Texts of which nobody said the language are the original ones, to whoever reads.
+    """
+    if not tag:
+        return gettext("Original language")
     try:
         return str(get_language_info(tag.lower())["name_local"])
     except KeyError:
@@ -60,6 +65,8 @@ def own_name(tag: str) -> str:
 
 def name_of(tag: str) -> str:
     """Return what a language is called in English, the tag where that is not known."""
+    if not tag:
+        return "Original language"
     try:
         return str(get_language_info(tag.lower())["name"])
     except KeyError:

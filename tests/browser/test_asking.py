@@ -76,7 +76,7 @@ def test_from_registering_a_model_to_its_place_among_people(
         page.get_by_role("link", name="Register a model").first.click()
         page.get_by_label("Name", exact=True).fill("Small 1")
         press("Register the model")
-        page.get_by_text("Write the address of the server.").wait_for()
+        page.get_by_text("Write the address of the server.", exact=True).wait_for()
         # Chromium itself tells the console of a form that was refused.
         assert all("status of 400" in line for line in inspector.said)
         inspector.said.clear()

@@ -60,7 +60,7 @@ def test_a_run_is_named_tried_without_somebody_run_again_and_chosen(
         page.evaluate("document.querySelector('input[name=label-name]').maxLength = 500")
         page.fill("input[name=label-name]", "x" * 121)
         page.click("button:has-text('Save')")
-        page.wait_for_selector("text=It is not saved yet")
+        page.wait_for_selector("text=Nothing is saved yet.")
         assert page.input_value("textarea[name=label-notes]") == "To begin with."
         window.said.clear()  # the browser tells the answer 400 by itself
         window.check("a name is too long")
