@@ -27,9 +27,12 @@ TEMPLATES = sorted(
     if path.name != "preview.html"  # for requesters
 )
 CODE = [
-    path
-    for room in ("worker_pages", "answering")
-    for path in (settings.ROOT / "annotations" / room).rglob("*.py")
+    settings.ROOT / "annotations/languages.py",
+    *(
+        path
+        for room in ("worker_pages", "answering")
+        for path in (settings.ROOT / "annotations" / room).rglob("*.py")
+    ),
 ]
 PLACEHOLDER = re.compile(r"%\(\w+\)s")
 
