@@ -60,8 +60,10 @@ local-model: $(STAMPS)/local  ## serve SmolLM2-135M on this machine until Ctrl-C
 test: $(STAMPS)/test  ## the tests, a process a core (what needs missing data or services is skipped, with the reason)
 	$(BIN)/python -m pytest -m "not slow" $(BESIDE)
 
+# Walks in Chromium go beside each other; workers that are killed, brokers and figures by themselves.
 slow: $(STAMPS)/test  ## the long tests: killed workers on every broker, the demo, evidence on real data
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m "slow and browser" $(BESIDE)
+	$(BIN)/python -m pytest -m "slow and not browser"
 
 lint: $(STAMPS)/test  ## ruff, mypy and the import contracts
 	$(BIN)/ruff check .
