@@ -88,13 +88,19 @@ def _shots(site: str) -> dict[str, bytes]:
         page.get_by_label("Password").fill(password)
         page.keyboard.press("Enter")
         page.get_by_role("heading", name="Overview", level=1).wait_for()
+        page.goto(f"{site}/admin/runs/")
+        until = time.monotonic() + SECONDS_TO_START
+        # The site is there before the demo's grading is done.
+        while page.locator("a[href*='/results/']").count() == 0 and time.monotonic() < until:
+            page.wait_for_timeout(1000)
+            page.reload()
+        results = page.locator("a[href*='/results/']").first.get_attribute("href")
+        page.goto(f"{site}/admin/")
         shots["overview"] = page.screenshot()
         page.goto(f"{site}/admin/question-sets/")
         page.locator("#main a[href*='/question-sets/']").filter(has_text="Demo").first.click()
         page.get_by_role("heading", level=1).first.wait_for()
         shots["question-set"] = page.screenshot()
-        page.goto(f"{site}/admin/runs/")
-        results = page.locator("a[href*='/results/']").first.get_attribute("href")
         for name, rest, part in OF_RUN:
             page.goto(f"{site}{results}{rest}{part}")
             shots[name] = _shot(page)

@@ -164,12 +164,12 @@ def before(version):
     return Beforehand(f"{count} questions.", ready=count > 2)
 
 
-def take_questions(question_set, source, switches):
+def take_questions(question_set, source, switches, imported_by):
     if not switches["sure"]:
         raise InputError(
             [Problem("more.csv", 3, "text", "nobody is sure", "Tick.", "Give --sure.")]
         )
-    return import_questions(question_set, source).lines()
+    return import_questions(question_set, source, imported_by=imported_by).lines()
 
 
 STARTED = replace(
