@@ -1,7 +1,8 @@
 """Triggers: rules that a constraint of one row cannot state, kept by the database itself.
 
 - a decision, a bonus payment's entry, what happened to a written problem and what was archived or
-  deleted by whom are never changed or deleted;
+  deleted by whom are never changed or deleted; where a submission stood on its panel is never
+  changed;
 - a published version stays published, takes no new questions, and keeps its words: guidelines,
   consent text, passages with their images, questions with their roles and feedback (right answers
   too where workers are told of them); only a question whose text is still empty may be given one
@@ -84,6 +85,8 @@ GUARDS: tuple[Guard, ...] = (
     *_append_only("bonuspayment"),
     *_append_only("writingevent"),
     *_append_only("auditentry"),
+    # It goes with its submission, and is never another.
+    Guard("panelstatus_no_update", "annotations_panelstatus", "UPDATE", "", APPEND_ONLY),
     Guard(
         "version_stays_published",
         "annotations_questionsetversion",

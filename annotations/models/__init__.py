@@ -44,6 +44,7 @@ from annotations.models.images import Image
 from annotations.models.imports import Import
 from annotations.models.invitations import invitations, is_only_invited
 from annotations.models.panel_files import PanelFile, PanelRow
+from annotations.models.panel_statuses import PanelStatus
 from annotations.models.payments import BonusPayment
 from annotations.models.question_sets import QuestionSet, QuestionSetVersion
 from annotations.models.questions import GRADED, Passage, Question, Variant
@@ -92,6 +93,7 @@ __all__ = [
     "PanelFile",
     "PanelRow",
     "PanelSession",
+    "PanelStatus",
     "Passage",
     "ProblemVote",
     "Question",

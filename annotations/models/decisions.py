@@ -12,23 +12,26 @@ from annotations.models.submissions import Submission
 class Decision(AppendOnly):
     """A person's decision about a submission, with its reason; the newest one counts.
 
-    Never changed and never deleted, so a submission with decisions cannot be deleted either.
+    It says what the panel is told, and nothing of who votes in runs: that is
+    `evaluation.models.WorkerVerdict`. Never changed and never deleted, so a submission with
+    decisions cannot be deleted either.
     """
 
     class Kind(models.TextChoices):
-        """Approve and reject are for the panel, exclude and include for the runs."""
+        """Open takes back what was decided before."""
 
-        APPROVE = "approve"
-        REJECT = "reject"
-        EXCLUDE = "exclude"
-        INCLUDE = "include"
+        APPROVE = "approve", "approved"
+        REJECT = "reject", "rejected"
+        OPEN = "open", "undecided again"
 
     access = Access(question_set="submission__version__question_set", readers=VIEWERS)
 
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="decisions")
     kind = models.CharField(max_length=10, choices=Kind.choices)
-    category = models.CharField(max_length=40, blank=True, help_text="The panel's word for why.")
-    reason = models.TextField(blank=True)
+    category = models.CharField(
+        max_length=40, blank=True, help_text="The panel's word for why it is rejected."
+    )
+    reason = models.TextField(blank=True, help_text="What the worker reads, if it is rejected.")
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="decisions"
     )
@@ -36,11 +39,11 @@ class Decision(AppendOnly):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind__in=["approve", "reject", "exclude", "include"]),
+                condition=Q(kind__in=["approve", "reject", "open"]),
                 name="decision_kind_is_known",
             ),
             models.CheckConstraint(
-                condition=~Q(kind__in=["reject", "exclude"]) | ~Q(reason=""),
+                condition=~Q(kind="reject") | ~Q(reason=""),
                 name="decision_against_a_worker_has_a_reason",
             ),
         ]

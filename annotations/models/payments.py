@@ -16,14 +16,17 @@ class BonusPayment(AppendOnly):
 
     Each event stands there at most once a payment, so nobody confirms, sends or pays it twice:
     who wants to send it writes the entry "sent" first, and goes on only if that succeeded.
+    Of one `round` a submission has one payment that is not cancelled or failed: the next
+    `attempt` comes after those only.
     """
 
     class Event(models.TextChoices):
-        """What happened; sent without paid or failed means: ask the panel, do not repeat."""
+        """What happened; sent or unknown without paid or failed: ask the panel, do not repeat."""
 
         PROPOSED = "proposed"
         CONFIRMED = "confirmed"
         SENT = "sent"
+        UNKNOWN = "unknown"
         PAID = "paid"
         FAILED = "failed"
         CANCELLED = "cancelled"
@@ -42,13 +45,33 @@ class BonusPayment(AppendOnly):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="bonus_payments"
     )
     reference = models.CharField(max_length=200, blank=True, help_text="The panel's own id.")
+    round = models.CharField(
+        max_length=60, default="bonus", help_text="What it is paid for: once a round."
+    )
+    attempt = models.PositiveSmallIntegerField(default=1)
+    batch = models.UUIDField(
+        null=True, blank=True, help_text="The list with which it was sent, of an entry of that."
+    )
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["payment", "event"], name="bonus_event_once"),
+            models.UniqueConstraint(
+                fields=["submission", "round", "attempt"],
+                condition=Q(event="proposed"),
+                name="bonus_once_a_round",
+            ),
             models.CheckConstraint(
                 condition=Q(
-                    event__in=["proposed", "confirmed", "sent", "paid", "failed", "cancelled"]
+                    event__in=[
+                        "proposed",
+                        "confirmed",
+                        "sent",
+                        "unknown",
+                        "paid",
+                        "failed",
+                        "cancelled",
+                    ]
                 ),
                 name="bonus_event_is_known",
             ),

@@ -15,6 +15,7 @@ from evaluation.background.record import (
     works_on,
 )
 from evaluation.models import (
+    AnswerFact,
     AuditItem,
     HumanJudgement,
     JudgementRequest,
@@ -108,6 +109,7 @@ def _parts(model: int) -> Parts:
         ("requests to judge", JudgementRequest.objects.filter(**of)),
         ("answers in samples for experts", AuditItem.objects.filter(**of)),
         ("scores of answers", LLMAnswerScore.objects.filter(**of)),
+        ("facts of answers", AnswerFact.objects.filter(**of)),
         ("raw replies", RawReply.objects.filter(response__model=model)),
         ("answers", LLMResponse.objects.filter(model=model)),
         ("comparisons in runs", LLMComparison.objects.filter(Q(model_a=model) | Q(model_b=model))),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Min, Q, QuerySet
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotations.models import (
@@ -38,8 +38,10 @@ from evaluation.background.record import (
 )
 from evaluation.background.scrubbing import PLACES, Texts, drop_vectors, only_theirs, scrub
 from evaluation.models import (
+    AnswerFact,
     AnswerScore,
     AuditItem,
+    CrowdFact,
     HumanJudgement,
     JudgementRequest,
     Removal,
@@ -116,6 +118,7 @@ def step(removal: Removal) -> Went:
         if pending["places"]:
             _scrub(removal)
             return Went.SOME
+        _drop_facts(versions)
         drop_vectors(only_theirs(pending["texts"], pending["responses"]))
         # A file that was uploaded in the last day may hold the answers too.
         for upload in Upload.objects.filter(question_set__versions__in=versions).distinct():
@@ -123,6 +126,18 @@ def step(removal: Removal) -> Went:
         if end(removal, AuditEntry.Action.ERASED):
             note_withdrawn(pending["runs"])
     return Went.ALL
+
+
+def _drop_facts(versions: list[int]) -> None:
+    """Delete the values that nobody states any more; one that people agree on is of several."""
+    stated = AnswerFact.objects.filter(
+        run=OuterRef("run"),
+        question=OuterRef("question"),
+        slot=OuterRef("slot"),
+        value=OuterRef("value"),
+    )
+    rows = CrowdFact.objects.filter(~Exists(stated), run__version__in=versions)
+    rows.exclude(state=CrowdFact.State.AGREED).delete()
 
 
 def _scrub(removal: Removal) -> None:
@@ -171,6 +186,7 @@ def _parts(submissions: QuerySet[Submission, Submission]) -> Parts:
         ("requests to judge", JudgementRequest.objects.filter(**of)),
         ("answers in samples for experts", AuditItem.objects.filter(**of)),
         ("scores of answers", AnswerScore.objects.filter(**of)),
+        ("facts of answers", AnswerFact.objects.filter(**of)),
         ("rows of files from panels", PanelRow.objects.filter(submission__in=submissions)),
         ("answers", Response.objects.filter(submission__in=submissions)),
         ("places in the order of questions", Assignment.objects.filter(submission__in=submissions)),

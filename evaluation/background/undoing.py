@@ -33,6 +33,7 @@ from evaluation.background.record import (
     works_on,
 )
 from evaluation.models import (
+    AnswerFact,
     AnswerScore,
     AuditItem,
     ExemplaryAnswer,
@@ -138,6 +139,7 @@ def _parts(brought: Import) -> Parts:
             ("requests to judge", JudgementRequest.objects.filter(**of)),
             ("answers in samples for experts", AuditItem.objects.filter(**of)),
             ("scores of models' answers", LLMAnswerScore.objects.filter(**of)),
+            ("facts of models' answers", AnswerFact.objects.filter(**of)),
             ("raw replies", RawReply.objects.filter(response__in=answers)),
             ("answers of models", answers),
         ]
@@ -146,6 +148,7 @@ def _parts(brought: Import) -> Parts:
         ("requests to judge", JudgementRequest.objects.filter(response__brought_by=brought)),
         ("answers in samples for experts", AuditItem.objects.filter(response__brought_by=brought)),
         ("scores of answers", AnswerScore.objects.filter(response__brought_by=brought)),
+        ("facts of answers", AnswerFact.objects.filter(response__brought_by=brought)),
         ("answers", Response.objects.filter(brought_by=brought)),
     ]
 

@@ -9,7 +9,15 @@ from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 
 from annotations.models import QuestionSet
-from evaluation.judging.tasks import Declared, Progress, Row, asked_of, declared_by, progress_of
+from evaluation.judging.tasks import (
+    Declared,
+    Progress,
+    Row,
+    asked_of,
+    declared_by,
+    is_asked,
+    progress_of,
+)
 
 _OF_SET = Coalesce(
     "response__submission__version__question_set",
@@ -28,10 +36,12 @@ class Waiting:
 
 
 def inbox(sets: QuerySet[QuestionSet], expert: int) -> list[Waiting]:
-    """Return what an expert was asked of some sets, by two queries.
+    """Return what an expert was asked of some sets, by three queries.
 
     What has something left comes first, then the newest set.
     """
+    if not is_asked(expert):
+        return []
     rows: dict[tuple[int, Declared], list[Row]] = {}
     asked = asked_of(expert, sets).annotate(set=_OF_SET).order_by("place", "pk")
     for of_set, task, done, kind, name in asked.values_list(

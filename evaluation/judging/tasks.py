@@ -97,12 +97,12 @@ def ask(run: Run | None, responses: Iterable[Response], expert: int) -> None:
 
 
 def progress(question_set: QuestionSet, expert: int) -> Progress:
-    """Return how far an expert is with everything of a set, by one query."""
+    """Return how far an expert is with everything of a set, by two queries."""
     return progress_of(_rows(question_set, expert))
 
 
 def queues(question_set: QuestionSet, expert: int) -> list[Queue]:
-    """Return what an expert was asked, answers first, by one query."""
+    """Return what an expert was asked, answers first, by two queries."""
     rows = _rows(question_set, expert)
     return [
         Queue(declared, progress_of([row for row in rows if row.declared == declared]))
@@ -111,7 +111,7 @@ def queues(question_set: QuestionSet, expert: int) -> list[Queue]:
 
 
 def task(question_set: QuestionSet, expert: int, request: UUID) -> Task | None:
-    """Return what an expert was asked to judge, by three queries; None if not asked."""
+    """Return what an expert was asked to judge, by four queries; None if not asked."""
     queue, at = _place_of(_rows(question_set, expert), request)
     if at is None:
         return None
@@ -218,12 +218,19 @@ def _place_of(rows: list[Row], request: UUID) -> tuple[list[Row], int | None]:
 
 def _rows(question_set: QuestionSet, expert: int) -> list[Row]:
     """Return the requests of an expert in their order, with whether they are done."""
+    if not is_asked(expert):
+        return []
     rows = (
         asked_of(expert, QuestionSet.objects.filter(pk=question_set.pk))
         .order_by("place", "pk")
         .values_list("public_id", "is_done", "exhibit__run__kind", "exhibit__judging")
     )
     return [Row(task, is_done, declared_by(kind, name)) for task, is_done, kind, name in rows]
+
+
+def is_asked(expert: int) -> bool:
+    """Return whether somebody is asked to judge anything: most people are not, and it is cheap."""
+    return JudgementRequest.objects.filter(expert=expert).exists()
 
 
 def asked_of(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, Any]:

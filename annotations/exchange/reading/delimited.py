@@ -26,6 +26,8 @@ def read_delimited(
     marks: set[str],
     delimiter: str | None = None,
     may_lack: Collection[str] = (),
+    *,
+    bare_quotes: bool = False,
 ) -> Iterator[Row]:
     """The data rows of a CSV or TSV file, with the line in which each begins.
 
@@ -33,7 +35,7 @@ def read_delimited(
     are skipped. A row may end before the header's last columns if `may_lack` names them all. Ragged
     rows and quotes that do not close are noted in `problems` and left out; a
     quote that swallows the file ends the reading. Raises `InputError` for an empty file and a
-    header that will not do.
+    header that will not do. With `bare_quotes` quotes are signs as others are.
     """
     lines = source.lines("")
     number, first = 0, ""
@@ -49,7 +51,11 @@ def read_delimited(
         raise empty_file(source.name)
 
     delimiter = delimiter or _delimiter_of(first, columns)
-    reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
+    together = chain([first], lines)
+    if bare_quotes:
+        reader = csv.reader(together, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    else:
+        reader = csv.reader(together, delimiter=delimiter, strict=True)
     records = _records(reader, number, problems)
     header = next(records, None)
     problems.raise_if_any()  # what follows a broken header is no header

@@ -49,11 +49,13 @@ def open_table(
     columns: Sequence[Column],
     problems: Problems,
     may_lack: Collection[str] = (),
+    *,
+    bare_quotes: bool = False,
 ) -> OpenTable:
     """The file as a table; its format goes by the ending of its name, in any case.
 
     `may_lack` names columns that rows of CSV and TSV may end before, if they are the header's last:
-    their cells are empty then.
+    their cells are empty then. With `bare_quotes` a quote in CSV and TSV is a sign as others are.
     Bad rows are noted in `problems` while the rows are read. Raises `InputError`, here or at the
     first row, for a file that cannot be read as a whole.
     """
@@ -82,7 +84,9 @@ def open_table(
     else:
         delimiter = "\t" if kind == ".tsv" else None
         how = (delimiter, frozenset(may_lack))
-        rows = read_delimited(source, columns, problems, kept_aside, marks, *how)
+        rows = read_delimited(
+            source, columns, problems, kept_aside, marks, *how, bare_quotes=bare_quotes
+        )
     return OpenTable(
         origin.name,
         source.sha256,

@@ -32,7 +32,7 @@ UNPACKED_HERE = 1 << 17
 """Up to so many bytes a workbook is unpacked in this process: the worst one takes a second."""
 
 AT_ONCE = 4
-"""Workbooks that are unpacked at the same time, so that they never take all threads of a server."""
+"""Workbooks that a site unpacks at the same time, so that they never take all its threads."""
 
 SECONDS_TO_WAIT = 10.0
 """How long a workbook waits for its turn."""
@@ -154,6 +154,15 @@ def limits(size: int) -> tuple[int, int]:
     the upload.
     """
     return 20 + size // 50_000, (1536 << 20) + 10 * size
+
+
+def share_turns(processes: int) -> None:
+    """Leave to this process its share of `AT_ONCE`, one at least: so many processes serve a site.
+
+    To be called before it reads its first workbook.
+    """
+    global _turns  # noqa: PLW0603, a bound of this process, as the semaphore is
+    _turns = threading.BoundedSemaphore(max(1, AT_ONCE // processes))
 
 
 @contextmanager

@@ -1,0 +1,27 @@
+"""Amounts of money in files and forms: at most two places, and never guessed at."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+LEAST, MOST = Decimal("0.01"), Decimal(10_000)
+_WRITTEN = re.compile(r"\d{1,12}(\.\d{1,2})?", re.ASCII)
+
+
+def amount_of(text: str) -> Decimal:
+    """Return the amount of a bonus, such as 1.5 or 0.25, with two places.
+
+    Raises ValueError, with a reason for people, for what is no number with a point and at most two
+    places, and for less than 0.01 or more than 10,000. "1,50" is refused: half of the world reads
+    it as 150.
+    """
+    if not _WRITTEN.fullmatch(text.strip()):
+        raise ValueError(
+            f"{text.strip()[:40]!r} is no amount: write it with a point and at most two places, "
+            "such as 1.50"
+        )
+    amount = Decimal(text.strip()).quantize(LEAST)
+    if not LEAST <= amount <= MOST:
+        raise ValueError(f"{amount} is no bonus: it goes from {LEAST} to {MOST:,}.00")
+    return amount

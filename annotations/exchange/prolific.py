@@ -1,0 +1,107 @@
+"""Prolific's words: why work is rejected, and where a submission stands.
+
+From its documentation; what a panel takes is checked here, so that no list is refused there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+APPROVE, REJECT, OPEN = "approve", "reject", "open"
+DECISIONS = (APPROVE, REJECT, OPEN)
+"""What may be decided of a submission; `open` takes back what was decided before."""
+
+CATEGORIES = {
+    "TOO_QUICKLY": "Far too fast",
+    "TOO_SLOWLY": "Far too slow",
+    "FAILED_INSTRUCTIONS": "Did not follow the instructions",
+    "INCOMP_LONGITUDINAL": "Did not finish all parts of a study in several parts",
+    "FAILED_CHECK": "Failed attention checks",
+    "LOW_EFFORT": "Clear low effort",
+    "MALINGERING": "Did not belong to those who were asked for",
+    "NO_CODE": "Came without a completion code",
+    "BAD_CODE": "Came with a wrong completion code",
+    "NO_DATA": "There are no answers",
+    "UNSUPP_DEVICE": "Used a device that the study does not work on",
+    "OTHER": "Another reason",
+}
+"""The panel's categories of a rejection, with what they mean."""
+
+LEAST_MESSAGE, LONGEST_MESSAGE = 100, 1000
+"""Characters of what a rejected worker reads: Prolific asks for 100, Mechanical Turk takes 1,024
+in a cell that may be defused."""
+
+AWAITING, APPROVED, REJECTED = "AWAITING REVIEW", "APPROVED", "REJECTED"
+PARTIALLY, RETURNED, TIMED_OUT = "PARTIALLY APPROVED", "RETURNED", "TIMED-OUT"
+STATUSES = (
+    *("RESERVED", "ACTIVE", TIMED_OUT, AWAITING, APPROVED, RETURNED, REJECTED),
+    *("SCREENED OUT", PARTIALLY),
+)
+"""Where a submission stands, in the panel's own words."""
+
+HANDED_IN = frozenset({AWAITING, APPROVED, REJECTED, PARTIALLY})
+"""Those of who says to be done."""
+
+PAST_APPROVING = frozenset({APPROVED, PARTIALLY, RETURNED, TIMED_OUT, "SCREENED OUT"})
+"""Those that cannot be approved any more, or need not be."""
+
+PAST_REJECTING = frozenset({APPROVED, PARTIALLY, REJECTED, RETURNED, TIMED_OUT, "SCREENED OUT"})
+
+_BY_SQUASHED = {name.replace("-", "").replace(" ", ""): name for name in STATUSES}
+
+Wrong = tuple[str, str, str]
+"""What is wrong with a decision: the field, why, and what to do."""
+
+
+def status_named(text: str) -> str | None:
+    """Return the status in the panel's own words, however it is spelled; None for none of them."""
+    squashed = "".join(c for c in text.upper() if c not in "-_" and not c.isspace())
+    return _BY_SQUASHED.get(squashed)
+
+
+def category_named(text: str) -> str:
+    """Return a category as the panel writes it: `low effort` is LOW_EFFORT."""
+    return "_".join(text.upper().replace("-", " ").replace("_", " ").split())
+
+
+def message_length(text: str) -> int:
+    """Return how many characters a message has; blanks in a row count as one."""
+    return len(" ".join(text.split()))
+
+
+def wrong_with(decision: str, category: str, reason: str) -> Iterator[Wrong]:
+    """Yield what keeps a decision from being taken: by a file, a form or a program alike."""
+    if decision not in DECISIONS:
+        yield (
+            "decision",
+            f"{decision[:40]!r} is no decision" if decision else "the decision is missing",
+            f"Write {', '.join(DECISIONS[:-1])} or {DECISIONS[-1]}.",
+        )
+        return
+    if "\0" in reason:
+        yield "reason", "there is a character in it that is no text", "Remove it."
+    if (length := message_length(reason)) > LONGEST_MESSAGE:
+        yield (
+            "reason",
+            f"it has {length:,} characters, more than {LONGEST_MESSAGE:,}",
+            "Shorten it: the worker reads it on the panel.",
+        )
+    if decision != REJECT:
+        if category:
+            yield "category", "a category belongs to a rejection only", "Leave it empty."
+        return
+    if category not in CATEGORIES:
+        yield (
+            "category",
+            f"{category[:40]!r} is no category of a rejection"
+            if category
+            else "a rejection needs a category",
+            f"Write one of {', '.join(CATEGORIES)}.",
+        )
+    if length < LEAST_MESSAGE:
+        yield (
+            "reason",
+            f"a rejection needs a reason of at least {LEAST_MESSAGE} characters, "
+            f"and this has {length}",
+            "Write what was wrong, in words that the worker can answer to.",
+        )

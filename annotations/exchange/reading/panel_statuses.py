@@ -1,0 +1,148 @@
+"""Prolific's export of a study: where each submission stands."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+
+from annotations.exchange.facts import seconds_of
+from annotations.exchange.header import Column
+from annotations.exchange.problems import Problems
+from annotations.exchange.prolific import STATUSES, status_named
+from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.tables import open_table
+
+LONGEST_ID = 255
+LONGEST_CODE = 100
+COLUMNS = (
+    Column("submission", ("Submission id", "Submission ID", "submission_id"), renamed_by=""),
+    Column("participant", ("Participant id", "Participant ID", "participant_id"), renamed_by=""),
+    Column("status", ("Status", "status"), renamed_by=""),
+    *(
+        Column(name, (name, name.lower().replace(" ", "_")), required=False, renamed_by="")
+        for name in ("Started at", "Completed at", "Time taken", "Completion code", "Study id")
+    ),
+)
+# Prolific names its files after the study: prolific_export_5f1e....csv
+_STUDY = re.compile(r"(?<![0-9a-f])[0-9a-f]{24}(?![0-9a-f])", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenStatus:
+    """A line; times and seconds are None where their cells are empty."""
+
+    line: int
+    submission: str
+    participant: str
+    status: str
+    started_at: datetime | None
+    completed_at: datetime | None
+    seconds: float | None
+    code: str
+    study: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatusFile:
+    """The lines of an export, in its order; `kept_aside` are the columns that are not kept."""
+
+    name: str
+    sha256: str
+    rows: tuple[GivenStatus, ...]
+    study: str
+    kept_aside: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_statuses(given: Readable) -> StatusFile:
+    """Read a table: Submission id, Participant id, Status; perhaps times, code and study.
+
+    A status may be spelled in small letters or with underscores. Times without a zone are UTC.
+
+    Raises
+    ------
+    InputError
+        Every row without an id, whose submission or participant stood there before, with a status
+        that the panel does not have, or with a time that is none; a file without rows.
+    """
+    name = source_of(given).name
+    problems = Problems(name)
+    table = open_table(given, COLUMNS, problems)
+    rows: list[GivenStatus] = []
+    first: dict[tuple[str, str], int] = {}
+    for line, cells, _ in table.rows:
+        submission, participant, status, started, completed, taken, code, study = cells
+        before = problems.total
+        ids = {"Submission id": cleaned(submission), "Participant id": cleaned(participant)}
+        for column, one in ids.items():
+            _check_id(problems, first, line, column, one)
+        known = status_named(status)
+        if known is None:
+            problems.add(
+                line,
+                "Status",
+                f"{status.strip()[:40]!r} is no status of Prolific's",
+                f"It has {', '.join(STATUSES)}.",
+            )
+        begun = _time(problems, line, "Started at", started)
+        ended = _time(problems, line, "Completed at", completed)
+        if begun and ended and ended < begun:
+            problems.add(line, "Completed at", "it ends before it begins", "Export it anew.")
+        note = partial(_note, problems, line)
+        seconds = seconds_of("Time taken", taken, note)
+        if problems.total == before and known is not None:
+            rows.append(
+                GivenStatus(
+                    line,
+                    ids["Submission id"],
+                    ids["Participant id"],
+                    known,
+                    begun,
+                    ended,
+                    seconds,
+                    cleaned(code)[:LONGEST_CODE],
+                    cleaned(study),
+                )
+            )
+    if not rows and not problems.total:
+        problems.add(None, None, "there is no submission in it", "Check that it was saved.")
+    problems.raise_if_any()
+    named = _STUDY.search(name.casefold())
+    return StatusFile(
+        *(table.name, table.sha256, tuple(rows), named.group() if named else ""),
+        tuple(table.kept_aside),
+        list(table.warnings),
+    )
+
+
+def _check_id(
+    problems: Problems, first: dict[tuple[str, str], int], line: int, column: str, value: str
+) -> None:
+    if not value or len(value) > LONGEST_ID:
+        why = f"the id has more than {LONGEST_ID} characters" if value else "it is missing"
+        problems.add(line, column, why, "Export the file anew.")
+    elif (earlier := first.setdefault((column, value), line)) != line:
+        problems.add(
+            line,
+            column,
+            f"{value[:40]} stands in line {earlier} already",
+            "Keep the row that counts, and remove the other.",
+        )
+
+
+def _time(problems: Problems, line: int, column: str, cell: str) -> datetime | None:
+    if not (cell := cell.strip()):
+        return None
+    try:
+        value = datetime.fromisoformat(cell)
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        problems.add(line, column, f"{cell[:40]!r} is no time", "Export the file anew.")
+        return None
+
+
+def _note(problems: Problems, line: int, column: str, reason: str) -> None:
+    problems.add(line, column, reason, "Correct it.")

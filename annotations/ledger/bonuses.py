@@ -1,0 +1,318 @@
+"""Bonuses: planned, confirmed by a person, sent once, and what the panel said of them.
+
+Everything is an entry of a ledger (`annotations.models.BonusPayment`). What is sent is claimed
+before: the entry "sent" is stored, then the panel is asked. Whatever dies in between, a payment
+that was claimed is never sent again; whether it arrived a person finds out, and settles it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Protocol
+from uuid import UUID
+
+from django.db import transaction
+
+from annotations.ledger.deciding import locked
+from annotations.models import BonusPayment, QuestionSetVersion
+from annotations.models import Collection as Collecting
+
+Event = BonusPayment.Event
+ROUND = "bonus"
+LONGEST_ROUND = 60
+BATCH = 500
+
+STATES = {
+    Event.PROPOSED: "planned",
+    Event.CONFIRMED: "confirmed",
+    Event.SENT: "sent",
+    Event.UNKNOWN: "unknown",
+    Event.PAID: "settled",
+    Event.FAILED: "failed",
+    Event.CANCELLED: "cancelled",
+}
+"""What a payment is after each event; the last of these that stands there says it."""
+
+OVER = frozenset({"failed", "cancelled"})
+"""After these the same round may be paid anew."""
+
+ON_THE_WAY = frozenset({"sent", "unknown"})
+"""Of these nobody here knows whether the money arrived."""
+
+
+class OtherAmountError(ValueError):
+    """A payment of this round stands there with another amount; `payment` is it."""
+
+    def __init__(self, payment: Payment) -> None:
+        super().__init__(
+            f"{payment.name} has a bonus of {payment.amount} in the round {payment.round} already, "
+            f"which is {payment.state}"
+        )
+        self.payment = payment
+
+
+class NothingToSendError(RuntimeError):
+    """No payment is confirmed and not sent."""
+
+
+class UnsettledError(ValueError):
+    """What is told of a payment does not go with where it stands."""
+
+
+class PanelRefusedError(RuntimeError):
+    """The panel said that it paid nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """A bonus to the worker of a submission, and where it stands (the values of `STATES`)."""
+
+    id: UUID
+    submission: int
+    name: str
+    panel: str
+    amount: Decimal
+    currency: str
+    round: str
+    attempt: int
+    state: str
+    batch: UUID | None
+    by: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Payments that were claimed together, to be sent by one list."""
+
+    id: UUID
+    payments: tuple[Payment, ...]
+
+    @property
+    def total(self) -> Decimal:
+        """The sum, without the panel's fee."""
+        return sum((one.amount for one in self.payments), Decimal(0))
+
+
+class Payer(Protocol):
+    """What brings a batch to a panel."""
+
+    def pay(self, batch: Batch) -> str:
+        """Return the panel's reference once it has paid all of it.
+
+        Raises PanelRefusedError where it said that it paid nothing; any other error leaves open
+        whether it did.
+        """
+
+
+def payments_of(
+    version: QuestionSetVersion | int, submissions: Collection[int] | None = None
+) -> list[Payment]:
+    """Return the payments to people of a version, in the order in which they were planned."""
+    rows = BonusPayment.objects.filter(submission__version=version).order_by("pk")
+    if submissions is not None:
+        rows = rows.filter(submission__in=submissions)
+    entries: dict[UUID, list[BonusPayment]] = {}
+    for row in rows.select_related("submission__worker", "actor"):
+        entries.setdefault(row.payment, []).append(row)
+    return [_payment(of) for of in entries.values()]
+
+
+def currency_of(version: QuestionSetVersion) -> str:
+    """Return in what people of a version are paid; "" where nobody said."""
+    found = Collecting.objects.filter(version=version).values_list("currency", flat=True).first()
+    return found or ""
+
+
+def plan(
+    version: QuestionSetVersion,
+    amounts: dict[int, Decimal],
+    user: Any,
+    round_: str = ROUND,
+    reason: str = "",
+) -> int:
+    """Plan a bonus for each submission (by its key), all or none; return how many are new.
+
+    Who has one of this round with the same amount, that is not cancelled or failed, keeps it.
+    Raises OtherAmountError, and WithdrawnError.
+    """
+    with transaction.atomic():
+        locked(list(amounts))
+        before: dict[int, Payment] = {}
+        for one in payments_of(version, list(amounts)):
+            if one.round == round_:
+                before[one.submission] = one  # the last attempt comes last
+        rows = []
+        for submission, amount in amounts.items():
+            last = before.get(submission)
+            if last is not None and last.state not in OVER:
+                if last.amount != amount:
+                    raise OtherAmountError(last)
+                continue
+            rows.append(
+                BonusPayment(
+                    payment=uuid.uuid4(),
+                    event=Event.PROPOSED,
+                    submission_id=submission,
+                    amount=amount,
+                    currency=currency_of(version),
+                    reason=reason,
+                    actor=user,
+                    round=round_,
+                    attempt=last.attempt + 1 if last else 1,
+                )
+            )
+        BonusPayment.objects.bulk_create(rows, batch_size=BATCH)
+        return len(rows)
+
+
+def confirm(
+    version: QuestionSetVersion,
+    user: Any,
+    round_: str | None = None,
+    submissions: Collection[int] | None = None,
+) -> Batch:
+    """Say as a person that planned payments are to be paid, and return them."""
+    return _advance(version, {"planned"}, Event.CONFIRMED, user, round_, submissions)
+
+
+def cancel(version: QuestionSetVersion, user: Any, round_: str | None = None) -> Batch:
+    """Cancel what was not sent, and return it; the same round can be planned anew then."""
+    return _advance(version, {"planned", "confirmed"}, Event.CANCELLED, user, round_)
+
+
+def claim(version: QuestionSetVersion, user: Any, round_: str | None = None) -> Batch:
+    """Take all confirmed payments to be sent now: nobody else gets any of them, at no time."""
+    return _advance(version, {"confirmed"}, Event.SENT, user, round_, batch=uuid.uuid4())
+
+
+def claimed(version: QuestionSetVersion, batch: UUID) -> Batch:
+    """Return what was claimed together, to write its list once more; without payments if none."""
+    found = tuple(one for one in payments_of(version) if one.batch == batch)
+    return Batch(batch, found)
+
+
+def pay(version: QuestionSetVersion, user: Any, payer: Payer, round_: str | None = None) -> Batch:
+    """Claim all confirmed payments, have a panel pay them, and settle them.
+
+    Each payment is asked for at most once, whoever presses how often, and wherever this dies.
+    Raises NothingToSendError; what the panel raises is let out, after the payments were noted as
+    failed (PanelRefusedError) or unknown (anything else).
+    """
+    batch = claim(version, user, round_)
+    if not batch.payments:
+        raise NothingToSendError
+    try:
+        reference = payer.pay(batch)
+    except PanelRefusedError:
+        note(batch.payments, Event.FAILED, user)
+        raise
+    except Exception:
+        note(batch.payments, Event.UNKNOWN, user)
+        raise
+    note(batch.payments, Event.PAID, user, reference)
+    return batch
+
+
+def settle(
+    version: QuestionSetVersion, user: Any, told: dict[UUID, tuple[Event, str]]
+) -> tuple[int, int]:
+    """Keep what a panel said of payments that were sent, by their ids: paid or failed.
+
+    Returns how many are new and how many stood there so already. Raises UnsettledError for a
+    payment that was never sent, or of which the opposite was said; nothing is kept then.
+    """
+    with transaction.atomic():
+        known = {one.id: one for one in payments_of(version)}
+        locked_payments = [known[key] for key in told if key in known]
+        locked([one.submission for one in locked_payments], also_withdrawn=True)
+        known = {one.id: one for one in payments_of(version)}  # as they are now
+        new = 0
+        for key, (event, reference) in told.items():
+            one = known.get(key)
+            if one is None:
+                raise UnsettledError(f"there is no payment {key} here")
+            if one.state == STATES[event]:
+                continue
+            if one.state not in ON_THE_WAY:
+                raise UnsettledError(f"the payment {key} is {one.state}, and cannot be {event}")
+            note([one], event, user, reference)
+            new += 1
+        return new, len(told) - new
+
+
+def note(
+    payments: Iterable[Payment],
+    event: Event,
+    user: Any,
+    reference: str = "",
+    batch: UUID | None = None,
+) -> None:
+    """Add an entry to each payment; IntegrityError where the event stands there already."""
+    rows = [
+        BonusPayment(
+            payment=one.id,
+            event=event,
+            submission_id=one.submission,
+            amount=one.amount,
+            currency=one.currency,
+            actor=user,
+            reference=reference,
+            round=one.round,
+            attempt=one.attempt,
+            batch=batch,
+        )
+        for one in payments
+    ]
+    with transaction.atomic():
+        BonusPayment.objects.bulk_create(rows, batch_size=BATCH)
+
+
+def _advance(
+    version: QuestionSetVersion,
+    states: set[str],
+    event: Event,
+    user: Any,
+    round_: str | None = None,
+    submissions: Collection[int] | None = None,
+    batch: UUID | None = None,
+) -> Batch:
+    """Add an event to all payments in some states, under the lock of their submissions."""
+
+    def those() -> Sequence[Payment]:
+        return [
+            one
+            for one in payments_of(version, submissions)
+            if one.state in states and round_ in (None, one.round)
+        ]
+
+    with transaction.atomic():
+        locked([one.submission for one in those()], also_withdrawn=True)
+        # Anew: who waited for the lock would otherwise go on with what stood there before.
+        found = those()
+        note(found, event, user, batch=batch)
+    return Batch(batch or uuid.UUID(int=0), tuple(found))
+
+
+def _payment(entries: Sequence[BonusPayment]) -> Payment:
+    events = {row.event: row for row in entries}
+    last = [event for event in STATES if event in events][-1]
+    first, confirmed = entries[0], events.get(Event.CONFIRMED)
+    worker = first.submission.worker
+    return Payment(
+        id=first.payment,
+        submission=first.submission_id,
+        name=worker.external_id,
+        panel=worker.panel,
+        amount=first.amount,
+        currency=first.currency,
+        round=first.round,
+        attempt=first.attempt,
+        state=STATES[last],
+        batch=events[Event.SENT].batch if Event.SENT in events else None,
+        by=confirmed.actor.get_username() if confirmed and confirmed.actor else "",
+        reason=first.reason,
+    )

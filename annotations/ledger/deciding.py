@@ -1,0 +1,160 @@
+"""What somebody decides of submissions: approve, reject with a reason, take back.
+
+The log (`annotations.models.Decision`) is the one place that says what a panel is told of
+somebody's work. Nothing here pays or tells anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from annotations.exchange.prolific import Wrong, category_named, wrong_with
+from annotations.models import Decision, QuestionSetVersion, Submission
+from annotations.models.access import Anybody, is_requester
+from annotations.models.rights import rights
+
+IDS = 500
+"""Keys of one query: every SQLite takes that many."""
+
+
+class DecisionError(ValueError):
+    """Why a decision cannot be kept; `wrong` says it field by field."""
+
+    def __init__(self, wrong: Sequence[Wrong]) -> None:
+        super().__init__(" ".join(f"{field}: {why}." for field, why, _ in wrong))
+        self.wrong = tuple(wrong)
+
+
+class WithdrawnError(ValueError):
+    """The worker took the answers back, or was erased: nothing is decided of them any more."""
+
+
+class DecidedMeanwhileError(RuntimeError):
+    """Somebody decided since the page was opened; `newest` is what they did."""
+
+    def __init__(self, newest: Decision) -> None:
+        super().__init__(f"{newest.decided_by} decided meanwhile")
+        self.newest = newest
+
+
+class Unseen:
+    """In place of what was seen: whoever decides does not say."""
+
+
+UNSEEN = Unseen()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be decided of the submission with this key."""
+
+    submission: int
+    kind: str
+    category: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How many decisions were added, and how many stood there so already."""
+
+    n_new: int
+    n_unchanged: int
+
+
+def may_decide(user: Anybody, version: QuestionSetVersion) -> bool:
+    """Whether the user may decide about the people of a version: who may change its set."""
+    return is_requester(user) and rights(user, version.question_set).edit
+
+
+def checked(kind: str, category: str, reason: str) -> tuple[str, str, str]:
+    """Return a decision as it is kept. Raises DecisionError."""
+    kind, category, reason = kind.strip().casefold(), category_named(category), reason.strip()
+    if wrong := list(wrong_with(kind, category, reason)):
+        raise DecisionError(wrong)
+    return kind, category, reason
+
+
+def decide(
+    submission: Submission,
+    user: Any,
+    kind: str,
+    category: str = "",
+    reason: str = "",
+    seen: UUID | Unseen | None = UNSEEN,
+) -> Decision:
+    """Keep what somebody decides of one submission; the same once more changes nothing.
+
+    `seen` is the newest row that the decider knew, None for none. Raises DecisionError,
+    WithdrawnError, and DecidedMeanwhileError where another row is the newest.
+    """
+    wanted = checked(kind, category, reason)
+    with transaction.atomic():
+        locked([submission.pk])
+        newest = newest_of([submission.pk]).get(submission.pk)
+        if newest is not None and _is(newest, *wanted):
+            return newest
+        if newest is not None and not isinstance(seen, Unseen) and newest.public_id != seen:
+            raise DecidedMeanwhileError(newest)
+        kind, category, reason = wanted
+        return Decision.objects.create(
+            submission=submission, kind=kind, category=category, reason=reason, decided_by=user
+        )
+
+
+def decide_all(user: Any, wanted: Sequence[Wanted]) -> Outcome:
+    """Keep many decisions, all or none; those that stand there so already add nothing.
+
+    They are checked before (`checked`). Raises WithdrawnError.
+    """
+    with transaction.atomic():
+        keys = [one.submission for one in wanted]
+        locked(keys)
+        newest = newest_of(keys)
+        rows = [
+            Decision(
+                submission_id=one.submission,
+                kind=one.kind,
+                category=one.category,
+                reason=one.reason,
+                decided_by=user,
+            )
+            for one in wanted
+            if (before := newest.get(one.submission)) is None
+            or not _is(before, one.kind, one.category, one.reason)
+        ]
+        Decision.objects.bulk_create(rows, batch_size=IDS)
+        return Outcome(len(rows), len(wanted) - len(rows))
+
+
+def newest_of(submissions: Iterable[int]) -> dict[int, Decision]:
+    """Return the newest decision of each submission that has one, what was taken back included."""
+    keys, found = sorted(submissions), {}
+    for begin in range(0, len(keys), IDS):
+        rows = Decision.objects.filter(submission__in=keys[begin : begin + IDS]).order_by("pk")
+        found.update({row.submission_id: row for row in rows.select_related("decided_by")})
+    return found
+
+
+def locked(submissions: Sequence[int], *, also_withdrawn: bool = False) -> None:
+    """Make two who work on the same people's pay wait for each other; within a transaction.
+
+    Raises WithdrawnError for who withdrew, unless these may be there too.
+    """
+    keys = sorted(submissions)
+    for begin in range(0, len(keys), IDS):
+        # In one order, so that two who hold many of them do not wait for each other.
+        held = Submission.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
+        held = held.filter(pk__in=keys[begin : begin + IDS]).select_related("worker")
+        gone = [one.worker for one in held if one.withdrawn_at or one.worker.erased_at]
+        if gone and not also_withdrawn:
+            raise WithdrawnError(f"{gone[0]} withdrew what they wrote")
+
+
+def _is(row: Decision, kind: str, category: str, reason: str) -> bool:
+    return (row.kind, row.category, row.reason) == (kind, category, reason)

@@ -1,0 +1,165 @@
+"""Decisions from a file: every row or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.decisions import GivenDecision, read_decisions
+from annotations.exchange.reading.source import Readable
+from annotations.ledger.bonuses import ROUND, OtherAmountError, confirm, currency_of, plan
+from annotations.ledger.deciding import Wanted, decide_all
+from annotations.models import QuestionSetVersion, Submission
+
+WITHDREW = "withdrew what they wrote: nothing is decided of them any more"
+
+
+@dataclass(slots=True)
+class DecideReport:
+    """What became of the rows; `n_by_kind` counts the rows of each decision."""
+
+    file: str
+    version: str
+    n_rows: int
+    n_new: int
+    n_unchanged: int
+    n_by_kind: dict[str, int]
+    n_bonuses: int = 0
+    n_new_bonuses: int = 0
+    total: str = ""
+    warnings: list[str] = field(default_factory=list)
+    dry_run: bool = False
+
+    def lines(self) -> Iterator[str]:
+        """The report for a terminal, a line each."""
+        yield f"{self.file} into {self.version}"
+        kinds = ", ".join(f"{n:,} {kind}" for kind, n in sorted(self.n_by_kind.items()))
+        yield (
+            f"{self.n_rows:,} decisions in the file ({kinds}) = {self.n_new:,} new + "
+            f"{self.n_unchanged:,} unchanged"
+        )
+        if self.n_bonuses:
+            yield (
+                f"{self.n_bonuses:,} bonuses in the file, {self.total} in all = "
+                f"{self.n_new_bonuses:,} new and confirmed + "
+                f"{self.n_bonuses - self.n_new_bonuses:,} that stood there already"
+            )
+        yield from (f"Warning: {warning}" for warning in self.warnings)
+        if self.dry_run:
+            yield "This was a dry run: nothing was stored."
+
+
+def decide_by_file(
+    version: QuestionSetVersion,
+    given: Readable,
+    user: Any,
+    *,
+    round_: str = ROUND,
+    dry_run: bool = False,
+) -> DecideReport:
+    """Keep the decisions of a file about workers of a version, and its bonuses.
+
+    Who decides writes each amount, and so confirms it; of a round everybody has one.
+
+    Raises `InputError` with every row that will not do; nothing is kept then.
+    """
+    file = read_decisions(given)
+    problems = Problems(file.name)
+    with transaction.atomic():
+        keys = _submissions(version, file.rows, problems)
+        problems.raise_if_any()
+        wanted = [
+            Wanted(keys[row.line], row.decision, row.category, row.reason) for row in file.rows
+        ]
+        outcome = decide_all(user, wanted)
+        amounts = {keys[row.line]: row.bonus for row in file.rows if row.bonus is not None}
+        n_new_bonuses = _bonuses(version, amounts, user, round_, keys, problems)
+        if dry_run:
+            transaction.set_rollback(True)
+    counts: dict[str, int] = {}
+    for row in file.rows:
+        counts[row.decision] = counts.get(row.decision, 0) + 1
+    return DecideReport(
+        file=file.name,
+        version=str(version),
+        n_rows=len(file.rows),
+        n_new=outcome.n_new,
+        n_unchanged=outcome.n_unchanged,
+        n_by_kind=counts,
+        n_bonuses=len(amounts),
+        n_new_bonuses=n_new_bonuses,
+        total=f"{sum(amounts.values(), Decimal(0))} {currency_of(version)}".strip(),
+        warnings=list(file.warnings),
+        dry_run=dry_run,
+    )
+
+
+def _bonuses(
+    version: QuestionSetVersion,
+    amounts: dict[int, Decimal],
+    user: Any,
+    round_: str,
+    lines: dict[int, int],
+    problems: Problems,
+) -> int:
+    """Plan and confirm the bonuses of a file; return how many are new."""
+    if not amounts:
+        return 0
+    try:
+        plan(version, amounts, user, round_)
+    except OtherAmountError as error:
+        line = next(at for at, key in lines.items() if key == error.payment.submission)
+        problems.add(
+            line,
+            "bonus",
+            str(error),
+            "Cancel that round first, or name another with --round if it is one more bonus.",
+        )
+        problems.raise_if_any()
+    return len(confirm(version, user, round_, list(amounts)).payments)
+
+
+def _submissions(
+    version: QuestionSetVersion, rows: tuple[GivenDecision, ...], problems: Problems
+) -> dict[int, int]:
+    """Return the keys of the submissions that rows are about, by their lines."""
+    known: dict[str, list[Submission]] = {}
+    for one in Submission.objects.filter(version=version).select_related("worker"):
+        known.setdefault(one.worker.external_id, []).append(one)
+    found: dict[int, int] = {}
+    taken: dict[int, int] = {}
+    for row in rows:
+        of_id = known.get(row.worker, [])
+        there = [one for one in of_id if one.worker.panel == row.panel] if row.panel else of_id
+        if not there:
+            problems.add(
+                row.line,
+                "worker",
+                f"{row.worker[:40]} took no part in {version}",
+                "Check the id, and whether the file belongs to this question set.",
+            )
+        elif len(there) > 1:
+            panels = ", ".join(one.worker.panel or "(none)" for one in there)
+            problems.add(
+                row.line,
+                "worker",
+                f"{row.worker[:40]} is an id of several panels ({panels})",
+                "Add a column panel that says which one is meant.",
+            )
+        elif there[0].withdrawn_at or there[0].worker.erased_at:
+            problems.add(row.line, "worker", f"{row.worker[:40]} {WITHDREW}", "Remove the row.")
+        elif (earlier := taken.setdefault(there[0].pk, row.line)) != row.line:
+            problems.add(
+                row.line,
+                "worker",
+                f"{row.worker[:40]} stands in line {earlier} already",
+                "Decide once of each: the last row would not win.",
+            )
+        else:
+            found[row.line] = there[0].pk
+    return found

@@ -1,0 +1,51 @@
+"""The door to deciding about submissions: ``manage.py decide SET --file FILE --by USERNAME``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.exchange import InputError
+from annotations.ledger.files import decide_by_file
+from annotations.management.desk import DeskCommand, add_round
+from annotations.management.importing import USAGE
+
+
+class Command(DeskCommand):
+    """Keep what somebody decided of workers' submissions."""
+
+    help = (
+        "Keep what FILE says of the workers of the question set SET: columns worker, decision "
+        "(approve, reject, or open to take back), category and reason, which a rejection needs: "
+        "one of Prolific's categories, and at least 100 characters for the worker. A column bonus "
+        "confirms an amount for each. Every row or none; tells no panel and pays nobody."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, FILE, who."""
+        super().add_arguments(parser)
+        parser.add_argument("--file", type=Path, required=True, metavar="FILE")
+        self.add_by(parser)
+        add_round(parser)
+        parser.add_argument(
+            "--dry-run", action="store_true", help="do everything, report it, and store nothing"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Decide and report; exit status 2 for input that will not do."""
+        version = self.version_of(options)
+        user = self.decider(options, version)
+        try:
+            report = decide_by_file(
+                version,
+                options["file"],
+                user,
+                round_=options["round"],
+                dry_run=options["dry_run"],
+            )
+        except InputError as error:
+            raise CommandError(str(error), returncode=USAGE) from error
+        for line in report.lines():
+            self.stdout.write(line)

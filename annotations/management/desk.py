@@ -1,0 +1,95 @@
+"""What the commands of the payment desk share: whose set it is, who decides, which version."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.ledger.bonuses import LONGEST_ROUND, ROUND
+from annotations.ledger.deciding import may_decide
+from annotations.management.importing import USAGE, SetCommand
+from annotations.models import QuestionSet, QuestionSetVersion
+
+
+class DeskCommand(SetCommand):
+    """A door to what is decided of the people of one version."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET and which version of it."""
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--in-version",
+            type=int,
+            metavar="N",
+            help="another than the newest in which somebody took part",
+        )
+
+    def add_by(self, parser: CommandParser) -> None:
+        """Who decides."""
+        parser.add_argument(
+            "--by", required=True, metavar="USERNAME", help="who decides: stands in the log"
+        )
+
+    def version_of(self, options: dict[str, Any]) -> QuestionSetVersion:
+        """The version that is meant; exit status 2 if there is none."""
+        question_set = self.question_set(options)
+        versions = question_set.versions.order_by("-number")
+        number = options["in_version"]
+        if number is not None:
+            found = versions.filter(number=number).first()
+        else:
+            found = versions.filter(submissions__isnull=False).first() or versions.first()
+        if found is None:
+            what = "is empty" if number is None else f"has no version {number}"
+            raise CommandError(f"{question_set} {what}", returncode=USAGE)
+        return found
+
+    def decider(self, options: dict[str, Any], version: QuestionSetVersion) -> AbstractBaseUser:
+        """Who decides; exit status 2 for nobody, and for who may not change the set."""
+        found = self._user(options["by"])
+        is_owner = found.pk == version.question_set.owner_id
+        if not (is_owner or may_decide(found, version)):
+            raise CommandError(
+                f"{found.get_username()} may not decide about the people of "
+                f"{version.question_set}: only who may change the set may",
+                returncode=USAGE,
+            )
+        return found
+
+    def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
+        """The set, among those that who decides may change where nobody says whose it is."""
+        if options["owner"] is None and options.get("by"):
+            mine = QuestionSet.objects.editable_by(self._user(options["by"]))
+            found = list(mine.filter(name=options["question_set"].strip())[:2])
+            if len(found) == 1:
+                return found[0]
+        return super().question_set(options, create=create)
+
+    def _user(self, username: str) -> AbstractBaseUser:
+        found = get_user_model().objects.filter(username=username, is_active=True).first()
+        if found is None:
+            raise CommandError(f"there is no user {username!r}", returncode=USAGE)
+        return found
+
+
+def add_round(parser: argparse.ArgumentParser, default: str | None = ROUND) -> None:
+    """Which bonus it is: of a round everybody has one."""
+    parser.add_argument(
+        "--round",
+        type=_round,
+        default=default,
+        metavar="NAME",
+        help="what bonuses are paid for; of a round everybody has one"
+        + (f" (default: {default})" if default else " (default: all rounds)"),
+    )
+
+
+def _round(text: str) -> str:
+    name = text.strip()
+    if not 0 < len(name) <= LONGEST_ROUND:
+        raise argparse.ArgumentTypeError(f"a round's name has 1 to {LONGEST_ROUND} characters")
+    return name

@@ -1,0 +1,79 @@
+"""Where submissions stand on their panel, as its export said."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotations.models.access import VIEWERS, Access
+from annotations.models.base import AppendOnly
+from annotations.models.submissions import Submission
+
+
+class PanelStatus(AppendOnly):
+    """A line of a panel's export about a submission, kept when it says something new.
+
+    The newest one counts; the others are the history. It goes with the submission. `session_id` is
+    the panel's id of the submission, which differs from ours. Of what the panel knows of people
+    (age, country ...) nothing is kept.
+    """
+
+    class Status(models.TextChoices):
+        """In Prolific's words."""
+
+        RESERVED = "RESERVED", "reserved"
+        ACTIVE = "ACTIVE", "active"
+        TIMED_OUT = "TIMED-OUT", "timed out"
+        AWAITING = "AWAITING REVIEW", "awaiting review"
+        APPROVED = "APPROVED", "approved"
+        RETURNED = "RETURNED", "returned"
+        REJECTED = "REJECTED", "rejected"
+        SCREENED_OUT = "SCREENED OUT", "screened out"
+        PARTIALLY = "PARTIALLY APPROVED", "partially approved"
+
+    access = Access(question_set="submission__version__question_set", readers=VIEWERS)
+
+    submission = models.ForeignKey(
+        Submission, on_delete=models.CASCADE, related_name="panel_statuses", db_index=False
+    )
+    status = models.CharField(max_length=20, choices=Status.choices)
+    session_id = models.CharField(max_length=255)
+    started_at = models.DateTimeField(null=True, blank=True)
+    completed_at = models.DateTimeField(null=True, blank=True)
+    seconds = models.FloatField(null=True, blank=True, help_text="Time taken, as the panel has it.")
+    code = models.CharField(max_length=100, blank=True)
+    file = models.CharField(max_length=200)
+    sha256 = models.CharField(max_length=64)
+    recorded_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="panel_statuses",
+    )
+
+    class Meta:
+        verbose_name_plural = "panel statuses"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    status__in=[
+                        "RESERVED",
+                        "ACTIVE",
+                        "TIMED-OUT",
+                        "AWAITING REVIEW",
+                        "APPROVED",
+                        "RETURNED",
+                        "REJECTED",
+                        "SCREENED OUT",
+                        "PARTIALLY APPROVED",
+                    ]
+                ),
+                name="panel_status_is_known",
+            ),
+        ]
+        indexes = [models.Index(fields=["submission", "-id"], name="panel_status_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.submission}: {self.status}"

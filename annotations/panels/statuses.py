@@ -1,0 +1,230 @@
+"""Where submissions stand on their panel: its export taken in, with a history."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+
+from annotations.exchange.problems import Problems
+from annotations.exchange.prolific import HANDED_IN
+from annotations.exchange.reading.mturk import PANEL as MTURK
+from annotations.exchange.reading.panel_statuses import GivenStatus, StatusFile, read_statuses
+from annotations.exchange.reading.source import Readable
+from annotations.models import (
+    PanelSession,
+    PanelStatus,
+    QuestionSetVersion,
+    Response,
+    Submission,
+)
+from annotations.models.panel_files import LONGEST_NAME
+from annotations.panels.people import submission_in
+
+BATCH = 500
+KEPT = ("status", "session_id", "started_at", "completed_at", "seconds", "code")
+ANOTHER = "It looks like the export of another study: check which question set it belongs to."
+
+
+@dataclass(slots=True)
+class StatusReport:
+    """What became of the rows; `n_rows == n_new + n_unchanged + the sum of strangers`.
+
+    `by_status` counts the rows about people who took part here, `strangers` those about others, who
+    never began here or began under another id.
+    """
+
+    file: str
+    version: str
+    n_rows: int
+    n_new: int
+    n_unchanged: int
+    by_status: dict[str, int]
+    strangers: dict[str, int]
+    n_missing: int
+    kept_aside: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
+    dry_run: bool = False
+
+    def lines(self) -> Iterator[str]:
+        """The report for a terminal, a line each."""
+        yield f"{self.file} into {self.version}"
+        n = sum(self.strangers.values())
+        yield (
+            f"{self.n_rows:,} submissions in the file = {self.n_new:,} new + "
+            f"{self.n_unchanged:,} unchanged + {n:,} of people who did not take part here"
+        )
+        yield "Of who took part: " + _counted(self.by_status)
+        if n:
+            yield "Of who did not: " + _counted(self.strangers)
+        if self.n_missing:
+            yield f"{self.n_missing:,} people took part here and are not in the file"
+        if self.kept_aside:
+            yield "Columns that are not kept: " + ", ".join(self.kept_aside)
+        yield from (f"Warning: {warning}" for warning in self.warnings)
+        if self.dry_run:
+            yield "This was a dry run: nothing was stored."
+
+
+def import_statuses(
+    version: QuestionSetVersion, given: Readable, user: Any = None, *, dry_run: bool = False
+) -> StatusReport:
+    """Keep what a panel's export says of the submissions of a version, all or nothing.
+
+    A line that says what the newest one said adds nothing. Raises `InputError` for bad rows, and
+    for an export of another study: where nobody of it took part here, more than half of those who
+    say to be done are unknown here, somebody is done under an id that no session of theirs
+    has, or its study is none with which people came.
+    """
+    file = read_statuses(given)
+    problems = Problems(file.name)
+    with transaction.atomic():
+        there = _there(version)
+        _refuse_another_study(version, file, there, problems)
+        problems.raise_if_any()
+        new, known = _news(file, there, user)
+        if not dry_run:
+            PanelStatus.objects.bulk_create(new, batch_size=BATCH)
+    found = {row.participant for row in known}
+    return StatusReport(
+        file=file.name,
+        version=str(version),
+        n_rows=len(file.rows),
+        n_new=len(new),
+        n_unchanged=len(known) - len(new),
+        by_status=dict(Counter(row.status for row in known)),
+        strangers=dict(Counter(row.status for row in file.rows if row.participant not in found)),
+        n_missing=len(there) - len(found),
+        kept_aside=file.kept_aside,
+        warnings=list(file.warnings),
+        dry_run=dry_run,
+    )
+
+
+def newest_statuses(submissions: Any) -> dict[int, PanelStatus]:
+    """Return where each of a query of submissions stands on its panel, by its key; one query."""
+    rows = PanelStatus.objects.filter(submission__in=submissions).order_by("pk")
+    return {row.submission_id: row for row in rows}
+
+
+def counted_statuses(version: QuestionSetVersion | int) -> dict[str, int]:
+    """Return how many submissions of a version stand where on their panel."""
+    newest = newest_statuses(Submission.objects.filter(version=version).values("pk"))
+    return dict(Counter(row.status for row in newest.values()))
+
+
+def _there(version: QuestionSetVersion) -> dict[str, Submission]:
+    """Return the submissions of those who may be Prolific's, locked, by the panel's ids.
+
+    Locked, so that of two who take the same file in at once the second adds nothing.
+    """
+    rows = Submission.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
+    rows = rows.filter(version=version).exclude(worker__panel=MTURK).select_related("worker")
+    return {one.worker.external_id: one for one in rows}
+
+
+def _news(
+    file: StatusFile, there: dict[str, Submission], user: Any
+) -> tuple[list[PanelStatus], list[GivenStatus]]:
+    """Return what is new, and the rows about people who took part."""
+    newest = newest_statuses([one.pk for one in there.values()])
+    new: list[PanelStatus] = []
+    known = [row for row in file.rows if row.participant in there]
+    for row in known:
+        one = there[row.participant]
+        says = dict(
+            zip(
+                KEPT,
+                (
+                    *(row.status, row.submission, row.started_at, row.completed_at),
+                    *(row.seconds, row.code),
+                ),
+                strict=True,
+            )
+        )
+        before = newest.get(one.pk)
+        if before is None or any(getattr(before, name) != says[name] for name in KEPT):
+            new.append(
+                PanelStatus(
+                    submission=one,
+                    **says,
+                    file=file.name[:LONGEST_NAME],
+                    sha256=file.sha256,
+                    recorded_by=user,
+                )
+            )
+    return new, known
+
+
+def _refuse_another_study(
+    version: QuestionSetVersion,
+    file: StatusFile,
+    there: dict[str, Submission],
+    problems: Problems,
+) -> None:
+    sessions: dict[int, set[str]] = {}
+    studies: set[str] = set()
+    of_version = PanelSession.objects.filter(submission__version=version)
+    for key, session, study in of_version.values_list("submission", "session_id", "study_id"):
+        sessions.setdefault(key, set()).add(session)
+        studies.add(study)
+    for key, kept in _kept(version):
+        if session := submission_in(kept):
+            sessions.setdefault(key, set()).add(session)
+    studies.discard("")
+    if file.study and studies and file.study not in studies:
+        problems.add(
+            None, None, f"its name says that it is of the study {file.study}, "
+            f"but people came here from {', '.join(sorted(studies)[:3])}", ANOTHER,
+        )  # fmt: skip
+    for row in file.rows:
+        if row.study and studies and row.study not in studies:
+            problems.add(
+                row.line,
+                "Study id",
+                f"people came here from another study than {row.study[:40]}",
+                ANOTHER,
+            )
+        one = there.get(row.participant)
+        theirs = sessions.get(one.pk, set()) if one else set()
+        if row.status in HANDED_IN and theirs and row.submission not in theirs:
+            problems.add(
+                row.line,
+                "Submission id",
+                f"{row.participant[:40]} came here in another session than {row.submission[:40]}",
+                ANOTHER,
+            )
+    _refuse_strangers(file.rows, there, problems)
+
+
+def _refuse_strangers(
+    rows: Sequence[GivenStatus], there: dict[str, Submission], problems: Problems
+) -> None:
+    if not any(row.participant in there for row in rows):
+        problems.add(
+            rows[0].line, "Participant id", "nobody in the file took part in this set", ANOTHER
+        )
+        return
+    done = [row for row in rows if row.status in HANDED_IN]
+    strange = [row for row in done if row.participant not in there]
+    if 2 * len(strange) > len(done):
+        problems.add(
+            strange[0].line,
+            "Participant id",
+            f"{len(strange):,} of {len(done):,} people who say to be done did not take part here, "
+            f"{strange[0].participant[:40]} the first of them",
+            ANOTHER,
+        )
+
+
+def _kept(version: QuestionSetVersion) -> Iterator[tuple[int, Any]]:
+    """Yield further cells that came with answers, by the keys of their submissions."""
+    rows = Response.objects.filter(submission__version=version).exclude(extra={})
+    return rows.order_by().values_list("submission", "extra").iterator()
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{n:,} {status}" for status, n in sorted(counts.items())) or "nobody"

@@ -1,0 +1,248 @@
+"""Bonuses: planned, confirmed by a person, sent at most once, settled by what the panel says."""
+
+import csv
+from decimal import Decimal
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+
+from annotations.ledger import bonuses
+from annotations.models import BonusPayment, Decision
+from tests.annotations import world
+from tests.annotations.ledger.paying import PEOPLE, STEPS, Panel, planned, press, stopping_note
+
+pytestmark = pytest.mark.django_db
+
+HEADER = "worker,decision,category,reason,bonus\n"
+
+
+@pytest.fixture
+def rana():
+    return world.user("rana", is_staff=True)
+
+
+@pytest.fixture
+def rivers(rana):
+    version = world.version(rana)
+    for name in ("ada", "ben", "=cy,1"):
+        world.submission(version, name)
+    return version
+
+
+@pytest.fixture
+def run(tmp_path):
+    def say(command, *arguments, **options):
+        out = StringIO()
+        call_command(command, "rivers", *arguments, stdout=out, **options)
+        return out.getvalue()
+
+    def decide(text, **options):
+        path = tmp_path / "decisions.csv"
+        path.write_text(HEADER + text)
+        return say("decide", file=path, by="rana", **options)
+
+    def export(**options):
+        path = tmp_path / "bonuses.csv"
+        said = say("export_decisions", format="prolific-bonus", output=path, **options)
+        return path.read_text(), said
+
+    def refused(call, *arguments, **options):
+        before = (Decision.objects.count(), BonusPayment.objects.count())
+        with pytest.raises(CommandError) as caught:
+            call(*arguments, **options)
+        assert caught.value.returncode == 2
+        assert (Decision.objects.count(), BonusPayment.objects.count()) == before
+        return str(caught.value)
+
+    say.decide, say.export, say.refused = decide, export, refused
+    return say
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("0", "0.00 is no bonus: it goes from 0.01 to 10,000.00"),
+        ("-1", "'-1' is no amount"),
+        ("1e9", "'1e9' is no amount"),
+        ("1000000000", "1000000000.00 is no bonus"),
+        ("0.005", "'0.005' is no amount: write it with a point and at most two places"),
+        ('"1,50"', "'1,50' is no amount"),
+        ("=1+1", "'=1+1' is no amount"),
+        ("NaN", "'NaN' is no amount"),
+        ("١", "'١' is no amount"),
+    ],
+)
+def test_an_amount_that_is_none_keeps_nothing_of_the_file(rivers, run, cell, said):
+    message = run.refused(run.decide, f"ada,approve,,,0.50\nben,approve,,,{cell}\n")
+    assert "decisions.csv, line 3, column bonus" in message
+    assert said in message
+
+
+def test_amounts_of_a_file_are_confirmed_by_who_decides_and_listed_once(rivers, run):
+    said = run.decide('ada,approve,,,1.5\nben,approve,,,\n"=cy,1",approve,,,0.25\n')
+    # 1.50 + 0.25 = 1.75
+    assert "2 bonuses in the file, 1.75 in all = 2 new and confirmed + 0 that" in said
+    assert "= 0 new and confirmed + 2 that" in run.decide(
+        'ada,approve,,,1.50\n"=cy,1",approve,,,0.25\n'
+    )
+    text, said = run.export(by="rana")
+    assert list(csv.reader(StringIO(text))) == [
+        ["ada", "1.50"],
+        ["'=cy',1".replace("',", ","), "0.25"],
+    ]
+    assert "2 bonuses, 1.75" in said
+    batch = said.split("list ")[1].split()[0]
+    message = run.refused(run.export)
+    assert f"--batch {batch}" in message
+    assert run.export(batch=batch)[0] == text
+    assert "sent: 2, 1.75 in all" in run("payments")
+
+
+def test_another_amount_in_the_same_round_is_refused_until_it_is_cancelled(rivers, run):
+    run.decide("ada,approve,,,1.00\n")
+    message = run.refused(run.decide, "ben,approve,,,1.00\nada,approve,,,2.00\n")
+    assert "line 3, column bonus: ada has a bonus of 1.00 in the round bonus already" in message
+    run.decide("ada,approve,,,2.00\n", round="second wave")
+    assert "1 cancelled" in run("payments", cancel=True, by="rana", round="bonus")
+    run.decide("ada,approve,,,3.00\n")
+    # The cancelled 1.00 is in no list; 2.00 and 3.00 are two rounds.
+    assert run.export()[0] == "ada,2.00\nada,3.00\n"
+    assert "0 cancelled" in run("payments", cancel=True, by="rana")  # they are sent
+
+
+def test_a_dry_run_confirms_nothing(rivers, run):
+    assert "1 new and confirmed" in run.decide("ada,approve,,,1.00\n", dry_run=True)
+    assert not BonusPayment.objects.exists()
+
+
+def test_what_is_planned_is_paid_only_when_a_person_confirms(rivers, rana, run):
+    ada = rivers.submissions.get(worker__external_id="ada")
+    assert bonuses.plan(rivers, {ada.pk: Decimal("0.40")}, rana) == 1
+    assert bonuses.plan(rivers, {ada.pk: Decimal("0.40")}, rana) == 0
+    assert run.export()[0] == ""
+    assert "--by" in run.refused(run, "payments", confirm=True)
+    assert "1 confirmed, 0.40 in all" in run("payments", confirm=True, by="rana")
+    assert "0 confirmed" in run("payments", confirm=True, by="rana")
+    assert run.export()[0] == "ada,0.40\n"
+
+
+def test_what_the_panel_said_is_kept_and_never_turned_round(rivers, run, tmp_path):
+    run.decide("ada,approve,,,1.00\nben,approve,,,2.00\n")
+    run.export()
+    table = tmp_path / "payments.csv"
+    run("payments", output=table)
+    rows = list(csv.DictReader(table.read_text("utf-8-sig").splitlines()))
+    assert [(row["worker"], row["state"], row["confirmed_by"]) for row in rows] == [
+        ("ada", "sent", "rana"), ("ben", "sent", "rana"),
+    ]  # fmt: skip
+    told = tmp_path / "told.csv"
+    told.write_text(
+        f"payment,state,reference\n{rows[0]['payment']},paid,P-1\n{rows[1]['payment']},sent,\n"
+    )
+    assert "1 settled, 0 were so already" in run("payments", settle=told, by="rana")
+    said = run("payments", settle=told, by="rana")
+    assert "0 settled, 1 were so already" in said
+    assert "sent: 1, 2.00 in all" in said
+    assert "settled: 1, 1.00 in all" in said
+    told.write_text(f"payment,state\n{rows[1]['payment']},failed\n{rows[0]['payment']},failed\n")
+    message = run.refused(run, "payments", settle=told, by="rana")
+    assert "is settled, and cannot be failed" in message
+    told.write_text("payment,state\nx,paid\n" + f"{rows[0]['payment']},lost\n")
+    message = run.refused(run, "payments", settle=told, by="rana")
+    assert "line 2, column payment: 'x' is no id" in message
+    assert "line 3, column state: 'lost' is unknown" in message
+
+
+def test_a_failed_bonus_can_be_planned_anew_and_a_sent_one_cannot(rivers, rana):
+    ada = rivers.submissions.get(worker__external_id="ada")
+    amount = {ada.pk: Decimal(1)}
+    bonuses.plan(rivers, amount, rana)
+    bonuses.confirm(rivers, rana)
+    batch = bonuses.claim(rivers, rana)
+    assert bonuses.plan(rivers, amount, rana) == 0
+    bonuses.settle(rivers, rana, {batch.payments[0].id: (bonuses.Event.FAILED, "")})
+    assert bonuses.plan(rivers, amount, rana) == 1
+    assert [one.attempt for one in bonuses.payments_of(rivers)] == [1, 2]
+
+
+def test_the_database_refuses_two_plans_of_one_round_and_two_sendings(rivers, rana):
+    ada = rivers.submissions.get(worker__external_id="ada")
+    bonuses.plan(rivers, {ada.pk: Decimal(1)}, rana)
+    (one,) = bonuses.payments_of(rivers)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        BonusPayment.objects.create(
+            submission=ada, event="proposed", amount=2, currency="", actor=rana
+        )
+    bonuses.note([one], bonuses.Event.SENT, rana)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        bonuses.note([one], bonuses.Event.SENT, rana)
+
+
+class PowerError(BaseException):
+    """Nobody catches it, as nobody catches a kill."""
+
+
+def cut():
+    raise PowerError
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_an_interruption_at_any_step_never_pays_twice(rana, tmp_path, monkeypatch, step):
+    version = planned(rana, "lakes")
+    panel = Panel(tmp_path / "panel", step, cut)
+
+    def work():
+        panel.at("before the claim")
+        press(version, rana, panel)
+        panel.at("stored")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(bonuses, "note", stopping_note(bonuses.note, panel))
+        with pytest.raises(PowerError):
+            work()
+    for _ in range(3):
+        press(version, rana, Panel(tmp_path / "panel"))
+    assert max(panel.paid.values(), default=0) <= 1
+    before_the_panel = step in ("before the claim", "claim not stored")
+    # Before the claim is stored nobody was asked, so the next press pays all four.
+    if before_the_panel or step in ("paid", "paid not stored", "stored"):
+        assert len(panel.paid) == PEOPLE
+    else:
+        assert len(panel.paid) == {"claimed": 0, "half paid": 2}[step]
+
+
+def test_a_request_that_times_out_is_unknown_and_never_repeated(rana, tmp_path):
+    version = planned(rana, "lakes")
+
+    class Slow(Panel):
+        def pay(self, batch):
+            super().pay(batch)
+            raise TimeoutError("no answer")
+
+    with pytest.raises(TimeoutError):
+        bonuses.pay(version, rana, Slow(tmp_path / "panel"))
+    assert {one.state for one in bonuses.payments_of(version)} == {"unknown"}
+    assert press(version, rana, Panel(tmp_path / "panel")) == "nothing"
+    assert sorted(Panel(tmp_path / "panel").paid.values()) == [1] * PEOPLE
+
+
+def test_what_the_panel_refused_has_failed(rana, tmp_path):
+    version = planned(rana, "lakes")
+
+    class Strict:
+        def pay(self, batch):
+            raise bonuses.PanelRefusedError("not enough money")
+
+    with pytest.raises(bonuses.PanelRefusedError):
+        bonuses.pay(version, rana, Strict())
+    assert {one.state for one in bonuses.payments_of(version)} == {"failed"}
+
+
+def test_the_currency_is_that_of_the_collection(rivers, rana, run):
+    from annotations.answering import collecting
+
+    collecting.publish(rivers.question_set, places=5, pay=Decimal(2), currency="GBP")
+    run.decide("ada,approve,,,1.00\n")
+    assert BonusPayment.objects.filter(currency="GBP").count() == 2  # proposed and confirmed

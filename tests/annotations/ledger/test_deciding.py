@@ -1,0 +1,226 @@
+"""Decisions are a log: from a file whole or not at all, and the last one counts."""
+
+import csv
+import io
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from annotations.exchange.importing import import_mturk
+from annotations.exchange.reading.source import bytes_source
+from annotations.ledger import deciding
+from annotations.models import Decision, QuestionSet, Worker
+from annotations.panels.people import standing
+from tests.annotations import world
+
+pytestmark = pytest.mark.django_db
+
+# 100 characters: "The answer repeats the question " (32) + 68 points.
+REASON = "The answer repeats the question " + "." * 68
+HEADER = "worker,decision,category,reason\n"
+
+
+@pytest.fixture
+def rana():
+    return world.user("rana", is_staff=True)
+
+
+@pytest.fixture
+def rivers(rana):
+    """Ada, Ben, Cy and Di took part."""
+    version = world.version(rana)
+    for name in ("ada", "ben", "cy", "di"):
+        world.submission(version, name)
+    return version
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text, name="decisions.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def decide(file, by="rana", **options):
+    out = StringIO()
+    call_command("decide", "rivers", file=file, by=by, stdout=out, **options)
+    return out.getvalue()
+
+
+def refused(*arguments, **options):
+    before = Decision.objects.count()
+    with pytest.raises(CommandError) as caught:
+        decide(*arguments, **options)
+    assert caught.value.returncode == 2
+    assert Decision.objects.count() == before
+    return str(caught.value)
+
+
+def exported(tmp_path, form, **options):
+    path, out = tmp_path / f"out-{form}", StringIO()
+    call_command("export_decisions", "rivers", format=form, output=path, stdout=out, **options)
+    return path.read_bytes().decode(), out.getvalue()
+
+
+def test_a_reason_of_this_test_has_100_characters():
+    assert len(REASON) == 100
+
+
+def test_decisions_of_a_file_are_rows_with_who_when_and_why(rivers, file):
+    said = decide(file(HEADER + f"ada,approve,,\nben,reject,low effort,{REASON}\n"))
+    assert "2 decisions in the file (1 approve, 1 reject) = 2 new + 0 unchanged" in said
+    row = Decision.objects.get(kind="reject")
+    assert (row.category, row.reason, row.decided_by.username) == ("LOW_EFFORT", REASON, "rana")
+    assert row.submission.worker.external_id == "ben"
+    assert abs((timezone.now() - row.created_at).total_seconds()) < 3600
+
+
+def test_the_same_file_again_adds_nothing_and_the_last_decision_counts(rivers, file):
+    path = file(HEADER + f"ada,approve,,\nben,reject,OTHER,{REASON}\n")
+    decide(path)
+    assert "= 0 new + 2 unchanged" in decide(path)
+    decide(file(HEADER + "ben,approve,,\nada,open,,\n"))
+    # Two rows, and two that came on top: none was changed.
+    assert [row.kind for row in Decision.objects.order_by("pk")] == [
+        *("approve", "reject", "approve", "open"),
+    ]
+    assert [row.submission.worker.external_id for row in standing(rivers).values()] == ["ben"]
+
+
+def test_a_dry_run_keeps_nothing(rivers, file):
+    assert "nothing was stored" in decide(file(HEADER + "ada,approve,,\n"), dry_run=True)
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("ben,reject,OTHER," + REASON[:-1], "at least 100 characters, and this has 99"),
+        # 98 blanks between two letters are 3 characters for who reads it.
+        ("ben,reject,OTHER,a" + " " * 98 + "b", "and this has 3"),
+        (f"ben,reject,,{REASON}", "a rejection needs a category"),
+        (f"ben,reject,AI,{REASON}", "'AI' is no category"),
+        ("ben,approve,OTHER,", "a category belongs to a rejection only"),
+        ("ben,perhaps,,", "'perhaps' is no decision"),
+        ("ben,,,", "the decision is missing"),
+        (",approve,,", "column worker: it is missing"),
+        ("eve,approve,,", "eve took no part"),
+        ("ada,reject,OTHER," + REASON, "ada stands in line 2 already"),
+        ("cy,approve,,", "cy withdrew what they wrote"),
+        ("di,approve,,", "di withdrew what they wrote"),
+        ("ben,approve", "the row has 2 fields, the header has 4"),
+        ("ben,reject,OTHER," + "x" * 1001, "1,001 characters, more than 1,000"),
+    ],
+)
+def test_a_bad_row_is_told_with_its_line_and_nothing_of_the_file_is_kept(rivers, file, row, said):
+    rivers.submissions.filter(worker__external_id="cy").update(
+        state="returned", withdrawn_at=timezone.now()
+    )
+    Worker.objects.filter(external_id="di").update(erased_at=timezone.now())
+    message = refused(file(f"{HEADER}ada,approve,,\n{row}\n"))
+    assert "decisions.csv, line 3" in message
+    assert said in message
+
+
+def test_every_bad_row_is_told_at_once(rivers, file):
+    message = refused(file(HEADER + "eve,approve,,\nada,approve,,\nzoe,approve,,\n"))
+    assert "line 2" in message
+    assert "line 4" in message
+
+
+def test_odd_files_are_read_or_refused_with_a_reason(rivers, file):
+    decide(file(b"\xef\xbb\xbf" + (HEADER + "ada,APPROVE ,,\n").encode()))
+    decide(file("Worker;x;decision\n".replace("Worker", "worker") + "ben;1;approve\n"))
+    assert Decision.objects.filter(kind="approve").count() == 2
+    assert "there is no column worker" in refused(file("who,decision\nada,approve\n"))
+    assert "stands there twice" in refused(file("worker,worker,decision\nada,ada,approve\n"))
+    assert "the file is empty" in refused(file(""))
+    assert "there is no decision in it" in refused(file(HEADER))
+
+
+def test_who_may_not_change_the_set_decides_nothing(rivers, file):
+    path = file(HEADER + "ada,approve,,\n")
+    assert "there is no user 'nobody'" in refused(path, by="nobody")
+    world.user("otto", is_staff=True)
+    assert "otto may not decide" in refused(path, by="otto", owner="rana")
+    assert "has no version 7" in refused(path, in_version=7)
+
+
+def test_one_id_of_two_panels_needs_the_panel(rivers, file):
+    world.submission(rivers, "ada", panel="prolific")
+    assert "several panels" in refused(file(HEADER + "ada,approve,,\n"))
+    decide(file("worker,panel,decision\nada,prolific,approve\n"))
+    assert Decision.objects.get().submission.worker.panel == "prolific"
+
+
+def test_the_lists_hold_whom_somebody_decided_of_and_run_no_formula(rivers, file, tmp_path):
+    world.submission(rivers, "=1+1")
+    reason = "=SUM(A1) " + REASON
+    decide(file(HEADER + f"ada,approve,,\n=1+1,approve,,\nben,reject,TOO_QUICKLY,{reason}\n"))
+    text, said = exported(tmp_path, "prolific-approve")
+    assert text == "'=1+1\nada\n"
+    assert "2 to approve, by the ids of participants" in said
+    assert "in no list: 2 of whom nothing is decided" in said  # Cy and Di
+    text, _ = exported(tmp_path, "prolific-reject")
+    assert list(csv.reader(io.StringIO(text))) == [
+        ["submission_id", "participant_id", "rejection_category", "message"],
+        ["", "ben", "TOO_QUICKLY", "'" + reason],
+    ]
+    text, _ = exported(tmp_path, "log")
+    rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
+    assert [(row["worker"], row["decision"], row["counts"]) for row in rows] == [
+        ("ada", "approve", "true"), ("'=1+1", "approve", "true"), ("ben", "reject", "true"),
+    ]  # fmt: skip
+
+
+def test_who_came_with_a_session_is_named_by_it(rivers, file, tmp_path):
+    for one in rivers.submissions.filter(worker__external_id__in=["ada", "ben"]):
+        for again in ("first", "last"):
+            one.panel_sessions.create(session_id=f"{again} of {one.worker}")
+    decide(file(HEADER + f"ada,approve,,\nben,reject,OTHER,{REASON}\n"))
+    assert exported(tmp_path, "prolific-approve")[0] == "last of ada\n"
+    assert "last of ben,ben,OTHER" in exported(tmp_path, "prolific-reject")[0]
+
+
+def test_mechanical_turk_gets_its_batch_back(rana, file, tmp_path):
+    batch = (
+        "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.text,Answer.one,Approve,Reject\n"
+        "H1,A1,W1,Submitted,Gruss,hello,,\n"
+        "H1,A2,W2,Approved,Gruss,hallo,,\n"
+        "H1,A3,W3,Submitted,Gruss,hi,,\n"
+        "H1,A4,W4,Submitted,Gruss,hey,,\n"
+    )
+    question_set = QuestionSet.objects.create(owner=rana, name="rivers")
+    import_mturk(question_set, bytes_source("batch.csv", batch.encode()), answers=["Answer.*"])
+    rows = f"W1,approve,,\nW2,approve,,\nW3,reject,OTHER,{REASON}\n"
+    decide(file(HEADER + rows))
+    text, said = exported(tmp_path, "mturk")
+    found = list(csv.reader(io.StringIO(text)))
+    assert found[0] == batch.splitlines()[0].split(",")
+    assert [(row[2], *row[-2:]) for row in found[1:]] == [
+        ("W1", "x", ""),
+        ("W2", "", ""),  # approved before the batch was downloaded
+        ("W3", "", REASON),
+        ("W4", "", ""),
+    ]
+    assert "4 rows: the batch batch.csv" in said
+    with pytest.raises(CommandError, match=r"no one batch 'other.csv'.*batch\.csv"):
+        exported(tmp_path, "mturk", batch="other.csv")
+
+
+def test_one_who_decides_on_an_old_page_is_told_what_somebody_else_decided(rivers, rana):
+    one = rivers.submissions.first()
+    first = deciding.decide(one, rana, "approve", seen=None)
+    assert deciding.decide(one, rana, "approve", seen=None) == first
+    with pytest.raises(deciding.DecidedMeanwhileError) as caught:
+        deciding.decide(one, rana, "reject", "OTHER", REASON, seen=None)
+    assert caught.value.newest == first
+    deciding.decide(one, rana, "reject", "OTHER", REASON, seen=first.public_id)
+    with pytest.raises(deciding.DecisionError) as wrong:
+        deciding.decide(one, rana, "reject", "", "short")
+    assert [field for field, *_ in wrong.value.wrong] == ["category", "reason"]

@@ -1,0 +1,176 @@
+"""Prolific's export is taken in whole or not at all, and never that of another study."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotations import guards
+from annotations.exchange.prolific import STATUSES
+from annotations.models import PanelStatus
+from annotations.panels.statuses import counted_statuses
+from tests.annotations import world
+
+pytestmark = pytest.mark.django_db
+
+# The columns that its documentation names, in their order.
+HEADER = (
+    "Submission id,Participant id,Status,Custom study tncs accepted at,Started at,Completed at,"
+    "Reviewed at,Archived at,Time taken,Completion code,Total approvals,Age,Sex,"
+    "Ethnicity simplified,Country of birth,Country of residence,Nationality,Language,"
+    "Student status,Employment status\n"
+)
+STUDY = "5f1e" + "0" * 20
+OTHER = "6a2b" + "0" * 20
+
+
+@pytest.fixture
+def rivers():
+    version = world.version(world.user("rana", is_staff=True))
+    for name in ("ada", "ben", "cy"):
+        one = world.submission(version, name)
+        one.panel_sessions.create(session_id=f"s-{name}", study_id=STUDY)
+    return version
+
+
+def row(who, status="AWAITING REVIEW", session="", taken="612", code="DONE1", **cells):
+    begun = cells.get("begun", "2026-11-20T10:00:00.123000Z")
+    ended = cells.get("ended", "2026-11-20 10:10:12.500000")
+    return (
+        f"{session or 's-' + who},{who},{status},Not Applicable,{begun},{ended},,,{taken},{code},"
+        "212,34,Female,White,Ghana,Ghana,Ghana,English,No,DATA_EXPIRED\n"
+    )
+
+
+@pytest.fixture
+def take(tmp_path):
+    def run(*rows, name="export.csv", header=HEADER, **options):
+        path = tmp_path / name
+        text = header + "".join(rows)
+        path.write_bytes(
+            text if isinstance(text, bytes) else text.encode(options.pop("as_", "utf-8"))
+        )
+        out = StringIO()
+        call_command("import_statuses", "rivers", path, stdout=out, **options)
+        return out.getvalue()
+
+    def refused(*rows, **how):
+        with pytest.raises(CommandError) as caught:
+            run(*rows, **how)
+        assert caught.value.returncode == 2
+        assert not PanelStatus.objects.exists()
+        return str(caught.value)
+
+    run.refused = refused
+    return run
+
+
+def test_every_status_is_kept_with_its_times_and_nothing_of_the_person(rivers, take):
+    said = take(row("ada"), row("ben", "RETURNED", taken="", code="", ended=""))
+    assert "2 submissions in the file = 2 new + 0 unchanged + 0 of people" in said
+    assert "1 people took part here and are not in the file" in said  # Cy
+    assert "Columns that are not kept: Custom study tncs accepted at" in said
+    ada = PanelStatus.objects.get(submission__worker__external_id="ada")
+    assert (ada.status, ada.session_id, ada.seconds, ada.code) == (
+        "AWAITING REVIEW", "s-ada", 612.0, "DONE1",
+    )  # fmt: skip
+    # 10:10:12.5 less 10:00:00.123 is 612.377 s: a time without a zone is UTC.
+    assert (ada.completed_at - ada.started_at).total_seconds() == pytest.approx(612.377)
+    told = " ".join(str(value) for one in PanelStatus.objects.values() for value in one.values())
+    assert "Ghana" not in told
+    ben = PanelStatus.objects.get(submission__worker__external_id="ben")
+    assert (ben.seconds, ben.completed_at, ben.code) == (None, None, "")
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_each_status_of_the_panel_is_known_however_it_is_spelled(rivers, take, status):
+    spelled = status.lower().replace(" ", "_").replace("-", "_")
+    take(row("ada", status), row("ben", spelled))
+    assert counted_statuses(rivers) == {status: 2}
+
+
+def test_files_and_rows_know_the_same_statuses():
+    assert tuple(PanelStatus.Status.values) == STATUSES
+
+
+def test_what_is_new_is_added_and_the_history_stays(rivers, take):
+    take(row("ada"), row("ben"))
+    assert "0 new + 2 unchanged" in take(row("ada"), row("ben"))
+    assert "1 new + 1 unchanged" in take(row("ada", "APPROVED"), row("ben"))
+    history = PanelStatus.objects.filter(submission__worker__external_id="ada").order_by("pk")
+    assert [one.status for one in history] == ["AWAITING REVIEW", "APPROVED"]
+    assert counted_statuses(rivers) == {"APPROVED": 1, "AWAITING REVIEW": 1}
+    with world.refused(guards.APPEND_ONLY):
+        super(type(history), history).update(status="REJECTED")
+
+
+def test_a_dry_run_and_a_file_of_another_encoding(rivers, take):
+    assert "nothing was stored" in take(row("ada"), dry_run=True)
+    assert not PanelStatus.objects.exists()
+    take(row("ada"), as_="utf-8-sig")
+    take(row("ben"), as_="utf-16")
+    assert PanelStatus.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([row("ada"), row("ben", "PAID")], "line 3, column Status: 'PAID' is no status"),
+        ([row("ada"), row("ada", session="s2")], "line 3, column Participant id: ada stands in"),
+        ([row("ada"), row("ben", session="s-ada")], "line 3, column Submission id: s-ada stands"),
+        ([row("ada"), "s-ben,ben,APPROVED\n"], "line 3: the row has 3 fields, the header has 20"),
+        ([row("ada"), row("", session="x")], "line 3, column Participant id: it is missing"),
+        ([row("ada", taken="soon")], "line 2, column Time taken: 'soon' is no number"),
+        ([row("ada", taken="-1")], "line 2, column Time taken"),
+        ([row("ada", begun="yesterday")], "line 2, column Started at: 'yesterday' is no time"),
+        ([row("ada", ended="2026-11-20T09:00:00Z")], "column Completed at: it ends before"),
+        ([], "there is no submission in it"),
+    ],
+)
+def test_a_bad_row_is_told_with_its_line_and_nothing_is_kept(rivers, take, rows, said):
+    assert said in take.refused(*rows)
+
+
+def test_an_export_of_another_study_is_refused(rivers, take):
+    said = take.refused(row("eve"), row("zoe"))
+    assert "line 2, column Participant id: nobody in the file took part in this set" in said
+    assert "export of another study" in said
+    # Ada took part in both studies: her session gives it away.
+    said = take.refused(row("ada", session="x-ada"), row("ben"))
+    assert "line 2, column Submission id: ada came here in another session than x-ada" in said
+    said = take.refused(row("ada"), name=f"prolific_export_{OTHER}.csv")
+    assert f"the study {OTHER}, but people came here from {STUDY}" in said
+    # 2 of 3 who say to be done are unknown: more than half.
+    said = take.refused(row("ada"), row("eve"), row("zoe", "APPROVED"))
+    assert "line 3, column Participant id: 2 of 3 people who say to be done" in said
+    header = HEADER.replace("Archived at", "Study id")
+    cells = row("ada").split(",")
+    said = take.refused(",".join([*cells[:7], OTHER, *cells[8:]]), header=header)
+    assert "line 2, column Study id" in said
+
+
+def test_people_who_never_began_here_are_counted_and_not_kept(rivers, take):
+    said = take(
+        row("ada"), row("eve", "RETURNED"), row("zoe", "TIMED-OUT"), row("yan"),
+        name=f"prolific_export_{STUDY}.csv",
+    )  # fmt: skip
+    assert "= 1 new + 0 unchanged + 3 of people who did not take part here" in said
+    assert "Of who did not: 1 AWAITING REVIEW, 1 RETURNED, 1 TIMED-OUT" in said
+
+
+def test_who_returned_in_a_session_that_was_never_opened_here_is_kept(rivers, take):
+    take(row("ada", "RETURNED", session="never opened"), row("ben"))
+    assert counted_statuses(rivers) == {"RETURNED": 1, "AWAITING REVIEW": 1}
+
+
+def test_the_lists_leave_out_whom_the_panel_has_settled(rivers, take, tmp_path):
+    take(row("ada", "APPROVED"), row("ben"), row("cy", "TIMED-OUT"))
+    decisions = tmp_path / "decisions.csv"
+    decisions.write_text("worker,decision\nada,approve\nben,approve\ncy,approve\n")
+    call_command("decide", "rivers", file=decisions, by="rana", stdout=StringIO())
+    out, path = StringIO(), tmp_path / "approve.txt"
+    call_command(
+        "export_decisions", "rivers", format="prolific-approve", output=path, stdout=out
+    )  # fmt: skip
+    assert path.read_text() == "s-ben\n"
+    assert "left out: 2 whom Prolific has approved" in out.getvalue()
