@@ -221,6 +221,36 @@ def admit(collection: Collection, ids: list[str], why: str = "", *, by_score: bo
     return collection.admissions.count() - before
 
 
+@dataclass(frozen=True, slots=True)
+class Struck:
+    """What became of ids that were to come off the list.
+
+    Attributes
+    ----------
+    off : those that were on it by hand, and are not any more.
+    by_score : those that stay, because an earlier score admits them.
+    """
+
+    off: int
+    by_score: int
+
+
+@transaction.atomic
+def strike(collection: Collection, ids: list[str]) -> Struck:
+    """Take ids off the list that were written on it by hand; who has begun goes on.
+
+    Who is on it by a score stays: the rule would put them back with its next grading. An id that
+    both put there goes now, and comes back with that grading.
+    """
+    off = by_score = 0
+    ids = list(dict.fromkeys(ids))
+    for i in range(0, len(ids), BATCH):
+        found = collection.admissions.filter(external_id__in=ids[i : i + BATCH])
+        by_score += found.filter(by_score=True).count()
+        off += found.filter(by_score=False).delete()[0]
+    return Struck(off, by_score)
+
+
 @transaction.atomic
 def admit_by_score(collection: Collection, ids: list[str] | None, why: str = "") -> None:
     """Let only these in, and those who were written on the list by hand; None takes the rule away.

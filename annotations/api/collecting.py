@@ -225,6 +225,14 @@ class AdmissionReportSerializer(serializers.Serializer[Any]):
     new = serializers.IntegerField(help_text="Of them, those that were not on the list.")
 
 
+class StruckSerializer(serializers.Serializer[Any]):
+    """What became of the ids that were to come off."""
+
+    given = serializers.IntegerField(help_text="Different ids.")
+    off = serializers.IntegerField(help_text="Of them, those that were on it by hand.")
+    by_score = serializers.IntegerField(help_text="Of them, those that an earlier score admits.")
+
+
 @extend_schema(tags=["collecting"])
 class CollectionViewSet(ApiViewSet):
     """The collecting of answers to the newest version that was published to workers."""
@@ -401,6 +409,22 @@ class CollectionViewSet(ApiViewSet):
         ids = values["workers"]
         new = rules.admit(collection, ids, values.get("why", ""))
         return Response({"given": len(ids), "new": new})
+
+    @extend_schema(
+        operation_id="collecting_strike",
+        summary="Take workers off the list of who may take part",
+        description="At most 20,000 ids at once. Who has begun goes on; who is on the list by an "
+        "earlier score stays on it.",
+        request=PanelIdsSerializer,
+        responses=StruckSerializer,
+        examples=[OpenApiExample("One", value={"workers": ["ada"]}, request_only=True)],
+    )
+    def strike(self, request: Request, set_id: UUID) -> Response:
+        """Take them off; the same again finds them gone."""
+        collection = _collection(self._editable_set(set_id))
+        ids = self.checked(PanelIdsSerializer).validated_data["workers"]
+        struck = rules.strike(collection, ids)
+        return Response({"given": len(ids), "off": struck.off, "by_score": struck.by_score})
 
     def _editable_set(self, set_id: UUID) -> QuestionSet:
         answered_set(self.request, set_id)

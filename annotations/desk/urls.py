@@ -76,6 +76,7 @@ urlpatterns = [
     path(f"{COLLECTING}settings/", collecting.settings, name="collecting-settings"),
     path(f"{COLLECTING}state/", collecting.state, name="collecting-state"),
     path(f"{COLLECTING}close/", collecting.close, name="collecting-close"),
+    path(f"{COLLECTING}list/", collecting.listed, name="collecting-listed"),
     path(WRITING, writing.writing, name="writing"),
     path(f"{WRITING}start/", writing.start, name="writing-start"),
     path(f"{WRITING}settings/", writing.settings, name="writing-settings"),

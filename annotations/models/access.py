@@ -28,6 +28,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.db.models import Q
 
+from annotations.models import ties
+
 Anybody = AbstractBaseUser | AnonymousUser
 
 VIEWER: Final = "viewer"
@@ -130,13 +132,12 @@ class Access:
         sets = visible_sets(user, self.readers)
         condition = self._of(user, sets)
         if self.answered_in:
-            if self.owned_where_answered:
-                # Those of one's own sets are one's own: a list of all of them for nothing would
-                # be made anew for every page, and for its length.
-                sets &= ~Q(owner=user.pk)
-            seen_sets = _rows("QuestionSet").filter(sets).values("pk")
-            answered = model._base_manager.filter(**{f"{self.answered_in}__in": seen_sets})
-            condition |= Q(pk__in=answered.values("pk"))
+            # Those of one's own sets are one's own: a list of all of them for nothing would
+            # be made anew for every page, and for its length.
+            seen_sets = ties.sets(sets, _key(user) if self.owned_where_answered else None)
+            if seen_sets != []:
+                answered = model._base_manager.filter(**{f"{self.answered_in}__in": seen_sets})
+                condition |= Q(pk__in=answered.values("pk"))
         if self.people:
             # In one call, so that both are said of the same row of a relation to many.
             waits: dict[str, Any] = {self.waiting: False} if self.waiting else {}
@@ -158,7 +159,7 @@ class Access:
         if self.question_set == "pk":
             condition |= sets
         elif self.ways:
-            among = _rows("QuestionSet").filter(sets).values("pk")
+            among = ties.sets(sets)
             for path in self.ways:
                 condition |= Q(**{f"{path}__in": among})
         if self.owner:
@@ -175,18 +176,24 @@ def editable_sets(user: Anybody) -> Q:
     """Return the condition that the user owns a set or, as a requester, is in its team."""
     if not is_requester(user):
         return owned_sets(user)
-    joined = _rows("Membership").filter(user=user.pk, pending=False).values("team")
-    teams = _rows("Team").filter(Q(owner=user.pk) | Q(pk__in=joined))
-    return owned_sets(user) | Q(team__in=teams.values("pk"))
+    return owned_sets(user) | _one_of("team", ties.teams(_key(user)))
 
 
 def visible_sets(user: Anybody, readers: frozenset[str]) -> Q:
     """Return the condition that the user sees what `readers` see of a set."""
     condition = editable_sets(user)
     if readers:
-        shared = _rows("Share").filter(user=user.pk, role__in=sorted(readers), pending=False)
-        condition |= Q(pk__in=shared.values("question_set"))
+        condition |= _one_of("pk", ties.shared_sets(_key(user), readers))
     return condition
+
+
+def _one_of(path: str, keys: ties.Keys) -> Q:
+    # An empty Q adds nothing to a condition with others; of these there is always the owner.
+    return Q() if keys == [] else Q(**{f"{path}__in": keys})
+
+
+def _key(user: Anybody) -> int:
+    return int(user.pk or 0)
 
 
 def _rows(name: str) -> models.QuerySet[Any, Any]:

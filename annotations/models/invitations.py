@@ -75,6 +75,12 @@ class Invited(Record):
 
 def invitations(user: Anybody) -> list[Any]:
     """Return the rows of every kind that wait for a user's yes, the newest first."""
-    models_of = (apps.get_model("annotations", name) for name in INVITING)
+    models_of = [apps.get_model("annotations", name) for name in INVITING]
+    waiting = [
+        model._default_manager.filter(user=user.pk, pending=True).order_by().values("pk")
+        for model in models_of
+    ]
+    if not waiting[0].union(*waiting[1:]).exists():  # as for most people on most days
+        return []
     found = [row for model in models_of for row in model._default_manager.invitations(user)]
     return sorted(found, key=lambda row: row.created_at, reverse=True)

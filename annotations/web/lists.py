@@ -9,6 +9,7 @@ from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet,
 from django.db.models.functions import Coalesce
 
 from annotations.models import (
+    Admission,
     Category,
     Membership,
     Question,
@@ -29,6 +30,7 @@ from annotations.web.filtering import (
     SearchFilter,
     both_ways,
 )
+from annotations.web.paging import Keyset
 
 ANSWERS = Response.objects.filter(
     status=Response.Status.TEXT,
@@ -213,4 +215,28 @@ class ProblemFilter(ListFilter):
         """Every filter is named above."""
 
         model = WrittenProblem
+        fields: ClassVar[list[str]] = []
+
+
+class AdmissionFilter(ListFilter):
+    """Who may take part by their id, why, and whether a score put them on the list."""
+
+    q = SearchFilter("external_id", "why", label="Part of the id, or of the reason")
+    by_score = FlagFilter(field_name="by_score", label="By an earlier score")
+
+    ORDERS: ClassVar[dict[str, Order]] = {
+        **AGE,
+        "-worker": Order(Keyset("id-z", ("-external_id",), texts=("external_id",)), "Id, Z to A"),
+        "worker": Order(Keyset("id-a", ("external_id",), texts=("external_id",)), "Id, A to Z"),
+    }
+    COLUMNS: ClassVar[tuple[Column, ...]] = (
+        Column("Id", "worker", "-worker"),
+        Column("Why"),
+        Column("Put there"),
+    )
+
+    class Meta(ListFilter.Meta):
+        """Every filter is named above."""
+
+        model = Admission
         fields: ClassVar[list[str]] = []

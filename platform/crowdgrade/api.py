@@ -24,6 +24,7 @@ from evaluation.api.comparing import ComparingViewSet
 from evaluation.api.comparisons import ComparisonViewSet
 from evaluation.api.erasing import ErasureViewSet
 from evaluation.api.exports import ExportViewSet
+from evaluation.api.facts import FactViewSet
 from evaluation.api.imports import ImportViewSet
 from evaluation.api.interims import InterimViewSet
 from evaluation.api.judging import JudgingViewSet, RunJudgingViewSet
@@ -65,6 +66,10 @@ RESULTS = (
     ("questions/<uuid:question>/", ResultViewSet, "question", "question"),
     ("models/", ResultViewSet, "models", "models"),
     ("consensus/", ResultViewSet, "consensus", "consensus"),
+    ("facts/", FactViewSet, "facts", "facts"),
+    ("questions/<uuid:question>/facts/", FactViewSet, "question", "question-facts"),
+    ("workers/<uuid:worker>/facts/", FactViewSet, "worker", "worker-facts"),
+    ("models/<uuid:model>/facts/", FactViewSet, "model", "model-facts"),
     ("alarms/", AlarmViewSet, "alarms", "alarms"),
     ("alarms/no-<int:place>/", AlarmViewSet, "alarm", "alarm"),
     ("comparisons/", ComparisonViewSet, "comparisons", "comparisons"),
@@ -166,6 +171,12 @@ COLLECTING: tuple[tuple[str, type, dict[str, str], str], ...] = (
         CollectionViewSet,
         {"get": "admissions", "post": "admit"},
         "collection-admissions",
+    ),
+    (
+        f"{OF_COLLECTION}/admissions/strike/",
+        CollectionViewSet,
+        {"post": "strike"},
+        "collection-strike",
     ),
     (
         f"{OF_COLLECTION}/score-rule/",

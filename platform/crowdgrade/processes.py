@@ -1,10 +1,12 @@
-"""The two processes of the site: the web server and the worker."""
+"""The processes of the site: web servers that share a port, and a worker."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from django.conf import settings
@@ -24,10 +26,19 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     }
 
 
-def web(host: str, port: int, log: Path | None = None) -> Child:
-    """Return the web server; `log` takes what it says, None leaves it on the terminal."""
-    command = [sys.executable, "-m", "crowdgrade.web_server", host, str(port)]
-    return Child("the web server", command, environment(), log)
+def web(listening: Sequence[socket.socket], log: Path | None = None) -> list[Child]:
+    """Return the web servers of sockets that listen, as many as WEB_PROCESSES says.
+
+    `log` takes what they say, None leaves it on the terminal. They count requests in one place,
+    which is emptied here: what a power failure left of it may be unreadable.
+    """
+    shutil.rmtree(settings.CACHE_FOLDER, ignore_errors=True)
+    host, port = listening[0].getsockname()[:2]
+    files = [str(one.fileno()) for one in listening]
+    command = [sys.executable, "-m", "crowdgrade.web_server", str(host), str(port), *files]
+    n: int = settings.WEB_PROCESSES
+    names = [f"web server {number}" for number in range(1, n + 1)] if n > 1 else ["the web server"]
+    return [Child(name, command, environment(), log, listening) for name in names]
 
 
 def worker(log: Path | None = None) -> Child:

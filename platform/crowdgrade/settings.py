@@ -21,7 +21,9 @@ that is kept there, so the commands that work on files alone leave none behind.
                           number (default: 20)
     STALL_SECONDS         seconds without any progress after which a run is ended (default: 900)
     CSRF_TRUSTED_ORIGINS  origins with their scheme, parted by commas
-    CACHE_URL             redis://... (default: memory of the process), where requests are counted
+    CACHE_URL             redis://..., where requests are counted (default: files in
+                          CROWDGRADE_HOME)
+    WEB_PROCESSES         web servers that `up` starts on its port (default: 2, 1 on one core)
     API_USER_RATE, API_ANONYMOUS_RATE, API_UPLOAD_RATE
                           requests to the API, such as 600/minute: of a user, of an address that
                           does not say who asks, and bulk uploads of a user
@@ -99,13 +101,24 @@ def _caches() -> dict[str, Any]:
     process = {"BACKEND": memory, "LOCATION": "process", "OPTIONS": {"MAX_ENTRIES": 100_000}}
     url = _text("CACHE_URL")
     if url is None:
-        return {"default": process, "process": process}
+        files = "crowdgrade.file_cache.FileCache"
+        # Listed whenever something is stored: few enough for that to cost nothing.
+        most = {"MAX_ENTRIES": 2_000}
+        shared = {"BACKEND": files, "LOCATION": str(CACHE_FOLDER), "OPTIONS": most}
+        return {"default": shared, "process": process}
     if not url.startswith(("redis://", "rediss://")):
         raise ImproperlyConfigured("CACHE_URL must begin with redis://")
     # One that does not answer shall not keep requests waiting, which count elsewhere then.
     options = {"socket_connect_timeout": 1, "socket_timeout": 1}
     redis = "django.core.cache.backends.redis.RedisCache"
     return {"default": {"BACKEND": redis, "LOCATION": url, "OPTIONS": options}, "process": process}
+
+
+def _cores() -> int:
+    """Return how many cores this process may use, where the system tells; else the machine's."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _list(name: str, default: list[str]) -> list[str]:
@@ -243,6 +256,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "crowdgrade.retrying.RetryMiddleware",  # before what reads the database: who is signed in
+    "crowdgrade.reading.ReadingMiddleware",
     "crowdgrade.policy.PolicyMiddleware",
     "crowdgrade.addresses.AddressMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -335,6 +349,7 @@ RUN_KINDS = [
     "evaluation.kinds.plan.PLAN",
     "evaluation.kinds.umwp.UMWP",
     "evaluation.kinds.views.VIEWS",
+    "evaluation.evidence.graded.kind.GRADED",
 ]
 # Asking language models: where they may be besides public addresses, and whose keys they may get.
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]
@@ -354,9 +369,13 @@ RUNS_PER_USER = _number("RUNS_PER_USER", 20)
 # Longer than a model takes to come from the hub over a slow line; turns are of four minutes.
 STALL_SECONDS = _number("STALL_SECONDS", 900)
 
+# A process of Python computes on one core at a time. More than two want PostgreSQL.
+WEB_PROCESSES = _number("WEB_PROCESSES", min(2, _cores()))
+
 # The API. Bodies: of rows as JSON, and of everything else but JSON Lines (which are files).
 API_BULK_BYTES = _number("API_UPLOAD_MB", 20) * 1024 * 1024
 API_SMALL_BYTES = 1024 * 1024
+CACHE_FOLDER = HOME / "cache"
 CACHES = _caches()
 REST_FRAMEWORK = {
     # The first says what a 401 asks for.

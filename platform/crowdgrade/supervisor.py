@@ -36,13 +36,16 @@ class Child:
     """A process that should be running.
 
     What it says goes to `log`, or to our own output where that is None. `pause` doubles with every
-    early death, so that a broken child does not spin.
+    early death, so that a broken child does not spin. `sockets` listen, and are open in the child
+    under the same numbers; they stay open here, so that whoever connects while it is started again
+    only waits.
     """
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
     log: Path | None = None
+    sockets: Sequence[socket.socket] = ()
     process: subprocess.Popen[bytes] | None = None
     pause: float = 1.0
     started: float = 0.0
@@ -60,6 +63,7 @@ class Child:
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
+                pass_fds=[one.fileno() for one in self.sockets],
             )
 
     def look(self, say: Callable[[str], None]) -> None:
@@ -78,7 +82,9 @@ class Child:
         say(f"{self.name} ended ({describe(code)}); starting it again in {self.pause:.0f} s")
 
     def end(self) -> None:
-        """Ask it to end."""
+        """Ask it to end; nobody connects any more."""
+        for one in self.sockets:
+            one.close()
         if self.process is not None and self.process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 self.process.terminate()

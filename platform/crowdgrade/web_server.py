@@ -5,21 +5,33 @@ connections until some have said nothing for two minutes, and a byte now and the
 something. Here whoever begins a request ends its head in time, whoever asks takes the answer, and
 at the limit a newcomer gets the place of the one who has waited longest of those from the address
 that holds the most.
+
+Several processes serve one port by sharing the sockets that listen: whoever starts them opens
+these once (`listen`) and hands them on as open files, whose numbers follow the port. A process that
+has time takes the next connection, and while one is started again nobody is turned away. Told to
+end (SIGTERM, Ctrl-C), a process takes no more, and ends when what was asked is answered.
 """
 
 from __future__ import annotations
 
 import resource
+import signal
+import socket
 import sys
+import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.conf import settings
+from waitress import wasyncore  # type: ignore[import-untyped]
 from waitress.adjustments import Adjustments  # type: ignore[import-untyped]
 from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
 from waitress.server import MultiSocketServer, TcpWSGIServer  # type: ignore[import-untyped]
 from waitress.task import ThreadedTaskDispatcher  # type: ignore[import-untyped]
+
+from annotations.exchange.reading import workbook
 
 THREADS = 8
 """Enough for a team, few enough for SQLite's one writer."""
@@ -29,6 +41,8 @@ HEAD_SECONDS = 20
 SILENT_SECONDS = 60
 """How long a connection may wait for its next request, or take nothing of its answer."""
 CLEANUP_SECONDS = 5
+SECONDS_TO_FINISH = 15
+"""For what was asked before the process was told to end."""
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -81,11 +95,34 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
                 one.handle_close()
 
 
-def server(application: Any, host: str, port: int) -> MultiSocketServer:
-    """Return the server, one socket for each address of the host, which are listened on."""
+def listen(host: str, port: int) -> list[socket.socket]:
+    """Return sockets that listen, one for each address of the host; port 0 is any that is free.
+
+    Raises OSError, with `errno.EADDRINUSE` where somebody else listens there.
+    """
+    listening: list[socket.socket] = []
+    try:
+        adjustments = Adjustments(listen=f"{host}:{port}")
+        for family, kind, protocol, address in adjustments.listen:
+            one = socket.socket(family, kind, protocol)
+            listening.append(one)
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            one.bind(address)
+            one.listen(adjustments.backlog)
+    except BaseException:
+        for one in listening:
+            one.close()
+        raise
+    return listening
+
+
+def server(application: Any, listening: Sequence[socket.socket]) -> MultiSocketServer:
+    """Return the server of sockets that listen, which other processes may serve as well."""
     most = _connections()
     adjustments = Adjustments(
-        listen=f"{host}:{port}",
+        sockets=list(listening),
         threads=THREADS,
         max_request_body_size=_most_bytes(),
         ident=None,
@@ -97,17 +134,49 @@ def server(application: Any, host: str, port: int) -> MultiSocketServer:
         cleanup_interval=CLEANUP_SECONDS,
         asyncore_use_poll=True,  # select() breaks at file 1,024
     )
-    sockets: dict[int, Any] = {}
+    served: dict[int, Any] = {}
     dispatcher = ThreadedTaskDispatcher()
     dispatcher.set_thread_count(adjustments.threads)
-    listening = []
-    for place in adjustments.listen:
+    places = []
+    for at in listening:
         one = WebServer(
-            application, sockets, dispatcher=dispatcher, adj=adjustments, sockinfo=place
+            application,
+            served,
+            _sock=at,
+            dispatcher=dispatcher,
+            adj=adjustments,
+            sockinfo=(at.family, at.type, at.proto, at.getsockname()),
+            bind_socket=False,
         )
         one.most = most
-        listening.append((one.effective_host, one.effective_port))
-    return MultiSocketServer(sockets, adjustments, listening, dispatcher, one.log_info)
+        places.append((one.effective_host, one.effective_port))
+    return MultiSocketServer(served, adjustments, places, dispatcher, one.log_info)
+
+
+def serve(running: MultiSocketServer, stop: threading.Event) -> None:
+    """Serve until `stop` is set; then take nothing new, and answer what was asked before."""
+    _go_on(running, 1.0, stop.is_set)
+    for one in list(running.map.values()):
+        if isinstance(one, WebServer):
+            one.del_channel()
+            one.socket.close()
+    until = time.monotonic() + SECONDS_TO_FINISH
+
+    def is_over() -> bool:
+        channels = [one for one in running.map.values() if isinstance(one, Channel)]
+        for one in channels:
+            if one.waits:
+                one.will_close = True
+        busy = any(one.requests or one.total_outbufs_len for one in channels)
+        return not busy or time.monotonic() > until
+
+    _go_on(running, 0.1, is_over)
+    running.close()
+
+
+def _go_on(running: MultiSocketServer, seconds: float, is_over: Callable[[], bool]) -> None:
+    while not is_over():
+        wasyncore.loop(timeout=seconds, map=running.map, use_poll=True, count=1)
 
 
 def _most_bytes() -> int:
@@ -123,11 +192,25 @@ def _connections() -> int:
     return MOST_CONNECTIONS if files < 0 else max(10, min(MOST_CONNECTIONS, files // 4))
 
 
-def main(host: str, port: str) -> None:
-    """Serve until the process is ended."""
+def main(host: str, port: str, *files: str) -> None:
+    """Serve until the process is told to end."""
     from crowdgrade.wsgi import application
 
-    server(application, host, int(port)).run()
+    workbook.share_turns(settings.WEB_PROCESSES)
+    shared = [socket.socket(fileno=int(file)) for file in files]
+    running = server(application, shared or listen(host, int(port)))
+    stop = threading.Event()
+
+    def end(*_: Any) -> None:
+        stop.set()
+        for one in running.map.values():
+            if isinstance(one, WebServer):
+                one.pull_trigger()  # the loop looks at once
+                return
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    serve(running, stop)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,15 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.answering import collecting
-from annotations.models import Collection, Membership, QuestionSet, Share, Submission, Team
+from annotations.models import (
+    Admission,
+    Collection,
+    Membership,
+    QuestionSet,
+    Share,
+    Submission,
+    Team,
+)
 from evaluation.models import ScoreRule
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published
@@ -210,6 +218,21 @@ def test_a_list_says_who_may_take_part(asks):
     link = asks("GET").json()["link"]
     assert "Begin" in Client().get(f"{link}?PROLIFIC_PID=x").content.decode()
     assert "for other people" in Client().get(f"{link}?PROLIFIC_PID=y").content.decode()
+
+
+def test_who_was_put_on_the_list_by_hand_is_taken_off_it(asks):
+    asks("POST", body={"places": 4, "listed_only": True, "protocol": "open"})
+    asks("POST", "admissions/", {"workers": ["ada", "ben", "eve"]})
+    link = asks("GET").json()["link"]
+    assert "Begin" in Client().get(f"{link}?PROLIFIC_PID=ada").content.decode()
+    Admission.objects.filter(external_id="eve").update(by_score=True)
+    sent = {"workers": ["ada", "eve", "ada", "zoe"]}
+    told = {"given": 3, "off": 1, "by_score": 1}
+    assert asks("POST", "admissions/strike/", sent).json() == told
+    assert asks("POST", "admissions/strike/", sent).json() == told | {"off": 0}
+    assert "for other people" in Client().get(f"{link}?PROLIFIC_PID=ada").content.decode()
+    who = [one["worker"] for one in asks("GET", "admissions/").json()["results"]]
+    assert who == ["ben", "eve"]
 
 
 def test_sets_exclude_each_others_workers_and_unseen_ones_stay(asks, rana, tides):

@@ -9,7 +9,7 @@ import time
 
 import pytest
 import redis
-from django.core.cache import cache
+from django.core.cache import cache, caches
 from rest_framework.throttling import SimpleRateThrottle
 
 from crowdgrade import settings as of_the_site
@@ -124,6 +124,7 @@ def test_nobody_listens_at_the_address_at_all(api, rana, counted_at, caplog):
 
 @pytest.fixture(autouse=True)
 def _counts_begin_anew():
+    caches["process"].clear()
     cache.clear()
     yield
     with contextlib.suppress(redis.RedisError):

@@ -139,7 +139,8 @@ def test_a_list_asks_the_database_the_same_number_of_times_however_long_it_is(ap
 
     few, many = counts(otto, short), counts(rana, long)
     assert few == many
-    assert max(many.values()) <= 6, many
+    # Two of them ask for the teams and shares of the reader, once for all lists of an answer.
+    assert max(many.values()) <= 8, many
 
 
 def test_no_answer_holds_a_primary_key(api, rana):

@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import os
 import socket
 import threading
 import time
@@ -21,32 +22,18 @@ def serve(monkeypatch):
 
     def start(application, most=10):
         monkeypatch.setattr(web_server, "MOST_CONNECTIONS", most)
-        server = web_server.server(application, "127.0.0.1", 0)
+        server = web_server.server(application, web_server.listen("127.0.0.1", 0))
         stop = threading.Event()
-        server.asyncore = Loop(stop)
-        thread = threading.Thread(target=server.run)
+        thread = threading.Thread(target=web_server.serve, args=(server, stop))
         thread.start()
-        running.append((stop, thread, server))
+        running.append((stop, thread))
         return server.effective_listen[0][1]
 
+    start.stops = lambda: [stop.set() for stop, _ in running]
     yield start
-    for stop, thread, server in running:
-        stop.set()
+    start.stops()
+    for _, thread in running:
         thread.join()
-        server.close()
-
-
-class Loop:
-    """Waitress's loop, which can be told to end."""
-
-    def __init__(self, stop):
-        self.stop = stop
-
-    def loop(self, timeout, map, use_poll):
-        from waitress import wasyncore
-
-        while not self.stop.is_set():
-            wasyncore.loop(timeout=0.1, map=map, use_poll=use_poll, count=1)
 
 
 def hello(environment, start_response):
@@ -150,3 +137,74 @@ def test_the_largest_upload_that_is_allowed_gets_through(serve, settings):
     port = serve(counts)
     assert sent(3_100_000) == (200, b"3100000")  # the file, and what a form puts around it
     assert sent(5_000_000)[0] == 413
+
+
+def test_the_end_waits_for_what_was_asked_and_takes_nothing_new(serve):
+    asked_for, may_answer = threading.Event(), threading.Event()
+
+    def slow(environment, start_response):
+        if environment["PATH_INFO"] == "/":
+            return hello(environment, start_response)
+        asked_for.set()
+        assert may_answer.wait(30)
+        return hello(environment, start_response)
+
+    port = serve(slow)
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as early:
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as idle:
+            early.request("GET", "/slow")
+            assert asked_for.wait(30)
+            serve.stops()
+            assert is_closed(idle)
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", port), timeout=30)
+        may_answer.set()
+        assert early.getresponse().read() == b"hello"
+
+
+def test_the_end_does_not_wait_for_ever(serve, monkeypatch):
+    monkeypatch.setattr(web_server, "SECONDS_TO_FINISH", 0.5)
+    asked_for, over = threading.Event(), threading.Event()
+
+    def hangs(environment, start_response):
+        asked_for.set()
+        over.wait(60)
+        return hello(environment, start_response)
+
+    port = serve(hangs)
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as client:
+        client.request("GET", "/")
+        assert asked_for.wait(30)
+        serve.stops()
+        with pytest.raises(ConnectionError):
+            client.getresponse()
+    over.set()
+
+
+def test_two_servers_share_a_port_and_one_of_them_suffices(monkeypatch):
+    listening = web_server.listen("127.0.0.1", 0)
+    port = listening[0].getsockname()[1]
+    names = {}
+
+    def called(name):
+        def application(environment, start_response):
+            start_response("200 OK", [("Content-Length", "1")])
+            return [name]
+
+        shared = [socket.socket(fileno=os.dup(one.fileno())) for one in listening]
+        stop = threading.Event()
+        server = web_server.server(application, shared)
+        names[name] = stop, threading.Thread(target=web_server.serve, args=(server, stop))
+        names[name][1].start()
+
+    called(b"a")
+    called(b"b")
+    assert {asked(port) for _ in range(200)} <= {b"a", b"b"}
+    for ended, left in [(b"a", b"b"), (b"b", None)]:
+        stop, thread = names[ended]
+        stop.set()
+        thread.join()
+        if left:
+            assert {asked(port) for _ in range(20)} == {left}
+    for one in listening:
+        one.close()

@@ -191,6 +191,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "answer_id": lambda of: of.version.questions.first().responses.first().public_id,
     "model_answer_id": lambda of: of.version.questions.first().llm_responses.first().public_id,
     "run": lambda of: of.run.public_id,
+    "model": lambda of: compared_models(of)[0],
     "worker": lambda of: of.version.submissions.first().worker.public_id,
     "together": _together,
     "question": lambda of: of.version.questions.first().public_id,

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotations.models import Collection, Submission
+from annotations.models import Admission, Collection, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set
 from tests.annotations.answering.test_monitor import crowd
@@ -109,6 +109,24 @@ def test_signed_links_come_as_a_file_and_lists_admit(rana, tides):
     page = rana.post(address(tides, "collecting-ids"), {"ids": " "}, follow=True)
     assert page.status_code == 400
     assert "Write at least one id." in page.content.decode()
+
+
+def test_the_list_is_shown_and_people_are_taken_off_it(rana, tides):
+    publish(rana, tides, places=2, listed_only="on")
+    page = rana.get(address(tides, "collecting-listed"))
+    assert "Nobody is on the list yet" in page.content.decode()
+    rana.post(address(tides, "collecting-ids"), {"ids": "ada\nben\n<b>", "do": "admit"})
+    Admission.objects.filter(external_id="ben").update(by_score=True, why="0.91 in tides")
+    page = rana.get(address(tides, "collecting-listed"), {"sort": "worker"})
+    assert [one.external_id for one in page.context["page"]] == ["<b>", "ada", "ben"]
+    assert "0.91 in tides" in page.content.decode()
+    assert "&lt;b&gt;" in page.content.decode()
+    page = rana.get(address(tides, "collecting-listed"), {"q": "ad", "by_score": "false"})
+    assert [one.external_id for one in page.context["page"]] == ["ada"]
+    sent = {"ids": "ada\nben", "do": "strike"}
+    page = rana.post(address(tides, "collecting-ids"), sent, follow=True)
+    assert "1 taken off the list. 1 stay: their score" in page.content.decode()
+    assert [one.external_id for one in page.context["page"]] == ["<b>", "ben"]
 
 
 def test_counting_how_answers_are_written_is_a_setting_that_begins_before_anybody_does(rana, tides):

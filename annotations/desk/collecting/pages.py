@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from annotations.answering import collecting as rules
 from annotations.answering import links, monitor
@@ -20,6 +20,7 @@ from annotations.desk.collecting.watching import collect, page_context
 from annotations.exchange.writing.formats import csv_chunks
 from annotations.models import Collection, QuestionSet, counts_signals
 from annotations.web.downloads import download
+from annotations.web.lists import AdmissionFilter
 from annotations.web.scope import answered_set, editable, visible
 
 SAID = {
@@ -133,7 +134,7 @@ def places(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Make signed links for ids, as a file, or put them on the list of who may take part."""
+    """Make signed links for ids, as a file, or change who is on the list of who may take part."""
     question_set, collection = _editable(request, set_id)
     form = IdsForm(request.POST, auto_id="%s")
     if not form.is_valid():
@@ -143,8 +144,32 @@ def ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
         n = rules.admit(collection, given)
         messages.success(request, f"{n:,} of {len(given):,} are new on the list.")
         return redirect("admin:collecting", question_set.public_id)
+    if request.POST.get("do") == "strike":
+        messages.success(request, _struck(rules.strike(collection, given)))
+        return redirect("admin:collecting-listed", question_set.public_id)
     rows = ((one, links.signed_link(collection, one)) for one in given)
     return download(csv_chunks(("worker", "link"), rows), f"{question_set.name} - links", "csv")
+
+
+@require_GET
+def listed(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show who is on the list of those who may take part, with a button that takes them off."""
+    question_set, collection = _editable(request, set_id)
+    asked = AdmissionFilter(request.GET, collection.admissions.all())
+    back = reverse("admin:collecting", args=[question_set.public_id])
+    context = page_context(request, question_set, "Who may take part") | {"collection": collection}
+    context["breadcrumbs"] = [*context["breadcrumbs"], ("People answer", back)]
+    return TemplateResponse(
+        request, "annotations/collecting/listed.html", context | asked.listing(request)
+    )
+
+
+def _struck(struck: rules.Struck) -> str:
+    """Return what became of ids that were to come off the list."""
+    said = f"{struck.off:,} taken off the list."
+    if struck.by_score:
+        said += f" {struck.by_score:,} stay: their score in an earlier set admits them."
+    return said
 
 
 def _to_set(question_set: QuestionSet) -> Collection:

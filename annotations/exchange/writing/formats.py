@@ -10,6 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from annotations.exchange.defusing import MARK, defused, defused_cell
@@ -25,6 +26,14 @@ LONGEST_CELL = csv.field_size_limit()
 """Characters that a reader of CSV takes in a cell."""
 
 Rows = Iterable[Sequence[object]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Column names, and rows that are read as they are written."""
+
+    header: tuple[str, ...]
+    rows: Rows
 
 
 def csv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
@@ -145,13 +154,18 @@ def write_table(path: Path, kind: str, header: Sequence[str], rows: Rows) -> int
 
     Raises `InputError` if the place cannot be written to, or a cell is not for this format.
     """
+    return write_chunks(path, FORMATS[kind](header, rows))
+
+
+def write_chunks(path: Path, chunks: Iterable[bytes]) -> int:
+    """The same for a file that comes in pieces."""
     size = 0
     with OutputFolder(path.parent) as folder:
         try:
             file = folder.open(path.name)
         except ValueError as error:
             raise InputError.single(str(path), str(error), "Choose another name.") from error
-        for chunk in FORMATS[kind](header, rows):
+        for chunk in chunks:
             file.write(chunk)
             size += len(chunk)
     return size

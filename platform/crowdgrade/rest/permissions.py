@@ -36,9 +36,10 @@ class MayEnter(BasePermission):
 
 
 class CountingThrottle(SimpleRateThrottle):
-    """Counts in CACHE_URL's Redis; while that does not answer, each process counts for itself.
+    """Counts where all processes of the site do: in files, or in CACHE_URL's Redis.
 
-    So nobody is refused because of it, and nobody may ask without bounds either. It is tried again
+    While Redis does not answer, or the files cannot be written, each process counts for itself, so
+    nobody is refused because of it, and nobody may ask without bounds either. It is tried again
     after `PAUSE` seconds, for a host that does not even refuse takes a second each time.
     """
 
@@ -50,8 +51,9 @@ class CountingThrottle(SimpleRateThrottle):
         if time.monotonic() >= CountingThrottle._resting_until:
             try:
                 return super().allow_request(request, view)
-            except RedisError as error:
-                logger.warning("CACHE_URL does not answer, each process counts alone: %s", error)
+            except (RedisError, OSError) as error:
+                what = "CACHE_URL" if isinstance(error, RedisError) else "CROWDGRADE_HOME"
+                logger.warning("%s does not answer, each process counts alone: %s", what, error)
                 CountingThrottle._resting_until = time.monotonic() + self.PAUSE
         self.cache = caches["process"]
         return super().allow_request(request, view)

@@ -32,6 +32,7 @@ from annotations.models import (
     may_read_answers,
     rights,
 )
+from annotations.models.ties import asked_once
 from evaluation.flow.asking import prompts
 from evaluation.models import (
     AnswerScore,
@@ -320,3 +321,56 @@ def test_no_rule_is_looked_up_anew_for_each_row(model, world):
             if rows.query.is_empty():
                 continue
             assert "CORRELATED" not in rows.explain()
+
+
+@pytest.mark.parametrize("most", [500, 1, 0], ids=["kept", "some are kept", "too many to keep"])
+def test_a_page_that_asks_once_shows_what_one_that_asks_each_time_shows(world, monkeypatch, most):
+    monkeypatch.setattr("annotations.models.ties.MOST", most)
+    Share.objects.create(question_set=world.towns.set, user=world.ed, role="viewer")
+    hers = crowd.version(world.tara, "lakes").question_set
+    Share.objects.create(question_set=hers, user=world.vera, role="viewer", pending=True)
+
+    def told():
+        return {
+            (model, who): [
+                sorted(rows.values_list("pk", flat=True))
+                for rows in (
+                    model.objects.visible_to(person),
+                    model.objects.editable_by(person),
+                    model.objects.manageable_by(person),
+                )
+            ]
+            for model in SCOPED
+            for who, person in world.people.items()
+        }
+
+    each_time = told()
+    with asked_once():
+        assert told() == each_time
+    assert told() == each_time
+
+
+def test_teams_shares_and_sets_are_asked_once_for_all_lists_of_a_page(
+    world, django_assert_num_queries
+):
+    def lists(*models):
+        return [list(model.objects.visible_to(world.vera)) for model in models]
+
+    # Vera is no requester: her shares, the sets of them, and a query a list.
+    with asked_once(), django_assert_num_queries(2 + 3):
+        lists(Response, Run, AnswerScore)
+    with asked_once(), django_assert_num_queries(2 + 6):
+        lists(Response, Run, AnswerScore, Response, Run, AnswerScore)
+    # Tara is one: her teams too. Of a set alone its key is not asked for.
+    with asked_once(), django_assert_num_queries(2 + 2):
+        for _ in range(2):
+            list(QuestionSet.objects.visible_to(world.tara))
+
+
+def test_what_is_taken_away_is_gone_for_the_next_page(world):
+    with asked_once():
+        assert Run.objects.visible_to(world.vera).exists()
+    Share.objects.all().delete()
+    with asked_once():
+        assert not Run.objects.visible_to(world.vera).exists()
+    assert not Run.objects.visible_to(world.vera).exists()

@@ -57,6 +57,12 @@ def _(world):
     return Sent({"workers": ["ada", "ben"], "why": "pilot"})
 
 
+@succeeds("collecting_strike")
+def _(world):
+    collection(world)
+    return Sent({"workers": ["ada"]})
+
+
 def rule(world: SimpleNamespace) -> dict[str, Any]:
     """A rule by the score in another graded set of Rana's."""
     collection(world)

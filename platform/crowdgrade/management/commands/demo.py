@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from typing import Any
 
@@ -17,10 +18,10 @@ from crowdgrade.supervisor import (
     AlreadyRunningError,
     Stopped,
     only_one,
-    port_is_free,
     stopped_by_signal,
     supervise,
 )
+from crowdgrade.web_server import listen
 from evaluation.background.watching import show_progress
 from evaluation.kinds.aqer.terminal import report_of_run
 from evaluation.models import Run
@@ -50,10 +51,8 @@ class Command(BaseCommand):
             # The settings are read once: start anew with those of the demo.
             os.execve(sys.executable, [sys.executable, *sys.argv], demo.environment())  # noqa: S606
         self._port, self._serve = options["port"], not options["no_serve"]
-        if self._serve and not port_is_free(HOST, self._port):
-            raise CommandError(
-                f"port {self._port} is in use: choose another, such as PORT={self._port + 1}"
-            )
+        if self._serve:
+            self._listening = self._listens()
         home = demo.prepare_home()
         try:
             with only_one(home / LOCK_FILE), stopped_by_signal():
@@ -74,12 +73,20 @@ class Command(BaseCommand):
         children = [processes.worker(log=settings.HOME / "worker.log")]
         if self._serve:
             call_command("collectstatic", verbosity=0, interactive=False)
-            children.append(processes.web(HOST, self._port, log=settings.HOME / "web.log"))
+            children += processes.web(self._listening, log=settings.HOME / "web.log")
         supervise(children, self.stderr.write, self._finished)
         if self._watched.state != Run.State.DONE:
             raise CommandError(
                 f"the grading {self._watched.state}: {TERMINAL.said(self._watched.error)}"
             )
+
+    def _listens(self) -> list[socket.socket]:
+        try:
+            return listen(HOST, self._port)
+        except OSError:
+            raise CommandError(
+                f"port {self._port} is in use: choose another, such as PORT={self._port + 1}"
+            ) from None
 
     def _finished(self) -> bool:
         """Print the tables once the run has ended; whether the demo may end with it."""

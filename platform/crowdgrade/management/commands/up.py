@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 from typing import Any
 
 from django.conf import settings
@@ -14,18 +16,18 @@ from crowdgrade.supervisor import (
     AlreadyRunningError,
     Stopped,
     only_one,
-    port_is_free,
     stopped_by_signal,
     supervise,
 )
+from crowdgrade.web_server import listen
 
 LOCK_FILE = "up.lock"
 
 
 class Command(BaseCommand):
-    """Run the web server and a worker together."""
+    """Run the web servers and a worker together."""
 
-    help = "Migrate, then run the web server and a worker; restarts what dies; Ctrl-C ends both."
+    help = "Migrate, then run web servers and a worker; restarts what dies; Ctrl-C ends all."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take where to listen."""
@@ -33,20 +35,32 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run both until a signal comes."""
+        """Run all until a signal comes."""
         host, port = options["host"], options["port"]
         home = private_folder(settings.HOME)
         try:
             with only_one(home / LOCK_FILE), stopped_by_signal():
-                if not port_is_free(host, port):
-                    raise CommandError(f"port {port} is in use: choose another with --port")
+                listening = listening_at(host, port)
                 call_command("migrate", verbosity=0, interactive=False)
                 call_command("collectstatic", verbosity=0, interactive=False)
                 self.stdout.write(f"http://{host}:{port}/   (Ctrl-C ends the site and its worker)")
-                supervise([processes.web(host, port), processes.worker()], self.stderr.write)
+                children = [*processes.web(listening), processes.worker()]
+                supervise(children, self.stderr.write)
         except AlreadyRunningError as error:
             raise CommandError(
                 f"the site is running already: another process holds {error}"
             ) from None
         except Stopped:
             self.stdout.write("stopped")
+
+
+def listening_at(host: str, port: int) -> list[socket.socket]:
+    """Return sockets that listen. Raises `CommandError` where that cannot be."""
+    try:
+        return listen(host, port)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise CommandError(f"port {port} is in use: choose another with --port") from None
+        raise CommandError(f"cannot listen at {host}, port {port}: {error.strerror}") from None
+    except ValueError:
+        raise CommandError(f"there is no address {host}: choose another with --host") from None

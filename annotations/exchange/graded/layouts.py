@@ -1,0 +1,116 @@
+"""The layouts of graded answers that are known: how each is recognised, what its columns hold.
+
+The order matters: a table is of the first one that recognises it, and of our own where none does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """One layout.
+
+    Attributes
+    ----------
+    slug, title : what summaries and people call it. source : who published it, and where.
+    known_by : columns that a table of it has, in any case; empty for what is no such table.
+    question, answer, worker : names that these columns may have, the preferred first.
+    marks : columns of grades, all of them; the grade is the mean of those that are filled.
+    grade : names that one column of grades or labels may have, where `marks` is empty.
+    order : names of a column that numbers the attempts of a worker at a question.
+    text, reference : names of columns with the question's wording and with a right answer to it.
+    unmarked : cells by which it says that nobody graded the answer, beside an empty one.
+    labels : what its labels are worth, if nobody says otherwise.
+    bare_quotes : whether its TSV has quotes that belong to the answers, so that a row is a line.
+    student : finds the worker, and the number of the attempt, in the id of an answer.
+    """
+
+    slug: str
+    title: str
+    source: str
+    known_by: tuple[str, ...] = ()
+    question: tuple[str, ...] = ("question",)
+    answer: tuple[str, ...] = ("answer",)
+    worker: tuple[str, ...] = ("worker",)
+    marks: tuple[str, ...] = ()
+    grade: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    reference: tuple[str, ...] = ()
+    unmarked: frozenset[str] = frozenset()
+    labels: Mapping[str, float] = field(default_factory=dict)
+    bare_quotes: bool = False
+    student: tuple[re.Pattern[str], ...] = ()
+
+
+ASAP = Layout(
+    slug="asap-sas",
+    title="ASAP short answers",
+    source="The Hewlett Foundation: Short Answer Scoring, 2012; the second score is another "
+    "rater's and was published to tell how far they agree, so the first one is the grade",
+    known_by=("EssaySet", "EssayText", "Score1"),
+    question=("EssaySet",),
+    answer=("EssayText",),
+    worker=(),
+    grade=("Score1",),
+    bare_quotes=True,
+)
+
+POWERGRADING = Layout(
+    slug="powergrading",
+    title="Powergrading",
+    source="Basu, Jacobs and Vanderwende 2013: student, Q#, answer and the grades 0 and 1 of three "
+    "graders; -1 for the questions that nobody graded",
+    known_by=("Q#", "G1", "G2", "G3"),
+    question=("Q#",),
+    answer=("answer",),
+    worker=("student", "student id"),
+    marks=("G1", "G2", "G3"),
+    unmarked=frozenset({"-1"}),
+    bare_quotes=True,
+)
+
+OWN = Layout(
+    slug="table",
+    title="a table of graded answers",
+    source="our own: question, answer, grade or label, worker where it is known",
+    question=("question", "question id", "item", "prompt id"),
+    answer=("answer", "student answer", "response", "text"),
+    worker=("worker", "student", "student id", "worker id", "participant"),
+    grade=("grade", "label", "score", "grade average", "accuracy"),
+    order=("order", "attempt"),
+    text=("question text", "prompt", "wording"),
+    reference=("reference", "reference answer"),
+)
+
+SEMEVAL = Layout(
+    slug="semeval-2013-7",
+    title="SemEval 2013 Task 7 (Beetle, SciEntsBank)",
+    source="Dzikovska et al. 2013; labels in two, three or five ways, of which only correct is "
+    "worth 1. The id of an answer ends in .STUDENT-lN.qaATTEMPT (Beetle) or in .STUDENT.ATTEMPT "
+    "(SciEntsBank)",
+    labels={
+        "correct": 1.0,
+        "incorrect": 0.0,
+        "contradictory": 0.0,
+        "partially_correct_incomplete": 0.0,
+        "irrelevant": 0.0,
+        "non_domain": 0.0,
+    },
+    student=(
+        re.compile(r"\.(?P<worker>[^.]+?)-l\d+\.qa(?P<order>\d+)$"),
+        re.compile(r"\.(?P<worker>\d+)\.(?P<order>\d+)$"),
+    ),
+)
+
+TABLES = (ASAP, POWERGRADING, OWN)
+LAYOUTS = (SEMEVAL, *TABLES)
+
+
+def layout_of(slug: str) -> Layout:
+    """Return the layout of that slug; raises KeyError for another."""
+    return {layout.slug: layout for layout in LAYOUTS}[slug]

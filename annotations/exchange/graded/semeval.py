@@ -1,0 +1,157 @@
+"""Graded answers as SemEval 2013 Task 7 published them: XML, one question in a file or several.
+
+XML of strangers is read as a stream and within bounds: entities are refused (a few lines of them
+grow to gigabytes), as are references to other files, and texts and nesting have limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, BinaryIO
+from xml.sax import SAXException, SAXParseException
+from xml.sax.handler import ContentHandler
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.sax import make_parser
+
+from annotations.exchange.graded.layouts import SEMEVAL
+from annotations.exchange.graded.records import MarkedAnswer, MarkedFile
+from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
+
+DEEPEST = 50
+MOST_BYTES = 100 * 1024**2
+BLOCK = 1 << 16
+
+QUESTION, ANSWER = "question", "studentAnswer"
+# Elements whose text counts.
+TEXTS = (ANSWER, "questionText", "referenceAnswer")
+
+
+def read_semeval(handle: BinaryIO, problems: Problems, found: MarkedFile) -> None:
+    """Add a file's answers to `found`; bad ones are noted in `problems`.
+
+    Raises `InputError` for what is no such XML, holds entities, or is too large or too deep.
+    """
+    name = problems.file
+    parser = make_parser()  # type: ignore[no-untyped-call]
+    handler = _Handler(parser.getLineNumber, problems, found)
+    parser.setContentHandler(handler)
+    size = 0
+    try:
+        while block := handle.read(BLOCK):
+            size += len(block)
+            if size > MOST_BYTES:
+                reason = f"it has more than {MOST_BYTES >> 20} MiB"
+                raise InputError.single(name, reason, "Part it into files of some questions each.")
+            parser.feed(block)
+        parser.close()
+    except DefusedXmlException as error:
+        raise InputError.single(
+            name,
+            "this XML declares entities or refers to other files, which is not read",
+            "Export it as plain XML, without a document type.",
+            line=parser.getLineNumber(),
+        ) from error
+    except SAXParseException as error:
+        raise InputError.single(
+            name,
+            f"this is no well-formed XML: {error.getMessage()}",
+            "Check that it was saved completely.",
+            line=error.getLineNumber(),
+        ) from error
+    except (SAXException, UnicodeError) as error:
+        reason = f"this XML cannot be read: {error}"
+        raise InputError.single(name, reason, "Save it in UTF-8.") from error
+    if not handler.questions:
+        raise InputError.single(
+            name,
+            "there is no <question> in it",
+            "Expected is <question id=...> with <questionText> and <studentAnswers>.",
+        )
+
+
+class _Handler(ContentHandler):
+    """Collects questions as they go by."""
+
+    def __init__(self, line: Callable[[], int], problems: Problems, found: MarkedFile) -> None:
+        super().__init__()
+        self.questions = 0
+        self._here, self._problems, self._found = line, problems, found
+        self._depth = 0
+        self._question = self._module = ""
+        self._inside = ""
+        self._attributes: dict[str, str] = {}
+        self._text: list[str] = []
+        self._length = 0
+        self._line = 0
+
+    def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802
+        """Note where we are."""
+        self._depth += 1
+        line = self._here()
+        if self._depth > DEEPEST:
+            reason = f"its elements are nested more than {DEEPEST} deep"
+            raise InputError.single(
+                self._problems.file, reason, "Check that it is the right file.", line=line
+            )
+        if name == QUESTION:
+            self.questions += 1
+            self._question = cleaned(attrs.get("id", ""))
+            self._module = cleaned(attrs.get("module", ""))
+            if not self._question:
+                self._problems.add(line, "id", "the question has no id", "Give it one.")
+        elif name in TEXTS:
+            self._inside, self._line = name, line
+            self._attributes, self._text, self._length = dict(attrs.items()), [], 0
+
+    def characters(self, content: str) -> None:
+        """Gather a text, as far as it may be long."""
+        if self._inside:
+            self._length += len(content)
+            if self._length <= LONGEST_ANSWER:
+                self._text.append(content)
+
+    def endElement(self, name: str) -> None:  # noqa: N802
+        """Take what ends here."""
+        self._depth -= 1
+        if name != self._inside:
+            return
+        self._inside = ""
+        text = "".join(self._text).strip()
+        if self._length > LONGEST_ANSWER:
+            reason = f"the text is longer than {LONGEST_ANSWER:,} characters"
+            self._problems.add(self._line, None, reason, "Shorten it.")
+        elif name == ANSWER:
+            self._answer(text)
+        elif self._question and text:
+            of = self._found.asked if name == "questionText" else self._found.references
+            # The best reference comes first.
+            of.setdefault(self._question, text)
+
+    def _answer(self, text: str) -> None:
+        if not self._question:
+            return  # told with the question
+        label = self._attributes.get("accuracy", "").strip()
+        if not text:
+            self._found.n_empty += 1
+        elif not label:
+            self._found.n_unmarked += 1
+        else:
+            worker, order = self._student(self._attributes.get("id", ""))
+            self._found.answers.append(
+                MarkedAnswer(self._line, self._question, text, (label,), worker, order)
+            )
+
+    def _student(self, answer_id: str) -> tuple[str, int | None]:
+        """Return who gave the answer of that id, and which attempt it was; "" where it is silent.
+
+        Students have names in Beetle; in SciEntsBank they have numbers, which are taken to be those
+        of a module's own students.
+        """
+        for pattern in SEMEVAL.student:
+            if known := pattern.search(answer_id.strip()):
+                worker = known["worker"]
+                of_module = f"{self._module}.{worker}" if worker.isdecimal() else worker
+                return cleaned(of_module), int(known["order"][:18])
+        return "", None
