@@ -27,6 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
     settings.SECRET_KEY = "a key that only the tests use, and nobody else"
     settings.HOME = Path(tempfile.mkdtemp(prefix="crowdgrade-tests-"))
+    settings.CACHES["default"]["LOCATION"] = str(settings.HOME / "cache")
     database = settings.DATABASES["default"]
     if "sqlite" in database["ENGINE"]:
         # Said aloud, for pytest-django knows Django's own engine only, and would make a file of

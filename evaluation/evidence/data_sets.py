@@ -15,7 +15,20 @@ from annotations.exchange import InputError
 MOHLER = "mohler2011/answers.csv"
 MOHLER_QUESTIONS = "mohler2011/questions.csv"
 BEETLE = "beetle2013/answers.csv"
-REMEDY = "Give the folder that holds the published mohler2011/ and crowdwsa2019/ with --data."
+BEETLE_QUESTIONS = "beetle2013/questions.csv"
+# Labels of the three-way task and of the five-way one, of which the former's "incorrect" is made.
+BEETLE_LABELS = (
+    "correct",
+    "contradictory",
+    "incorrect",
+    "partially_correct_incomplete",
+    "irrelevant",
+    "non_domain",
+)
+REMEDY = (
+    "Give the folder that holds the published mohler2011/, crowdwsa2019/ and beetle2013/ with "
+    "--data."
+)
 
 
 @dataclass(frozen=True)
@@ -63,11 +76,13 @@ class StudentAnswers:
     Attributes
     ----------
     workers, questions, texts : (N,) the first attempt of each student at each question.
+    labels : (N,) what tutors called it, one of `BEETLE_LABELS`.
     """
 
     workers: NDArray[np.str_]
     questions: NDArray[np.str_]
     texts: list[str]
+    labels: NDArray[np.str_]
 
 
 def load_mohler(folder: Path) -> GradedAnswers:
@@ -114,21 +129,45 @@ def load_crowdwsa(folder: Path, name: str) -> Translations:
 
 
 def load_beetle(folder: Path) -> StudentAnswers:
-    """Read beetle2013/answers.csv, keeping a student's first attempt at a question."""
-    first: dict[tuple[str, str], tuple[int, str]] = {}
-    for worker, question, order, text in _rows(
-        folder, BEETLE, ("worker", "question", "order", "answer")
+    """Read beetle2013/answers.csv, keeping a student's first attempt at a question.
+
+    Without a column `label` all labels are "", which no table of labels knows.
+    """
+    first: dict[tuple[str, str], tuple[int, str, str]] = {}
+    for worker, question, order, text, label in _rows(
+        folder, BEETLE, ("worker", "question", "order", "answer"), ("label",)
     ):
         if not order.isdecimal():
             raise _no_data_set(folder / BEETLE, f"the order {order!r} is no number")
         found = first.get((worker, question))
         if found is None or int(order) < found[0]:
-            first[worker, question] = (int(order), text)
+            first[worker, question] = (int(order), text, label)
     return StudentAnswers(
         workers=np.array([worker for worker, _ in first]),
         questions=np.array([question for _, question in first]),
-        texts=[text for _, text in first.values()],
+        texts=[text for _, text, _ in first.values()],
+        labels=np.array([label for _, _, label in first.values()]),
     )
+
+
+def load_labelled_beetle(folder: Path) -> StudentAnswers:
+    """Read the same, refusing labels that nobody knows, and a file without answers."""
+    found = load_beetle(folder)
+    unknown = sorted(set(found.labels.tolist()) - set(BEETLE_LABELS))
+    if unknown:
+        known = ", ".join(BEETLE_LABELS)
+        reason = f"the label {unknown[0]!r} is unknown (known are {known})"
+        raise _no_data_set(folder / BEETLE, reason)
+    if not found.texts:
+        raise _no_data_set(folder / BEETLE, "there are no answers in it")
+    return found
+
+
+def load_beetle_questions(folder: Path) -> dict[str, str]:
+    """Read what beetle2013/questions.csv asks, by question; empty where there is no such file."""
+    if not (folder / BEETLE_QUESTIONS).exists():
+        return {}
+    return dict(_rows(folder, BEETLE_QUESTIONS, ("question", "text")))
 
 
 def crowdwsa_files(name: str) -> tuple[str, str]:
@@ -140,7 +179,10 @@ def _no_data_set(path: Path, reason: str) -> InputError:
     return InputError.single(str(path), reason, REMEDY)
 
 
-def _rows(folder: Path, name: str, columns: Sequence[str]) -> Iterator[list[str]]:
+def _rows(
+    folder: Path, name: str, columns: Sequence[str], more: Sequence[str] = ()
+) -> Iterator[list[str]]:
+    """Yield the cells of some columns; of those in `more` "" where there is no such column."""
     path = folder / name
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -153,10 +195,15 @@ def _rows(folder: Path, name: str, columns: Sequence[str]) -> Iterator[list[str]
             if missing:
                 raise _no_data_set(path, f"the columns {', '.join(missing)} are missing")
             at = [header.index(column) for column in columns]
+            there = [header.index(column) if column in header else None for column in more]
+            last = max([*at, *(place for place in there if place is not None)])
             for row in lines:
-                if len(row) <= max(at):
+                if len(row) <= last:
                     raise _no_data_set(path, f"line {lines.line_num} has too few cells")
-                yield [row[place] for place in at]
+                yield [
+                    *(row[place] for place in at),
+                    *("" if place is None else row[place] for place in there),
+                ]
     except OSError as error:
         raise _no_data_set(path, f"the file cannot be read ({error.strerror})") from error
     except (UnicodeDecodeError, csv.Error) as error:

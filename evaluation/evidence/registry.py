@@ -5,11 +5,14 @@ from __future__ import annotations
 from evaluation.evidence.request import Study
 from evaluation.evidence.studies.alarm_rates import reproduce_alarms
 from evaluation.evidence.studies.crowdwsa import reproduce_crowdwsa
+from evaluation.evidence.studies.false_rings import reproduce_false_rings
 from evaluation.evidence.studies.forecasts import reproduce_forecasts
+from evaluation.evidence.studies.graded import reproduce_graded
 from evaluation.evidence.studies.minimal_pairs import reproduce_minimal_pairs
 from evaluation.evidence.studies.model_scoring import reproduce_model_scoring
 from evaluation.evidence.studies.planner import reproduce_planner
 from evaluation.evidence.studies.questions import reproduce_questions
+from evaluation.evidence.studies.real_workers import reproduce_real_workers
 from evaluation.evidence.studies.remedies import reproduce_remedies
 from evaluation.evidence.studies.simulation import reproduce_simulation
 from evaluation.evidence.studies.worker_grading import reproduce_worker_grading
@@ -25,4 +28,9 @@ STUDIES: dict[str, Study] = {
     "minimal-pairs": reproduce_minimal_pairs,
     "remedies": reproduce_remedies,
     "alarms": reproduce_alarms,
+    "graded": reproduce_graded,
+    "false-rings": reproduce_false_rings,
+    "real-workers": reproduce_real_workers,
 }
+# Studies of a file that the user gives, and not of the folder of public data sets.
+OF_A_FILE = ("graded",)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from evaluation.flow.vectors import Progress
@@ -18,11 +18,14 @@ class Request:
 
     Attributes
     ----------
-    data : folder of public data sets. output : folder for the tables.
+    data : folder of public data sets; a study of a file does not look at it.
+    output : folder for the tables.
     embedder : SPEC for the rows that do not name their own. judge : a language model, or None.
     nli : a model for the entailment initialisation, or None.
     repetitions : simulated crowds. seed : added to the seeds of all of them.
     core : only the rows that are quick to compute.
+    file : graded answers of one's own, for the study of them. labels : what their labels are worth.
+    columns : what their columns are called, by our words.
     """
 
     data: Path
@@ -33,6 +36,9 @@ class Request:
     repetitions: int = 25
     seed: int = 0
     core: bool = False
+    file: Path | None = None
+    labels: Mapping[str, float] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def seeds(self) -> range:
@@ -42,10 +48,11 @@ class Request:
 
 @dataclass(frozen=True)
 class StudyTable:
-    """A study's table as the terminal shows it."""
+    """A study's table as the terminal shows it, and what it comes to in words, "" for nothing."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[object]]
+    said: str = ""
 
 
 # Writes its tables into a folder. Raises `InputError` and `BackendError`.

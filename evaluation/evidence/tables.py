@@ -112,10 +112,11 @@ def write_evidence(
     rows: Sequence[EvidenceRow],
     summary: dict[str, object],
     charts: Sequence[Chart] = (),
+    undefined_elsewhere: Sequence[Mapping[str, object]] = (),
 ) -> None:
     """Write table.csv, table.md and summary.json, which also says why cells are empty.
 
-    A chart becomes NAME.svg.
+    A chart becomes NAME.svg. `undefined_elsewhere` is said of empty cells of other files.
     """
     empty: dict[tuple[str, str], list[list[str]]] = {}
     for column in HEADER:
@@ -136,7 +137,7 @@ def write_evidence(
     cells = [row.cells() for row in rows]
     write_table(folder, "table", HEADER, cells)
     write_charts(folder, charts)
-    folder.write_json("summary.json", {**summary, "undefined": undefined})
+    folder.write_json("summary.json", {**summary, "undefined": [*undefined, *undefined_elsewhere]})
 
 
 def write_table(

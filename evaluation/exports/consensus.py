@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 from annotations.exchange.writing import archive
@@ -19,8 +20,12 @@ HEADER = (
     *(name for n in range(1, NEXT + 1) for name in (f"next_{n}", f"next_{n}_similarity")),
     *("n_answers", "n_supported_workers", "dispersion", "separation"),
     *("camp_1", "camp_1_size", "camp_2", "camp_2_size", "camps_reason"),
+    *("agreed_facts", "contested_facts", "facts_reason"),
 )
-KEYS = (*HEADER[:8], "next", *HEADER[-9:-5], "camps", "camps_reason")
+KEYS = (
+    *(*HEADER[:8], "next", "n_answers", "n_supported_workers", "dispersion", "separation"),
+    *("camps", *HEADER[-4:]),
+)
 
 
 def files(report: ConsensusReport) -> Files:
@@ -71,13 +76,20 @@ def _flat(row: ConsensusRow) -> Row:
         *_support(row),
         *(cell for pair in camps for cell in pair),
         row.camps_reason or None,
+        "; ".join(f"{fact.value} ({fact.mentions} of {fact.of})" for fact in row.agreed) or None,
+        "; ".join(f"{fact.value} ({fact.mentions})" for fact in row.contested) or None,
+        row.facts_reason or None,
     )
 
 
 def _nested(row: ConsensusRow) -> Row:
     others = [{"answer": near.answer, "similarity": near.similarity} for near in row.next]
     camps = [{"answer": camp.answer, "size": camp.size} for camp in row.camps]
-    return (*_begin(row), others, *_support(row), camps or None, row.camps_reason or None)
+    facts = [[asdict(fact) for fact in found] or None for found in (row.agreed, row.contested)]
+    return (
+        *(*_begin(row), others, *_support(row), camps or None, row.camps_reason or None),
+        *(*facts, row.facts_reason or None),
+    )
 
 
 def _begin(row: ConsensusRow) -> Row:

@@ -23,6 +23,7 @@ from annotations.exchange import (
 )
 from annotations.exchange.presets.advice import advised
 from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.questions import read_questions
 from evaluation.backends import parse_spec
 from evaluation.files.graded import FileGrading
 from evaluation.files.metrics import refuse_to_replace
@@ -62,6 +63,7 @@ class GradingRequest:
     anchors: Path | None = None
     duplicates: Duplicates = Duplicates.REFUSE
     overwrite: bool = False
+    questions: Path | None = None
 
 
 def grade_file(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
@@ -88,7 +90,7 @@ def _refuse_to_replace_inputs(request: GradingRequest) -> None:
     vectors = Path(target.target) if target.kind == "precomputed" else None
     lists = (request.exclude_workers, request.collapse_workers)
     listed = [None if one is None else Path(one) for one in lists]
-    inputs = (request.answers, request.models, vectors, *listed, request.anchors)
+    inputs = (request.answers, request.models, vectors, *listed, request.anchors, request.questions)
     refuse_to_replace(request.output, files_of(request.parameters), inputs)
 
 
@@ -105,6 +107,10 @@ def graded(request: GradingRequest, progress: Progress | None = None) -> FileGra
     hashes = answers.hashes
     if models is not None:
         hashes["models"] = models.sha256
+    if request.questions is not None:
+        questions = read_questions(request.questions)
+        given = replace(given, wordings={one.question: one.text for one in questions.records})
+        hashes["questions"] = questions.sha256
     if request.exclude_workers is not None:
         listed = listed_workers(request.exclude_workers, request.columns, answers, given)
         refuse_to_leave_nobody(listed, given)

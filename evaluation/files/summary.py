@@ -12,6 +12,7 @@ from annotations.exchange import AnswerFile, InputError
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.files.graded import FileGrading
 from evaluation.flow.alarms import Alarm
+from evaluation.flow.aqer_summary import FactsFound
 from evaluation.flow.grading import Grading
 from evaluation.flow.results import Undefined
 from evaluation.methods import ModelScores
@@ -44,6 +45,7 @@ def summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
         "warnings": graded.warnings,
         "alarms": [alarm_cells(alarm) for alarm in grading.alarms.found],
         "alarm_checks": made["alarm_checks"],
+        "facts": None if grading.facts is None else asdict(FactsFound.of(grading.facts)),
         "undefined": undefined.as_list(),
         "versions": made["versions"],
         "input_hash": graded.input_hash,

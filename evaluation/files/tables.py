@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from annotations.exchange import OutputFolder
+from evaluation.files.facts import AGREEMENT, ANSWER_FACTS, FACTS, with_agreement, write_facts
 from evaluation.files.graded import FileGrading
 from evaluation.files.npz import write_exemplars
 from evaluation.files.summary import alarm_cells, summary
 from evaluation.flow.alarms import COLUMNS, Alarm, joined
+from evaluation.flow.facts.records import MODEL, WORKER
 from evaluation.flow.grade_changes import GradeChange, GradeChanges
 from evaluation.flow.grading import Grading
 from evaluation.flow.parameters import AqerParameters
@@ -43,7 +45,12 @@ ANCHORS = "anchors.csv"
 
 def files_of(parameters: AqerParameters) -> tuple[str, ...]:
     """Return the names of all files that a grading with these parameters writes."""
-    asked = {REMEDIES: parameters.remedies, ANCHORS: parameters.suggest_anchors}
+    asked = {
+        FACTS: parameters.facts,
+        ANSWER_FACTS: parameters.facts,
+        REMEDIES: parameters.remedies,
+        ANCHORS: parameters.suggest_anchors,
+    }
     return (*FILES, *(name for name, wanted in asked.items() if wanted))
 
 
@@ -51,7 +58,9 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
     """Write every file of a graded file of answers; without models their tables have no rows."""
     grading = graded.grading
     results = grading.results()
-    folder.write_csv("workers.csv", WorkerRow._fields, results.workers())
+    facts, undefined = grading.facts, results.undefined
+    workers = with_agreement(WORKER, results.workers(), facts, undefined)
+    folder.write_csv("workers.csv", (*WorkerRow._fields, *AGREEMENT), workers)
     folder.write_csv("answers.csv", AnswerRow._fields, results.answers())
     folder.write_csv("exemplars.csv", EXEMPLARS, _exemplar_rows(grading, results))
     with folder.open("exemplars.npz") as file:
@@ -59,9 +68,12 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
         answered = np.flatnonzero(aqer.n_workers_of_question_)
         names, vectors = aqer.questions_[answered].tolist(), aqer.exemplars()[answered]
         write_exemplars(file, names, vectors, _precision(grading))
-    folder.write_csv("models.csv", ModelRow._fields, results.model_scores())
+    models = with_agreement(MODEL, results.model_scores(), facts, undefined)
+    folder.write_csv("models.csv", (*ModelRow._fields, *AGREEMENT), models)
     folder.write_csv("model_answers.csv", ModelAnswerRow._fields, results.model_answers())
     folder.write_csv("alarms.csv", COLUMNS, map(alarm_row, grading.alarms.found))
+    if facts is not None:
+        write_facts(folder, facts)
     changes, remedies = grading.changes(), grading.graded.remedies
     if changes is not None:
         _note_gaps(changes, results)

@@ -298,7 +298,7 @@ def _other_raw(
     if parameters.embedder == OTHER_GRADER:
         return None, "graded_by_words_already"
     try:
-        vectors = LexicalEmbedder(OTHER_GRADER).fit(answers.texts).embed(answers.texts)
+        vectors = LexicalEmbedder(OTHER_GRADER).fit_embed(answers.texts)
     except BackendError:
         return None, "no_words"
     other = replace(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
+from evaluation.flow.facts import CrowdFacts
 from evaluation.flow.stored import RunSummary
 from evaluation.methods.alarms.questions import FEWEST_ANSWERS, SEPARATED
 from evaluation.methods.aqer.scale import Ceiling
+from evaluation.methods.facts import State
 
 # Grows with every change that an older reader would misunderstand.
 VERSION = 1
@@ -78,6 +81,33 @@ class QuestionCamps:
     tested: int
     listed: int
     too_few: int
+
+
+@dataclass(frozen=True)
+class FactsFound:
+    """On how many questions the run speaks of facts, and what it found there.
+
+    `agreed` and `contested` count values. `silent` counts the questions on which it does not speak
+    by the code of why.
+    """
+
+    questions: int = 0
+    spoken: int = 0
+    agreed: int = 0
+    contested: int = 0
+    silent: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, facts: CrowdFacts) -> FactsFound:
+        """Count what was found."""
+        states = Counter(fact.state for fact in facts.crowd)
+        return cls(
+            questions=len(facts.questions) + len(facts.silent),
+            spoken=len(facts.questions),
+            agreed=states[State.AGREED],
+            contested=states[State.CONTESTED],
+            silent=dict(Counter(facts.silent.values())),
+        )
 
 
 @dataclass(frozen=True)
@@ -224,14 +254,15 @@ class AqerSummary(RunSummary):
 
     Attributes
     ----------
+    converged : whether the rounds came to rest; None where nobody could be ranked.
     trace : root mean square change of the weights, an iteration each.
     draw_agreement : median rank correlation of the bootstrap draws with the run; None without one.
     versions : of Crowdgrade, Python and libraries.
-    map, alarm_checks, question_camps : None in a run from before there were such.
+    map, alarm_checks, question_camps, facts : None in a run from before there were such.
     """
 
     iterations: int = 0
-    converged: bool = False
+    converged: bool | None = None
     trace: tuple[float, ...] = ()
     ceiling: Ceiling = field(default_factory=lambda: Ceiling(None, None, None, 0, 0))
     draw_agreement: float | None = None
@@ -242,6 +273,7 @@ class AqerSummary(RunSummary):
     map: MapAbout | None = None
     alarm_checks: tuple[Looked, ...] | None = None
     question_camps: QuestionCamps | None = None
+    facts: FactsFound | None = None
 
     def shown_counts(self) -> Mapping[str, int]:
         """Return what went in."""

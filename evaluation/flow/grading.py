@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from evaluation.flow.alarms import Alarms, GradedAnswers, alarms_of, crowd_for_alarms
+from evaluation.flow.facts import CrowdFacts, crowd_facts
 from evaluation.flow.fitting import Graded, ModelColumns, grade
 from evaluation.flow.grade_changes import GradeChanges, standings_of
 from evaluation.flow.inputs import GradingInput
@@ -49,6 +50,24 @@ class Grading:
     def results(self) -> Results:
         """Return the rows of the tables, to be taken once."""
         return Results(self.given, self.graded)
+
+    @cached_property
+    def facts(self) -> CrowdFacts | None:
+        """What the crowd agrees on fact by fact; None where nobody wants to know.
+
+        Workers vote with the weights that they have in the exemplary answers; those who are left
+        out of these are only judged. Nothing of it goes back into a grade.
+        """
+        given, aqer = self.given, self.graded.aqer
+        if not given.parameters.facts:
+            return None
+        weights = None
+        if aqer.reason_ != "fewer_than_3_workers":
+            found = zip(aqer.workers_.tolist(), aqer.weights_.tolist(), strict=True)
+            weights = {worker: 0.0 if math.isnan(one) else one for worker, one in found}
+        return crowd_facts(
+            given.wordings, given.answered, given.models, weights, frozenset(given.excluded)
+        )
 
     def changes(self) -> GradeChanges | None:
         """Return what remedies changed against the plain run; None without any."""
@@ -191,7 +210,7 @@ def grading_warnings(
     found = []
     if aqer.reason_ == "fewer_than_3_workers":
         found.append(Message("too_few_workers", {"workers": len(aqer.workers_)}))
-    elif not aqer.converged_:
+    elif aqer.converged_ is False:
         found.append(Message("not_converged", {"iterations": aqer.n_iter_}))
     if aqer.reason_ == "disconnected":
         found.append(Message("disconnected"))

@@ -105,6 +105,7 @@ class GradingInput:
     collapsed : ids of workers whose groups of copies vote as one; () for all groups.
     anchors : rows of `answered` that an expert graded, and the grades.
     model_names : how models are called in messages, by id; the id itself without.
+    wordings : texts of the questions by id, as far as they are known; only facts are read by them.
     """
 
     parameters: AqerParameters
@@ -117,6 +118,7 @@ class GradingInput:
     collapsed: Sequence[Any] = ()
     anchors: Sequence[tuple[int, float]] = ()
     model_names: Mapping[Any, str] = field(default_factory=dict)
+    wordings: Mapping[Any, str] = field(default_factory=dict)
 
     @property
     def workers(self) -> list[Any]:

@@ -371,6 +371,16 @@ class AqerParameters(Parameters):
             gathered=True,
         ),
     )
+    facts: bool = option(
+        True,
+        Switch(
+            label="Facts",
+            help="Read years, numbers and names out of the answers, and say what the crowd agrees "
+            "on and which answers contradict it. Grades do not change.",
+            negatable=True,
+            signed_as=NOT_SIGNED,
+        ),
+    )
 
     groups: ClassVar = {
         ADVANCED: "More settings",

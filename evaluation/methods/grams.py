@@ -161,22 +161,37 @@ def _block(vectors: Vectors, rows: Integers, *, centred: bool, direct: bool) -> 
     )
     fill = _fill_centred if centred else _fill_units
     packed = sparse.issparse(vectors) and not direct
-    step = 1 if packed else max(1, CHUNK // (size * vectors.shape[1]))
+    width = _most_used(vectors, rows) if packed else vectors.shape[1]
+    step = max(1, CHUNK // (size * width))
     for begin in range(0, count, step):
         part = slice(begin, min(begin + step, count))
         chosen = _take(vectors, rows[part].ravel())
-        x = _packed(chosen) if packed else dense(chosen)
-        fill(block, part, x.reshape(len(rows[part]), size, -1), rows[part])
+        x = _packed(chosen, size) if packed else dense(chosen).reshape(-1, size, width)
+        fill(block, part, x, rows[part])
     return block
 
 
-def _packed(x: Vectors) -> Floats:
-    """Return sparse rows as a dense array without the columns that none of them uses."""
+def _most_used(vectors: Vectors, rows: Integers) -> int:
+    """Return how many columns the sparse vectors of one question (rows of (B, m)) use at most."""
+    return max(1, int(np.diff(vectors.indptr)[rows].sum(axis=1).max()))  # type: ignore[union-attr]
+
+
+def _packed(x: Vectors, size: int) -> Floats:
+    """Return the sparse rows of B questions, (B m, d), as a dense array (B, m, k).
+
+    Each question has the columns that it uses, in their order; k is the most that one of them uses.
+    """
     x = sparse.csr_array(x)
-    used, column = np.unique(x.indices, return_inverse=True)
-    packed = np.zeros((x.shape[0], max(1, len(used))))
-    np.add.at(packed, (np.repeat(np.arange(x.shape[0]), np.diff(x.indptr)), column), x.data)
-    return packed
+    count, dimension = x.shape[0] // size, x.shape[1]
+    row = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+    question = row // size
+    used, place = np.unique(question * dimension + x.indices, return_inverse=True)
+    firsts = np.searchsorted(used, np.arange(count + 1) * dimension)
+    width = max(1, int(np.diff(firsts).max(initial=0)))
+    at = row * width + place - firsts[question]
+    # A row may name a column twice: both count.
+    summed = np.bincount(at, x.data, x.shape[0] * width).astype(np.float64, copy=False)
+    return summed.reshape(count, size, width)
 
 
 def _take(vectors: Vectors, rows: Integers) -> Vectors:

@@ -8,6 +8,8 @@ from evaluation.models.alarms import Alarm, AlarmReview
 from evaluation.models.audits import Audit, AuditItem
 from evaluation.models.background import BackgroundWorker
 from evaluation.models.embeddings import EmbedderVersion, Embedding, text_hash
+from evaluation.models.facts import AnswerFact, CrowdFact
+from evaluation.models.graded_files import GradedAnswers
 from evaluation.models.grades import AnswerScore, ExemplaryAnswer, WorkerGrade
 from evaluation.models.interims import Interim
 from evaluation.models.judgements import Exhibit, HumanJudgement, JudgementRequest
@@ -30,15 +32,18 @@ from evaluation.models.verdicts import WorkerVerdict
 __all__ = [
     "Alarm",
     "AlarmReview",
+    "AnswerFact",
     "AnswerScore",
     "Audit",
     "AuditItem",
     "BackgroundWorker",
+    "CrowdFact",
     "DrawPart",
     "EmbedderVersion",
     "Embedding",
     "ExemplaryAnswer",
     "Exhibit",
+    "GradedAnswers",
     "HumanJudgement",
     "Interim",
     "JudgementRequest",

@@ -32,7 +32,30 @@ class Result(Scoped):
         abstract = True
 
 
-class WorkerGrade(Result):
+class FactCounts(models.Model):
+    """How the facts of somebody's answers stand to what the crowd agrees on; in no grade.
+
+    All None in runs without facts; the agreement and its interval also below 5 facts.
+    """
+
+    facts = models.PositiveIntegerField(
+        null=True, help_text="Facts that agree with the crowd or contradict it."
+    )
+    fact_agreement = models.FloatField(null=True)
+    fact_agreement_low = models.FloatField(null=True)
+    fact_agreement_high = models.FloatField(null=True)
+    fact_questions = models.PositiveIntegerField(
+        null=True, help_text="Answered questions on which the crowd agrees on a fact."
+    )
+    fact_contradicted = models.PositiveIntegerField(
+        null=True, help_text="Those of them on which an answer contradicts the crowd."
+    )
+
+    class Meta:
+        abstract = True
+
+
+class WorkerGrade(FactCounts, Result):
     """A worker in a run: workers.csv.
 
     `weights` and `grades` hold the voting weight and the grade after each of the iterations that
@@ -117,7 +140,11 @@ class ExemplaryAnswer(Result):
     `separation` is how clearly its answers fall into two camps (see `methods.alarms.questions`),
     None below 6 answers and in runs that did not look; where it is above the threshold, the camps
     have their sizes, and the answers nearest to their means (None if withdrawn).
+    `facts` says whether the crowd was looked at fact by fact: `SPOKEN`, or the code of why not; ""
+    in runs that did not look.
     """
+
+    SPOKEN = "spoken"
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="exemplary_answers")
     question = models.ForeignKey(
@@ -143,6 +170,7 @@ class ExemplaryAnswer(Result):
     smaller_nearest = models.ForeignKey(
         Response, on_delete=models.SET_NULL, null=True, related_name="+"
     )
+    facts = models.CharField(max_length=40, blank=True)
 
     class Meta:
         constraints = [

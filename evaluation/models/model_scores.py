@@ -6,12 +6,12 @@ from django.db import models
 from django.db.models import F, Q
 
 from evaluation.models.embeddings import has_length
-from evaluation.models.grades import PLACE_BYTES, Result, undefined_or
+from evaluation.models.grades import PLACE_BYTES, FactCounts, Result, undefined_or
 from evaluation.models.language_models import LanguageModel, LLMResponse
 from evaluation.models.runs import Run
 
 
-class LLMScore(Result):
+class LLMScore(FactCounts, Result):
     """A language model in a run: models.csv. `reason` says why something is None."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="llm_scores")

@@ -19,11 +19,12 @@ from annotations.exchange.reading.answers import cleaned
 from annotations.models import Response
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.parameters import AqerParameters
-from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
+from evaluation.models import AnswerScore, CrowdFact, ExemplaryAnswer, Run, WorkerGrade
 from evaluation.options import TERMINAL
 from evaluation.reports.called import called
 from evaluation.reports.camps import Camp, camps_of, why_no_camps
 from evaluation.reports.datasheet import Datasheet, PanelCount
+from evaluation.reports.facts.crowd import SPOKEN, CrowdValue, told
 from evaluation.words.reasons import in_words
 
 NEXT = 3
@@ -42,6 +43,8 @@ LIMITS = (
     "Where answers fall into two camps, the consensus answer speaks for one of them at most. Camps "
     "do not say who is right: two right answers, two ways of writing or a common mistake make "
     "them.",
+    "Facts are read from numbers, years, rates and names that most answers to a question state. Of "
+    "questions whose answers are explanations nothing is said, and a crowd may agree on an error.",
 )
 
 
@@ -68,6 +71,8 @@ class ConsensusRow:
     separation : how clearly the answers fall into two camps, 0 to 1; None below 6 answers.
     camps : the larger and the smaller one, where the separation is above .4; else none, with
         `camps_reason`, which also says where an answer of a camp was withdrawn.
+    agreed, contested : facts that people agree on, and the values on which they are divided.
+    facts_reason : code of why nothing is said of facts; "" where the run speaks of the question.
     """
 
     question: str
@@ -84,6 +89,9 @@ class ConsensusRow:
     separation: float | None
     camps: list[Camp]
     camps_reason: str
+    agreed: list[CrowdValue]
+    contested: list[CrowdValue]
+    facts_reason: str
 
     @property
     def why(self) -> str:
@@ -99,7 +107,10 @@ class ConsensusReport:
     datasheet: Datasheet
 
     def rows(self) -> Iterator[ConsensusRow]:
-        """Yield all questions of the run in their order, by three queries, a few at a time."""
+        """Yield all questions of the run in their order, by three queries, a few at a time.
+
+        A run with facts takes one more.
+        """
         supported = set(
             WorkerGrade.objects.filter(run=self.run, support=True).values_list(
                 "worker_id", flat=True
@@ -107,12 +118,14 @@ class ConsensusReport:
         )
         answers = groupby(_answers(self.run), key=itemgetter(0))
         behind: tuple[int, Any] | None = None
+        facts = _facts(self.run)
         for question in _questions(self.run):
             behind = behind or next(answers, None)
             of_question: Any = ()
             if behind is not None and behind[0] == question["question_id"]:
                 of_question, behind = behind[1], None
-            yield _row(self.run, question, of_question, supported)
+            stated = facts.get(question["question_id"], [])
+            yield _row(self.run, question, of_question, supported, stated)
 
 
 def consensus_report(run: Run) -> ConsensusReport:
@@ -181,7 +194,7 @@ def _questions(run: Run) -> Iterator[dict[str, Any]]:
         .values(
             *("question_id", "n_answers", "dispersion", "nearest_response_id"),
             *("separation", "larger_camp", "smaller_camp"),
-            *("larger_nearest_id", "smaller_nearest_id"),
+            *("larger_nearest_id", "smaller_nearest_id", "facts"),
             name=F("question__external_id"),
             text=F("question__text"),
             passage=F("question__passage__external_id"),
@@ -190,6 +203,20 @@ def _questions(run: Run) -> Iterator[dict[str, Any]]:
         )
     )
     return iter(rows.iterator(AT_ONCE))
+
+
+def _facts(run: Run) -> dict[int, list[CrowdValue]]:
+    """Return what people agree on and what is contested, by question; no query without facts."""
+    if summary_of(run).facts is None:
+        return {}
+    backed = [CrowdFact.State.AGREED, CrowdFact.State.CONTESTED]
+    rows = CrowdFact.objects.filter(run=run, state__in=backed).order_by("place")
+    found: dict[int, list[CrowdValue]] = {}
+    for question, *cells in rows.values_list(
+        *("question_id", "slot", "value", "mentions", "of", "state")
+    ).iterator(AT_ONCE):
+        found.setdefault(question, []).append(CrowdValue(*cells))
+    return found
 
 
 def _answers(run: Run) -> Iterator[tuple[Any, ...]]:
@@ -210,7 +237,11 @@ def _answers(run: Run) -> Iterator[tuple[Any, ...]]:
 
 
 def _row(
-    run: Run, question: dict[str, Any], answers: Iterator[tuple[Any, ...]], supported: set[int]
+    run: Run,
+    question: dict[str, Any],
+    answers: Iterator[tuple[Any, ...]],
+    supported: set[int],
+    facts: list[CrowdValue],
 ) -> ConsensusRow:
     nearest_id = question["nearest_response_id"]
     nearest: NearAnswer | None = None
@@ -234,6 +265,7 @@ def _row(
     camps = camps_of(
         (question["larger_camp"], question["smaller_camp"]), [said.get(key) for key in of_camps]
     )
+    agreed, contested = told(facts)
     return ConsensusRow(
         question=question["name"],
         text=question["text"],
@@ -249,4 +281,7 @@ def _row(
         separation=question["separation"],
         camps=camps,
         camps_reason=why_no_camps(run, question["separation"], camps),
+        agreed=agreed,
+        contested=contested,
+        facts_reason={SPOKEN: "", "": "not_computed"}.get(question["facts"], question["facts"]),
     )

@@ -10,6 +10,7 @@ from uuid import UUID
 from annotations.web.paging import Keyset, Page
 from evaluation.models import LLMScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
+from evaluation.reports.facts.standing import COUNTED, NO_FACTS, FactStanding, standing_of
 from evaluation.reports.values import Ceiling, Estimate
 from evaluation.words.reasons import in_words
 
@@ -33,6 +34,7 @@ COLUMNS = (
     "model__tuning",
     "model__strategy",
     "model__notice",
+    *COUNTED,
 )
 
 
@@ -49,6 +51,7 @@ class ModelRow:
     rank : 1 + the number of models that are better by more than chance.
     reason : code of why a number is None; "" if none is.
     details : what is known of it (family, version, size, tuning, strategy), in that order.
+    facts : how the facts of its answers stand to what the crowd agrees on; in no score.
     """
 
     model: UUID
@@ -62,6 +65,7 @@ class ModelRow:
     percentile: float | None
     rank: int | None
     reason: str
+    facts: FactStanding = NO_FACTS
 
     @property
     def why(self) -> str:
@@ -136,6 +140,13 @@ def model_rows(run: Run, after: str = "", size: int = MODELS_PAGE) -> Page[Model
     return ORDER.take(rows, after, size, _row)
 
 
+def model_row(run: Run, model: UUID) -> ModelRow | None:
+    """Return one model; None if the run has no such model."""
+    rows = LLMScore.objects.filter(run=run, model__public_id=model).order_by().values(*COLUMNS)
+    row = rows.first()
+    return None if row is None else _row(row)
+
+
 def _row(row: dict[str, Any]) -> ModelRow:
     details = (
         row[f"model__{field}"] for field in ("family", "version", "size", "tuning", "strategy")
@@ -152,4 +163,5 @@ def _row(row: dict[str, Any]) -> ModelRow:
         percentile=row["percentile"],
         rank=row["rank"],
         reason=row["reason"],
+        facts=standing_of(row),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,13 @@ from annotations.web.texts import ANSWER_SHOWN, beginning, shortened
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.camps import Camp, camps_of, why_no_camps
+from evaluation.reports.facts.crowd import QuestionFacts, question_facts
+from evaluation.reports.facts.said import (
+    Marked,
+    SaidFact,
+    facts_of_replies,
+    facts_of_responses,
+)
 from evaluation.words.reasons import in_words
 
 ORDER = Keyset("score", ("-score", "response__public_id"), empty_last=True)
@@ -22,8 +29,8 @@ MODELS_SHOWN = 100
 
 
 @dataclass(frozen=True)
-class QuestionAnswer:
-    """A worker's answer with its scores, and the worker's grade in the run."""
+class QuestionAnswer(Marked):
+    """A worker's answer with its scores, its facts, and the worker's grade in the run."""
 
     worker: UUID
     worker_name: str
@@ -32,10 +39,11 @@ class QuestionAnswer:
     score: float | None
     score_leave_one_out: float | None
     is_nearest: bool
+    facts: list[SaidFact] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class ModelAnswer:
+class ModelAnswer(Marked):
     """A model's answer; `reason` is a code where the score is None, or 0 without a text."""
 
     model: UUID
@@ -45,6 +53,7 @@ class ModelAnswer:
     text: str
     score: float | None
     reason: str
+    facts: list[SaidFact] = field(default_factory=list)
 
     @property
     def why(self) -> str:
@@ -63,6 +72,7 @@ class QuestionReport:
     separation : how clearly the answers fall into two camps, 0 to 1; None below 6 answers.
     camps : the larger and the smaller one; none, with `camps_reason`, up to a separation of .4.
     answers : by score, best first. models : by score, at most 100 of `n_models`.
+    facts : what people agree on and contest, fact by fact.
     """
 
     about: RunAbout
@@ -80,6 +90,7 @@ class QuestionReport:
     answers: Page[QuestionAnswer]
     models: list[ModelAnswer]
     n_models: int
+    facts: QuestionFacts
 
     @property
     def notices(self) -> list[str]:
@@ -92,7 +103,7 @@ def question_report(
 ) -> QuestionReport | None:
     """Return a question of a run's version, by five queries; None if there is none.
 
-    Over 100 models take one query more, to count them.
+    Over 100 models take one query more, to count them; a run with facts takes three more.
     """
     asked = (
         Question.objects.filter(version=run.version_id, public_id=question)
@@ -131,13 +142,14 @@ def question_report(
         ),
         models=models,
         n_models=n_models,
+        facts=question_facts(run, exemplar),
     )
 
 
 def answer_rows(
     run: Run, question: UUID, after: str = "", size: int = PAGE, nearest: int | None = None
 ) -> Page[QuestionAnswer]:
-    """Return workers' answers to a question by score, by two queries.
+    """Return workers' answers to a question by score, by two queries, with facts by three.
 
     `nearest` is the primary key of the nearest one, where the caller has it.
     """
@@ -161,6 +173,7 @@ def answer_rows(
             run=run, worker__in=[row["worker"] for row in page.rows]
         ).values_list("worker_id", "grade")
     )
+    facts = facts_of_responses(run, [row["response_id"] for row in page.rows])
     answers = [
         QuestionAnswer(
             worker=row["worker_public"],
@@ -170,6 +183,7 @@ def answer_rows(
             score=row["score"],
             score_leave_one_out=row["score_leave_one_out"],
             is_nearest=row["response_id"] == nearest,
+            facts=facts.get(row["response_id"], []),
         )
         for row in page.rows
     ]
@@ -192,6 +206,7 @@ def _models(run: Run, question: Question) -> tuple[list[ModelAnswer], int]:
         scores.order_by(F("score").desc(nulls_last=True), "llm_response__model__name").values(
             "score",
             "reason",
+            "llm_response_id",
             status=F("llm_response__status"),
             model=F("llm_response__model__public_id"),
             name=F("llm_response__model__name"),
@@ -199,6 +214,7 @@ def _models(run: Run, question: Question) -> tuple[list[ModelAnswer], int]:
             text_shown=beginning("llm_response__text", ANSWER_SHOWN),
         )[: MODELS_SHOWN + 1]
     )
+    facts = facts_of_replies(run, [row["llm_response_id"] for row in rows[:MODELS_SHOWN]])
     shown = [
         ModelAnswer(
             model=row["model"],
@@ -208,6 +224,7 @@ def _models(run: Run, question: Question) -> tuple[list[ModelAnswer], int]:
             text=shortened(row["text_shown"], ANSWER_SHOWN),
             score=row["score"],
             reason=row["reason"],
+            facts=facts.get(row["llm_response_id"], []),
         )
         for row in rows[:MODELS_SHOWN]
     ]

@@ -22,9 +22,11 @@ from annotations.models import (
 from evaluation.models import (
     Alarm,
     AlarmReview,
+    AnswerFact,
     AnswerScore,
     Audit,
     AuditItem,
+    CrowdFact,
     ExemplaryAnswer,
     Exhibit,
     HumanJudgement,
@@ -75,6 +77,8 @@ def parts_of_run(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
         ("grades of workers", WorkerGrade.objects.filter(run__in=runs)),
         ("consensus answers", ExemplaryAnswer.objects.filter(run__in=runs)),
         ("scores of models' answers", LLMAnswerScore.objects.filter(run__in=runs)),
+        ("facts of answers", AnswerFact.objects.filter(run__in=runs)),
+        ("facts of the crowd", CrowdFact.objects.filter(run__in=runs)),
         ("tables and pictures", RunData.objects.filter(run__in=runs)),
     ]
 

@@ -52,7 +52,7 @@ class RunReport:
     n_supported: int
     n_graded: int
     iterations: int
-    converged: bool
+    converged: bool | None
     trace: list[float]
     warnings: list[Message]
     undefined: list[UndefinedCells]

@@ -11,12 +11,21 @@ from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
 from annotations.models import Question, Response
 from evaluation.flow.alarms import COLUMNS, joined
 from evaluation.flow.aqer_summary import summary_of
-from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
+from evaluation.models import (
+    AnswerFact,
+    AnswerScore,
+    CrowdFact,
+    ExemplaryAnswer,
+    LLMAnswerScore,
+    Run,
+    WorkerGrade,
+)
 from evaluation.options import TERMINAL
 from evaluation.reports.against import AgainstReport
 from evaluation.reports.alarms import all_alarms
 from evaluation.reports.answer_map import floats
 from evaluation.reports.comparisons import all_pairs, question_gaps
+from evaluation.reports.facts.standing import COUNTED, FactStanding
 from evaluation.reports.heat_map import heat_rows
 from evaluation.reports.models import ModelRow, model_rows
 from evaluation.reports.planner import planner_report
@@ -26,6 +35,8 @@ from evaluation.reports.workers import all_worker_rows
 
 Row = Sequence[object]
 AT_ONCE = 2000
+# Columns of workers.csv and models.csv.
+FACTS = COUNTED[:4]
 
 
 def workers_table(run: Run) -> Table:
@@ -33,6 +44,7 @@ def workers_table(run: Run) -> Table:
     header = (
         *("rank", "rank_low", "rank_high", "worker", "panel", "grade", "grade_low", "grade_high"),
         *("raw", "raw_low", "raw_high", "leave_one_out", "weight", "support", "n_answers"),
+        *FACTS,
     )
     return Table(
         header,
@@ -42,6 +54,7 @@ def workers_table(run: Run) -> Table:
                 *(row.grade.value, row.grade.low, row.grade.high),
                 *(row.raw.value, row.raw.low, row.raw.high, row.leave_one_out, row.weight),
                 *("ok" if row.supported else "too_few", row.n_answers),
+                *_facts(row.facts),
             )
             for row in all_worker_rows(run)
         ),
@@ -90,6 +103,7 @@ def models_table(run: Run) -> Table:
     header = (
         *("rank", "model", "details", "score", "score_low", "score_high", "score_answered"),
         *("n", "n_answered", "percentile", "reason"),
+        *FACTS,
     )
     return Table(header, (_model(row) for row in _all_models(run)))
 
@@ -107,6 +121,34 @@ def _model(row: ModelRow) -> Row:
     return (
         *(row.rank, row.name, row.details, score.value, score.low, score.high),
         *(row.score_answered, row.n, row.n_answered, row.percentile, row.reason),
+        *_facts(row.facts),
+    )
+
+
+def _facts(standing: FactStanding) -> Row:
+    agreement = standing.agreement
+    return standing.facts, agreement.value, agreement.low, agreement.high
+
+
+def facts_table(run: Run) -> Table:
+    """Return the values that workers state, as in facts.csv; empty in a run without facts."""
+    rows = CrowdFact.objects.filter(run=run).order_by("place")
+    header = ("question", "slot", "value", "mentions", "of", "state")
+    return Table(header, rows.values_list("question__external_id", *header[1:]).iterator(AT_ONCE))
+
+
+def answer_facts_table(run: Run) -> Table:
+    """Return what each answer states, as in answer_facts.csv; empty in a run without facts."""
+    rows = AnswerFact.objects.filter(run=run).order_by("place")
+    header = ("kind", "name", "question", "slot", "value", "verdict", "of")
+    names = ("response__submission__worker__external_id", "llm_response__model__name")
+    values = rows.values_list(*names, "question__external_id", *header[3:])
+    return Table(
+        header,
+        (
+            ("worker", worker, *cells) if model is None else ("model", model, *cells)
+            for worker, model, *cells in values.iterator(AT_ONCE)
+        ),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
@@ -14,6 +14,13 @@ from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, beginning, shorte
 from evaluation.methods.aqer.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
 from evaluation.models import ExemplaryAnswer, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
+from evaluation.reports.facts.said import (
+    FactOnQuestion,
+    Marked,
+    SaidFact,
+    contradictions_of,
+    facts_of_responses,
+)
 from evaluation.reports.workers import WorkerRow, worker_row
 
 Status = Literal["scored", "empty", "rejected", "not_in_run"]
@@ -21,7 +28,7 @@ ORDER = Keyset("position", ("question__position", "question__public_id"))
 
 
 @dataclass(frozen=True)
-class WorkerAnswer:
+class WorkerAnswer(Marked):
     """An answer beside the nearest answer to the exemplary one of its question.
 
     Attributes
@@ -30,6 +37,7 @@ class WorkerAnswer:
     score : similarity to the exemplary answer; score_leave_one_out : to that of the others.
     status : scored; empty (unanswered); rejected (where it was collected); not_in_run (later)
     is_nearest : whether this answer is itself the nearest one.
+    facts : what it states, and how that stands to what the others state.
     """
 
     question: UUID
@@ -44,6 +52,7 @@ class WorkerAnswer:
     nearest_worker: UUID | None
     nearest_worker_name: str
     is_nearest: bool
+    facts: list[SaidFact] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,7 @@ class WorkerReport:
     ----------
     n_ranked : workers with a rank. n_shared : questions the worker answered that at least
         `needs_answerers` workers answered; a rank needs `needs_questions` of them.
+    contradictions : where an answer contradicts the crowd, at most 50.
     """
 
     about: RunAbout
@@ -61,12 +71,16 @@ class WorkerReport:
     n_ranked: int
     n_shared: int
     answers: Page[WorkerAnswer]
+    contradictions: list[FactOnQuestion] = field(default_factory=list)
     needs_questions: int = FEWEST_QUESTIONS
     needs_answerers: int = FEWEST_ANSWERERS
 
 
 def worker_report(run: Run, worker: UUID, after: str = "", size: int = PAGE) -> WorkerReport | None:
-    """Return a worker of a run, by five queries; None if the run has no such worker."""
+    """Return a worker of a run, by five queries; None if the run has no such worker.
+
+    A run with facts takes two more.
+    """
     row = worker_row(run, worker)
     if row is None:
         return None
@@ -82,6 +96,7 @@ def worker_report(run: Run, worker: UUID, after: str = "", size: int = PAGE) -> 
         n_ranked=WorkerGrade.objects.filter(run=run, rank__isnull=False).count(),
         n_shared=shared,
         answers=_answers(run, worker, after, size),
+        contradictions=contradictions_of(run, "worker", worker),
     )
 
 
@@ -95,6 +110,7 @@ def _answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerAnswer
         .annotate(of_run=FilteredRelation("scores", condition=Q(scores__run=run)))
         .order_by()
         .values(
+            "pk",
             "public_id",
             "status",
             "rejected",
@@ -123,11 +139,15 @@ def _answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerAnswer
             nearest_shown=beginning("nearest_response__text", ANSWER_SHOWN),
         )
     }
-    answers = [_answer(row, exemplars.get(row["question_id"], {})) for row in page.rows]
+    facts = facts_of_responses(run, [row["pk"] for row in page.rows])
+    answers = [
+        _answer(row, exemplars.get(row["question_id"], {}), facts.get(row["pk"], []))
+        for row in page.rows
+    ]
     return Page(answers, page.after, page.next)
 
 
-def _answer(row: dict[str, Any], exemplar: dict[str, Any]) -> WorkerAnswer:
+def _answer(row: dict[str, Any], exemplar: dict[str, Any], facts: list[SaidFact]) -> WorkerAnswer:
     nearest = exemplar.get("nearest_response__public_id")
     return WorkerAnswer(
         question=row["question__public_id"],
@@ -144,6 +164,7 @@ def _answer(row: dict[str, Any], exemplar: dict[str, Any]) -> WorkerAnswer:
             exemplar.get("nearest_response__submission__worker__external_id") or ""
         ),
         is_nearest=nearest is not None and nearest == row["public_id"],
+        facts=facts,
     )
 
 

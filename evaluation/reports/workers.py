@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 
 from annotations.web.paging import PAGE, Keyset, Page
 from evaluation.models import Run, WorkerGrade
+from evaluation.reports.facts.standing import COUNTED, NO_FACTS, FactStanding, standing_of
 from evaluation.reports.values import Estimate
 
 ORDER = Keyset("grade", ("-grade", "worker__public_id"), empty_last=True)
@@ -31,6 +32,7 @@ COLUMNS = (
     "rank_high",
     "support",
     "n_answers",
+    *COUNTED,
 )
 
 
@@ -45,6 +47,7 @@ class WorkerRow:
     raw : mean similarity to the exemplary answers. leave_one_out : the same to those of the others.
     rank_low, rank_high : 95% interval of the rank; None where there is none.
     supported : whether there are enough answers for a rank.
+    facts : how the facts of the answers stand to what the crowd agrees on; in no grade.
     """
 
     worker: UUID
@@ -59,6 +62,7 @@ class WorkerRow:
     rank_high: int | None
     supported: bool
     n_answers: int
+    facts: FactStanding = NO_FACTS
 
     @property
     def rank_interval(self) -> str:
@@ -131,4 +135,5 @@ def row_of(row: dict[str, Any]) -> WorkerRow:
         rank_high=row["rank_high"],
         supported=row["support"],
         n_answers=row["n_answers"],
+        facts=standing_of(row),
     )

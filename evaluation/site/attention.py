@@ -54,32 +54,32 @@ def attention(user: AbstractBaseUser | AnonymousUser) -> list[Item]:
 
 
 def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
-    """Return the newest sets with their last run and the run that counts, in three queries."""
+    """Return the newest sets with their last run and the run that counts, in four queries."""
     last = Run.objects.filter(version__question_set=OuterRef("pk")).order_by("-id")
     done = last.filter(kind=GRADING, state=Run.State.DONE)
     counting = done.order_by(F("of_record").desc(nulls_last=True), "-id")
     chosen = RunOfRecord.objects.filter(question_set=OuterRef("pk"), kind=GRADING)
-    rows = list(
+    sets = (
         QuestionSet.objects.editable_by(user)
         .filter(archived_at=None)
         .annotate(
-            run=Subquery(last.values("public_id")[:1]),
-            run_state=Subquery(last.values("state")[:1]),
-            run_error=Subquery(last.values("error")[:1]),
-            counts=Subquery(counting.values("public_id")[:1]),
-            counts_started=Subquery(counting.values("started_at")[:1]),
-            counts_warnings=Subquery(counting.values("warnings")[:1]),
-            counts_alarms=Subquery(counting.annotate(n=alarms_of(OuterRef("pk"))).values("n")[:1]),
-            newest=Subquery(done.values("public_id")[:1]),
+            last=Subquery(last.values("pk")[:1]),
+            counting=Subquery(counting.values("pk")[:1]),
+            done=Subquery(done.values("pk")[:1]),
             chosen_by=Subquery(chosen.values("chosen_by")[:1]),
         )
         .order_by("-id")
-        .values(
-            *("id", "public_id", "name", "run", "run_state", "run_error"),
-            *("newest", "chosen_by"),
-            *("counts", "counts_started", "counts_warnings", "counts_alarms"),
-        )[:SETS_LOOKED_AT]
+        .values("id", "public_id", "name", "last", "counting", "done", "chosen_by")[:SETS_LOOKED_AT]
     )
+    rows: list[dict[str, Any]] = [dict(row) for row in sets]
+    runs = _runs({row[which] for row in rows for which in ("last", "counting", "done")} - {None})
+    for row in rows:
+        run, counts = runs.get(row["last"], {}), runs.get(row["counting"], {})
+        row["newest"] = runs.get(row["done"], {}).get("public_id")
+        row |= {"run": run.get("public_id"), "counts": counts.get("public_id")}
+        row |= {f"run_{name}": run.get(name) for name in ("state", "error")}
+        told = ("started_at", "warnings", "n_alarms")
+        row |= {f"counts_{name}": counts.get(name) for name in told}
     ids = [row["id"] for row in rows]
     # Grouped, not asked for set by set: the time of the last run would be looked up for each row.
     texts = Q(status=Response.Status.TEXT)
@@ -96,7 +96,7 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
         Q(),
     )
     for row in rows:
-        since = row["counts_started"]
+        since = row["counts_started_at"]
         texts_of_set, newest = answers.get(row["id"], (0, None))
         _, newest_of_models = of_models.get(row["id"], (0, None))
         row["has_answers"] = texts_of_set > 0
@@ -104,6 +104,13 @@ def _sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
             at is not None and at > since for at in (newest, newest_of_models)
         )
     return rows
+
+
+def _runs(keys: set[int]) -> dict[int, dict[str, Any]]:
+    """Return what is told of some runs, by their keys."""
+    rows = Run.objects.filter(pk__in=keys).annotate(n_alarms=alarms_of(OuterRef("pk")))
+    told = rows.values("pk", "public_id", "state", "error", "started_at", "warnings", "n_alarms")
+    return {row["pk"]: dict(row) for row in told}
 
 
 def _latest(
@@ -143,7 +150,7 @@ def _of_counting(row: dict[str, Any], name: str, grade: str) -> Iterator[Item]:
     """Yield what is to be known of the run that exports and overviews take."""
     which = "last run" if row["counts"] == row["run"] else "run of record"
     of_run = reverse("admin:run", args=[row["counts"]])
-    if n := row["counts_alarms"]:
+    if n := row["counts_n_alarms"]:
         text = (
             f"{n} alarm{' rings' if n == 1 else 's ring'} in the {which}: read the evidence "
             "before you pay, reject or publish anything."

@@ -24,6 +24,7 @@ from evaluation.reports.comparing.groups import group_tables
 from evaluation.reports.comparing.leaderboard import run_compared, runs_of
 from evaluation.reports.comparing.scores import ScoreTable
 from evaluation.reports.comparisons import CORRECTED_BY, HOLM
+from evaluation.reports.facts import run_facts
 from evaluation.reports.panels import panels_report
 from evaluation.site.starting import start_link
 
@@ -95,6 +96,7 @@ def of_run(run: Run, correction: Correction) -> dict[str, Any]:
         "groups_slice": f":{GROUPS_SHOWN}",
         "groups": group_tables(ScoreTable.of(run)),
         "told": {
+            "facts": run_facts(run) is not None,
             "seconds": any(row.costs.seconds is not None for row in report.models),
             "cost": any(row.costs.cost is not None for row in report.models),
         },

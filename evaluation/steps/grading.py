@@ -12,12 +12,13 @@ from functools import partial
 from typing import Any
 
 from annotations.exchange import AnswerStatus
-from annotations.models import GRADED, Response
+from annotations.models import GRADED, Question, Response
 from annotations.query_plans import refresh_statistics
-from evaluation.flow.grading import grade_answers
+from evaluation.flow.grading import Grading, grade_answers
 from evaluation.flow.inputs import Answers, GradingInput, ModelAnswers, choose
 from evaluation.flow.maps import map_answers
 from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.vectors import Progress
 from evaluation.methods.aqer.electorate import RemedyError
 from evaluation.models import LanguageModel, LLMResponse, Run
 from evaluation.steps.cache import embed_texts
@@ -25,6 +26,8 @@ from evaluation.steps.checkpoints import RunInputError, Turn
 from evaluation.steps.draws import DrawParts
 from evaluation.steps.outside import as_run_input_error, keys_of_workers, mean_judgements
 from evaluation.steps.save import save
+
+FACTS = "facts"
 
 
 def grade_run(turn: Turn) -> None:
@@ -35,8 +38,18 @@ def grade_run(turn: Turn) -> None:
         grading = grade_answers(given, embed, turn.report, DrawParts.of(given, turn))
     except RemedyError as error:
         raise as_run_input_error(error) from error
-    save(turn, grading, map_answers(grading, turn.report))
+    maps = map_answers(grading, turn.report)
+    find_facts(grading, turn.report)
+    save(turn, grading, maps)
     refresh_statistics()
+
+
+def find_facts(grading: Grading, progress: Progress) -> None:
+    """Read what the crowd agrees on, fact by fact, before rows are locked; nothing if not asked."""
+    if grading.given.parameters.facts:
+        progress(FACTS, 0, 1)
+        assert grading.facts is not None
+        progress(FACTS, 1, 1)
 
 
 def load(run_id: int) -> GradingInput:
@@ -62,7 +75,14 @@ def load(run_id: int) -> GradingInput:
             (row, grades[key]) for row, key in enumerate(found.answered.keys) if key in grades
         ],
         model_names={key: str(model) for key, model in models.items()},
+        wordings=wordings_of(run.version_id) if parameters.facts else {},
     )
+
+
+def wordings_of(version_id: int) -> dict[int, str]:
+    """Read the texts of the graded questions of a version, by primary key."""
+    rows = Question.objects.filter(version=version_id, role__in=GRADED)
+    return dict(rows.values_list("pk", "text"))
 
 
 def parameters_of(stored: dict[str, Any]) -> AqerParameters:

@@ -12,6 +12,7 @@ from django.db import models
 from annotations.models import Question, Worker
 from evaluation.flow.alarms import SideBySide
 from evaluation.flow.aqer_summary import VERSION, AqerSummary, Counts, camps_summary
+from evaluation.flow.facts.records import MODEL, WORKER
 from evaluation.flow.grading import Grading
 from evaluation.flow.inputs import ModelAnswers
 from evaluation.flow.maps import Maps, as_bytes, heat_map, question_means
@@ -20,7 +21,9 @@ from evaluation.methods import AQER
 from evaluation.methods.undefined import or_none
 from evaluation.models import (
     Alarm,
+    AnswerFact,
     AnswerScore,
+    CrowdFact,
     DrawPart,
     ExemplaryAnswer,
     LLMAnswerScore,
@@ -30,6 +33,7 @@ from evaluation.models import (
     WorkerGrade,
 )
 from evaluation.steps.checkpoints import Ending, Turn
+from evaluation.steps.facts import FactRows
 
 BATCH = 2000
 # Exemplary vectors wider than this are not kept: a bag of words fills the table with zeros.
@@ -44,6 +48,8 @@ RESULTS: tuple[type[models.Model], ...] = (
     LLMScore,
     LLMAnswerScore,
     LLMComparison,
+    CrowdFact,
+    AnswerFact,
     RunData,
 )
 
@@ -55,17 +61,20 @@ def save(turn: Turn, grading: Grading, maps: Maps) -> None:
     doubled.
     """
     run, results = turn.run_id, grading.results()
+    facts = FactRows(run, grading.facts)
     input_hash = grading.given.hash()
     with turn.fenced():
         DrawPart.objects.filter(run=run).delete()
         for result in RESULTS:
             result._default_manager.filter(run=run).delete()
-        _create(WorkerGrade, _worker_grades(run, grading, results, maps))
-        _create(ExemplaryAnswer, _exemplary_answers(run, grading, results, maps))
+        _create(WorkerGrade, _worker_grades(run, grading, results, maps, facts))
+        _create(ExemplaryAnswer, _exemplary_answers(run, grading, results, maps, facts))
         _create(AnswerScore, _answer_scores(run, grading, results, maps))
-        _create(LLMScore, _llm_scores(run, results))
+        _create(LLMScore, _llm_scores(run, results, facts))
         _create(LLMAnswerScore, _llm_answer_scores(run, grading, results, maps))
         _create(LLMComparison, _llm_comparisons(run, grading))
+        _create(CrowdFact, facts.crowd())
+        _create(AnswerFact, facts.answers())
         save_alarms(run, grading)
         RunData.objects.create(run_id=run, name=HEAT_MAP, data=heat_map(grading))
         undefined = results.undefined.as_list()
@@ -73,14 +82,14 @@ def save(turn: Turn, grading: Grading, maps: Maps) -> None:
             Ending(
                 signature=grading.signature(input_hash),
                 input_hash=input_hash,
-                summary=_summary(grading, maps),
+                summary=_summary(grading, maps, facts),
                 warnings=[warning.as_dict() for warning in grading.warnings],
                 reasons=[{k: v for k, v in entry.items() if k != "rows"} for entry in undefined],
             )
         )
 
 
-def _summary(grading: Grading, maps: Maps) -> AqerSummary:
+def _summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary:
     given, aqer = grading.given, grading.graded.aqer
     models = given.models or ModelAnswers.of([])
     return AqerSummary.of(
@@ -99,6 +108,7 @@ def _summary(grading: Grading, maps: Maps) -> AqerSummary:
             **_remedies(grading),
             "map": maps.about,
             "question_camps": camps_summary(grading.alarms.camps, given.questions),
+            "facts": facts.summary(),
         }
     )
 
@@ -148,7 +158,7 @@ def _create(model: type[models.Model], rows: Iterable[models.Model]) -> None:
 
 
 def _worker_grades(
-    run: int, grading: Grading, results: Results, maps: Maps
+    run: int, grading: Grading, results: Results, maps: Maps, facts: FactRows
 ) -> Iterable[WorkerGrade]:
     aqer = grading.graded.aqer
     place = {worker: at for at, worker in enumerate(aqer.workers_.tolist())}
@@ -167,15 +177,15 @@ def _worker_grades(
             rank_high=rank_high,
             weights=None if at is None else maps.weights[:, at].astype("<f4").tobytes(),
             grades=None if at is None else maps.grades[:, at].astype("<f4").tobytes(),
-            **values,
+            **{**values, **facts.counted(WORKER, row.worker)},
         )
 
 
 def _exemplary_answers(
-    run: int, grading: Grading, results: Results, maps: Maps
+    run: int, grading: Grading, results: Results, maps: Maps, facts: FactRows
 ) -> Iterable[ExemplaryAnswer]:
     aqer, keys, camps = grading.graded.aqer, grading.given.answered.keys, grading.alarms.camps
-    means = question_means(grading)
+    means, spoken_of = question_means(grading), facts.of_questions()
     exemplars = aqer.exemplars()
     kept = exemplars.shape[1] <= WIDEST_KEPT and isinstance(exemplars, np.ndarray)
     place = {question: at for at, question in enumerate(aqer.questions_.tolist())}
@@ -209,6 +219,7 @@ def _exemplary_answers(
             smaller_camp=smaller,
             larger_nearest_id=nearest[0] if nearest else None,
             smaller_nearest_id=nearest[1] if nearest else None,
+            facts=spoken_of.get(row.question, ""),
         )
 
 
@@ -226,7 +237,7 @@ def _answer_scores(
         )
 
 
-def _llm_scores(run: int, results: Results) -> Iterable[LLMScore]:
+def _llm_scores(run: int, results: Results, facts: FactRows) -> Iterable[LLMScore]:
     reasons = (
         {}
         if results.models is None
@@ -238,7 +249,7 @@ def _llm_scores(run: int, results: Results) -> Iterable[LLMScore]:
             run_id=run,
             model_id=values.pop("model"),
             reason=reasons.get(row.model) or "",
-            **values,
+            **{**values, **facts.counted(MODEL, row.model)},
         )
 
 

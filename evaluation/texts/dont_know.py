@@ -50,13 +50,24 @@ PHRASES = tuple(
 
 _WORD = re.compile(r"[\w?]+")
 _APOSTROPHES = str.maketrans("", "", "'’`´")
+# What `folded` makes of each character of ASCII: words in small letters, parted by spaces.
+_OF_ASCII = {
+    code: None if chr(code) in "'`" else chr(code).lower() if _WORD.match(chr(code)) else " "
+    for code in range(128)
+}
 
 
 def folded(text: str) -> str:
     """Return a text without case, punctuation and repeated space; apostrophes join their words."""
-    text = unicodedata.normalize("NFKC", text).casefold().translate(_APOSTROPHES)
-    words = _WORD.findall(text)
-    return " ".join(word if word.strip("?") else "?" for word in words)
+    if text.isascii():  # most texts by far; the same in a tenth of the time
+        words = text.translate(_OF_ASCII).split()
+    else:
+        text = unicodedata.normalize("NFKC", text).casefold().translate(_APOSTROPHES)
+        words = _WORD.findall(text)
+    plain = " ".join(words)
+    if "?" in plain:
+        return " ".join(word if word.strip("?") else "?" for word in words)
+    return plain
 
 
 def _prepared(phrases: Iterable[str]) -> tuple[str, ...]:
@@ -69,6 +80,12 @@ _SPACED = re.compile(
     r"\b(?:" + "|".join(p for p in _prepared(PHRASES) if ord(p[0]) < 0x2E80) + r")\b"
 )
 _UNSPACED = re.compile("|".join(p for p in _prepared(PHRASES) if ord(p[0]) >= 0x2E80))
+# Every spaced phrase has one of these words, its longest: a text without them is not searched,
+# nor one with more words than the longest phrase and what may stand beside it.
+_TELLING = frozenset(
+    max(phrase.split(), key=len) for phrase in _prepared(PHRASES) if ord(phrase[0]) < 0x2E80
+)
+_MOST_WORDS = MOST_OTHERS + max(len(phrase.split()) for phrase in _prepared(PHRASES))
 
 
 def says_dont_know(text: str) -> bool:
@@ -76,7 +93,9 @@ def says_dont_know(text: str) -> bool:
     plain = folded(text)
     if plain.replace("?", "").strip() in _WHOLE or plain in _WHOLE:
         return True
-    found = _SPACED.search(plain)
-    if found and len(plain.split()) - len(found[0].split()) <= MOST_OTHERS:
-        return True
+    words = plain.split()
+    if len(words) <= _MOST_WORDS and not _TELLING.isdisjoint(plain.replace("?", " ").split()):
+        found = _SPACED.search(plain)
+        if found and len(words) - len(found[0].split()) <= MOST_OTHERS:
+            return True
     return len(plain) <= MOST_CHARACTERS and _UNSPACED.search(plain) is not None

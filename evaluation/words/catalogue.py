@@ -12,6 +12,8 @@ from evaluation.words.alarms import ALARMS
 from evaluation.words.comparing import COMPARING
 from evaluation.words.crowd_size import CROWD_SIZE
 from evaluation.words.decision import DECISION
+from evaluation.words.facts import FACTS
+from evaluation.words.graded import GRADED
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import SENTENCE, Message, Sentence, filled
 from evaluation.words.multiqa import MULTIQA
@@ -39,12 +41,14 @@ COMMON: Mapping[str, Sentence] = {
     **DECISION,
     **TRIAGE,
     **SIGNALS,
+    **FACTS,
     **JUDGE,
     **PANELS,
     **PLAN,
     **MULTIQA,
     **VIEWS,
     **UMWP,
+    **GRADED,
 }
 _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 

@@ -51,6 +51,11 @@ WHY_EMPTY: Mapping[str, str] = {
     "withdrawn": "the nearest answer was withdrawn after the run",
     "not_computed": "the run was computed before Crowdgrade looked for them",
     "fewer_than_6_answers": "camps are looked for from 6 answers on",
+    "no_shared_slot": "answers state no fact of one and the same kind: fewer than 60% of them do",
+    "long_answers": "answers are explanations rather than facts: half of them are longer than 20 "
+    "words",
+    "fewer_than_5_facts": "fewer than 5 facts of the answers agree with the crowd or contradict it",
+    "not_asked_for": "it was switched off for this run",
     "undivided": "the answers do not fall into two camps",
     "error": "the answer could not be fetched",
     "excluded": "the worker is excluded",

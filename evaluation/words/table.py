@@ -11,6 +11,7 @@ from evaluation.words.catalogue import Catalogue
 from evaluation.words.comparing import COMPARING
 from evaluation.words.crowd_size import CROWD_SIZE
 from evaluation.words.decision import DECISION
+from evaluation.words.graded import GRADED
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import SENTENCE, Message
 from evaluation.words.multiqa import MULTIQA
@@ -47,6 +48,7 @@ SAID = {
     "Questions in other words": MULTIQA,
     "How many workers are enough": CROWD_SIZE,
     "How many more answers, and what they cost": PLAN,
+    "Which method to trust in a domain": GRADED,
     "What to know of a judge": JUDGE,
     "All views of models together": VIEWS,
     "Workers and models across sets": ACROSS,

@@ -112,6 +112,7 @@ class Inspector:
 
     def check(self, name):
         """Note what is wrong with the page that is open."""
+        self.page.wait_for_load_state()  # a click may have led to a page that is just coming
         wider = self.page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )

@@ -94,6 +94,7 @@ class Walker:
     def look(self, heading):
         """Check the page that is open."""
         self.page.get_by_role("heading", name=heading, level=1).wait_for()
+        self.page.wait_for_load_state()  # a click may have led to a page that is just coming
         wider = self.page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )

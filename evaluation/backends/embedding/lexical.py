@@ -66,8 +66,15 @@ class LexicalEmbedder(Embedder):
 
         EmbedderError where no text holds a term.
         """
+        self.fit_embed(worker_texts)
+        return self
+
+    def fit_embed(self, worker_texts: Sequence[str]) -> csr_matrix:
+        """Learn as `fit` does and return the vectors of the same texts, which are read once."""
+        from scipy.sparse import csr_matrix
+
         try:
-            self._vectorizer.fit(worker_texts)
+            counted = self._vectorizer.fit_transform(worker_texts)
         except ValueError as error:
             raise EmbedderError(
                 f"embedder {self.name!r} found no term in {len(worker_texts)} worker answers "
@@ -80,7 +87,9 @@ class LexicalEmbedder(Embedder):
             digest.update(len(data).to_bytes(8, "big") + data)
         self._revision = digest.hexdigest()[:12]
         self._dimension = len(self._vectorizer.vocabulary_)
-        return self
+        rows = csr_matrix(counted, dtype=float)
+        rows.sort_indices()
+        return rows
 
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> csr_matrix:
         """(n, d) csr_matrix of float64; a text without a known term is a row of zeros."""

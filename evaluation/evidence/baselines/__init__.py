@@ -56,6 +56,11 @@ class Method:
     kind: Kind = "baseline"
     core: bool = True
 
+    @property
+    def answers(self) -> Callable[[Crowd], Floats] | None:
+        """From a crowd to (N,) scores of its answers, NaN for none; None if it has no such."""
+        return getattr(self.score, "answers", None)
+
 
 _ALL = (
     Method("frequent", exemplars.frequent),

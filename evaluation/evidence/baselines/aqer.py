@@ -37,6 +37,17 @@ class Variant:
         outsiders = crowd.worker_means(self.outsiders(crowd, model, x))
         return np.where(np.isnan(raw), outsiders, raw)
 
+    def answers(self, crowd: Crowd) -> Floats:
+        """Return (N,) similarities of the answers to the exemplary answer of the final weights.
+
+        To that of the others with leave-one-out; NaN for an answer that is compared with nothing.
+        """
+        model, x = self.fitted(crowd)
+        scores = self.outsiders(crowd, model, x)
+        own = model.leave_one_out_scores_ if model.leave_one_out else model.final_scores_
+        scores[crowd.votes] = own
+        return scores
+
     def fitted(self, crowd: Crowd) -> tuple[AQER, Vectors]:
         """Return the estimator, fitted on the answers that vote, and the corpus's (R, k) vectors.
 

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from evaluation.evidence.baselines.corpus import Corpus, Crowd
+from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
 from evaluation.methods.cells import Floats
 from evaluation.methods.grams import compacted
 from evaluation.methods.undefined import ratio
@@ -18,8 +19,9 @@ LEAST_ERROR = 1e-6
 COLLOCATIONS = {"ngram_range": (1, 2), "sublinear_tf": True, "token_pattern": r"(?u)\b\w+\b"}
 
 
+@MeanOfAnswers
 def chai2022(crowd: Crowd) -> Floats:
-    """Return (M,) mean error of a worker's answers, less than 0: -1 is twice as far as -.5.
+    """Return (N,) errors of the answers, less than 0: -1 is twice as far as -.5.
 
     Chai, Sun, Wang et al. 2022, "An error consistency based approach to answer aggregation in
     open-ended crowdsourcing", Information Sciences 608: each answer has a vector of local word
@@ -48,7 +50,7 @@ def chai2022(crowd: Crowd) -> Floats:
             error += np.linalg.norm(x - truth[question], axis=1) / len(spaces)
         if np.nanmax(np.abs(error - before)) < TOLERANCE:
             break
-    return crowd.worker_means(-error)
+    return -error
 
 
 def _spaces(corpus: Corpus) -> tuple[Floats, Floats]:

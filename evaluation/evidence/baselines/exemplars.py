@@ -8,13 +8,15 @@ import numpy as np
 
 from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
 from evaluation.evidence.baselines.lexical import words_of
+from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
 from evaluation.methods.cells import Floats
 from evaluation.methods.grams import dense
 from evaluation.methods.undefined import ratio
 
 
+@MeanOfAnswers
 def frequent(crowd: Crowd) -> Floats:
-    """Return (M,) mean cosine of a worker's answers to the most frequent answer.
+    """Return (N,) cosines of the answers to the most frequent one.
 
     Answers count as equal in lower case and without punctuation. Ties go to the answer that comes
     first in the corpus, which in long answers is almost always so: nobody writes the same twice.
@@ -32,11 +34,12 @@ def frequent(crowd: Crowd) -> Floats:
         mode[question] = rows[forms.index(Counter(forms).most_common(1)[0][0])]
     nearest = mode[crowd.questions]
     cosine = np.einsum("nd,nd->n", x[crowd.rows], x[nearest])
-    return crowd.worker_means(np.where(nearest >= 0, cosine, np.nan))
+    return np.where(nearest >= 0, cosine, np.nan)
 
 
+@MeanOfAnswers
 def mean_vote(crowd: Crowd) -> Floats:
-    """Return (M,) mean cosine of a worker's answers to the plain mean of all answers' vectors.
+    """Return (N,) cosines of the answers to the plain mean of all answers' vectors.
 
     For workers who all vote this is AQER's first round, under another name.
     """
@@ -46,11 +49,12 @@ def mean_vote(crowd: Crowd) -> Floats:
     np.add.at(mean, crowd.questions[crowd.votes], x[crowd.rows[crowd.votes]])
     cosine = np.einsum("nd,nd->n", _units(x[crowd.rows]), _units(mean)[crowd.questions])
     answered = np.bincount(crowd.questions[crowd.votes], minlength=corpus.n_questions) > 0
-    return crowd.worker_means(np.where(answered[crowd.questions], cosine, np.nan))
+    return np.where(answered[crowd.questions], cosine, np.nan)
 
 
+@MeanOfAnswers
 def reference_answer(crowd: Crowd) -> Floats:
-    """Return (M,) mean cosine of a worker's answers to the supervisor's own answers.
+    """Return (N,) cosines of the answers to the supervisor's own answers.
 
     Not a baseline: it knows the key. It shows what the vectors can tell with one.
     """
@@ -66,7 +70,7 @@ def reference_answer(crowd: Crowd) -> Floats:
             found[rows] = (_units(dense(x[rows])) @ _units(dense(y[[question]])).T)[:, 0]
         return found
 
-    return crowd.worker_means(corpus.once(("reference", spec), cosines)[crowd.rows])
+    return corpus.once(("reference", spec), cosines)[crowd.rows]
 
 
 def _units(x: Floats) -> Floats:

@@ -12,6 +12,7 @@ from evaluation.backends.chat.registry import get_chat
 from evaluation.backends.errors import ChatError
 from evaluation.backends.server import Patience
 from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
+from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
 from evaluation.flow.asking.asker import Settings, ask
 from evaluation.flow.asking.plan import Item, plan
 from evaluation.flow.asking.store import MemoryStore
@@ -27,15 +28,16 @@ AT_ONCE = 8
 Progress = Callable[[int, int], None]
 
 
+@MeanOfAnswers
 def judge(crowd: Crowd) -> Floats:
-    """Return (M,) mean score, 0 to 5, that the judge gives a worker's answers (Zheng et al. 2023).
+    """Return (N,) scores, 0 to 5, that the judge gives the answers (Zheng et al. 2023).
 
-    Answers without a score are left out. Adapted: the prompt is our own; the judge sees the
+    NaN for an answer without a score. Adapted: the prompt is our own; the judge sees the
     question and one answer, and no other answer.
     """
     if crowd.corpus.judged is None:
         raise UnavailableError("no_judge")
-    return crowd.worker_means(crowd.corpus.judged[crowd.rows])
+    return crowd.corpus.judged[crowd.rows]
 
 
 class Judge:

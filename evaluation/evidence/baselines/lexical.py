@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from evaluation.evidence.baselines.corpus import Corpus, Crowd
+from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
 from evaluation.methods.cells import Floats, Integers
 
 WORD = re.compile(r"\w+")
@@ -77,7 +78,7 @@ def pairwise(
 
 
 def bleu_scores(crowd: Crowd, order: int) -> Floats:
-    """Return (M,) mean sentence BLEU of a worker's answers, each against each of the others.
+    """Return (N,) mean sentence BLEU of the answers against each of the others.
 
     Adapted: there is no reference, so every other answer to the question is one, and the mean over
     them is taken. (One BLEU with many references asks only that each n-gram stands somewhere.)
@@ -85,26 +86,29 @@ def bleu_scores(crowd: Crowd, order: int) -> Floats:
     pairs = pairwise(
         crowd.corpus, f"bleu{order}", words_of, lambda a, b: sentence_bleu(a, b, order)
     )
-    return crowd.worker_means(crowd.against_others(pairs))
+    return crowd.against_others(pairs)
 
 
+@MeanOfAnswers
 def bleu1(crowd: Crowd) -> Floats:
     """Return `bleu_scores` of single words."""
     return bleu_scores(crowd, 1)
 
 
+@MeanOfAnswers
 def bleu4(crowd: Crowd) -> Floats:
     """Return `bleu_scores` of n-grams up to 4 words."""
     return bleu_scores(crowd, 4)
 
 
+@MeanOfAnswers
 def f1(crowd: Crowd) -> Floats:
-    """Return (M,) mean token F1 of a worker's answers, each against each of the others.
+    """Return (N,) mean token F1 of the answers against each of the others.
 
     Adapted: the other answers to the question stand for the missing reference.
     """
     pairs = pairwise(crowd.corpus, "f1", squad_tokens, token_f1)
-    return crowd.worker_means(crowd.against_others(pairs))
+    return crowd.against_others(pairs)
 
 
 def gleu_pairs(corpus: Corpus) -> Floats:

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from evaluation.evidence.baselines.corpus import Corpus, Crowd
 from evaluation.evidence.baselines.lexical import words_of
+from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
 from evaluation.methods.cells import Floats, Integers
 
 LONGEST = 3
@@ -21,8 +22,9 @@ FEWEST_ANSWERS = 2
 Pattern = tuple[str, ...]
 
 
+@MeanOfAnswers
 def roy2016(crowd: Crowd) -> Floats:
-    """Return (M,) mean share of the crowd's common word sequences in a worker's answers, 0 to 1.
+    """Return (N,) shares of the crowd's common word sequences in the answers, 0 to 1.
 
     Roy, Dandapat, Nagesh and Narahari 2016, "Wisdom of Students: A Consistent Automatic Short
     Answer Grading Technique", which needs no model answer: sequential patterns are mined out of
@@ -43,7 +45,7 @@ def roy2016(crowd: Crowd) -> Floats:
         value = np.where(support >= FEWEST_ANSWERS, lengths * support, 0.0)
         if value.any():
             scores[here] = matrix[crowd.place[here]] @ value / value.sum()
-    return crowd.worker_means(scores)
+    return scores
 
 
 def stems_of(text: str) -> list[str]:

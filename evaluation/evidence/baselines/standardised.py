@@ -37,14 +37,7 @@ class Standardised:
 
     def __call__(self, crowd: Crowd) -> Floats:
         """Return (M,) scores, around 0."""
-        variant = Variant({"leave_one_out": True, "discrimination": True}, self.embedders)
-        model, x = variant.fitted(crowd)
-        votes = crowd.votes
-        scores = np.empty(len(crowd.rows))
-        scores[votes] = model.leave_one_out_scores_
-        if not votes.all():
-            scores[~votes] = variant.outsiders(crowd, model, x)[~votes]
-        z = _z_scores(scores, crowd)
+        z = self.answers(crowd)
         weights = _weights(z, crowd)[crowd.questions]
         known = ~np.isnan(z)
         weights = np.where(known, weights, 0.0)
@@ -52,6 +45,17 @@ class Standardised:
         total = np.bincount(crowd.workers, weights * np.where(known, z, 0.0), minlength=m)
         count = np.bincount(crowd.workers, weights, minlength=m)
         return ratio(total, count)
+
+    def answers(self, crowd: Crowd) -> Floats:
+        """Return (N,) z-scores of the answers within their question, NaN where all are alike."""
+        variant = Variant({"leave_one_out": True, "discrimination": True}, self.embedders)
+        model, x = variant.fitted(crowd)
+        votes = crowd.votes
+        scores = np.empty(len(crowd.rows))
+        scores[votes] = model.leave_one_out_scores_
+        if not votes.all():
+            scores[~votes] = variant.outsiders(crowd, model, x)[~votes]
+        return _z_scores(scores, crowd)
 
 
 def _z_scores(scores: Floats, crowd: Crowd) -> Floats:

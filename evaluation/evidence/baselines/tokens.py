@@ -8,18 +8,20 @@ import numpy as np
 
 from evaluation.backends import BackendError
 from evaluation.evidence.baselines.corpus import Corpus, Crowd, UnavailableError
+from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
 from evaluation.methods.cells import Floats, Integers
 from evaluation.methods.undefined import ratio
 
 
+@MeanOfAnswers
 def bertscore(crowd: Crowd) -> Floats:
-    """Return (M,) mean BERTScore F1 of a worker's answers, each against each of the others.
+    """Return (N,) mean BERTScore F1 of the answers against each of the others.
 
     Zhang et al. 2020, greedy matching by cosine, without idf and without a baseline to rescale by.
     Adapted: the other answers to the question stand for the reference, and the vectors are those
     of the last layer of all-MiniLM-L6-v2, which comes with the platform, instead of RoBERTa's.
     """
-    return crowd.worker_means(crowd.against_others(_pairs(crowd.corpus)))
+    return crowd.against_others(_pairs(crowd.corpus))
 
 
 def matched(tokens: Sequence[Floats]) -> Floats:

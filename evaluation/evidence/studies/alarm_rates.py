@@ -27,9 +27,10 @@ from evaluation.evidence.data_sets import (
     load_mohler,
 )
 from evaluation.evidence.data_sets import GradedAnswers as Corpus
+from evaluation.evidence.dealing import CROWD, deal
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies.light_edits import lightly_edited
-from evaluation.evidence.studies.worker_grading import CROWD, SETTINGS, deal
+from evaluation.evidence.studies.worker_grading import SETTINGS
 from evaluation.evidence.tables import write_table
 from evaluation.flow.alarms import Alarm, GradedAnswers, alarms_of
 from evaluation.flow.parameters import AqerParameters

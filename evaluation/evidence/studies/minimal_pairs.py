@@ -2,15 +2,15 @@
 
 Each original has a paraphrase, which says the same in other words, and a minimal change, in which
 one fact (a year, a name, a number, a negation) is another. An answer with a wrong fact should be
-less like the original than one with other words; the AUC says how often it is.
+less like the original than one with other words; the AUC says how often it is. Facts, read beside
+the vectors, should contradict the one and not the other; harder pairs have the wrong fact in the
+paraphrase.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -19,6 +19,15 @@ from evaluation.charts import Chart, estimates_chart
 from evaluation.charts.rows import Row
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.request import Request, StudyTable
+from evaluation.evidence.studies.pair_facts import Contradictions, contradictions
+from evaluation.evidence.studies.pairs import (
+    KINDS,
+    PAIRS,
+    MinimalPair,
+    harder_pairs,
+    load_pairs,
+    texts_of,
+)
 from evaluation.evidence.tables import write_charts, write_table
 from evaluation.flow.signatures import file_hash, versions
 from evaluation.flow.vectors import Progress
@@ -26,30 +35,12 @@ from evaluation.methods.cells import Floats
 from evaluation.methods.grams import Vectors, dense
 from evaluation.methods.statistics.roc import auc
 
-PAIRS = Path(__file__).with_name("minimal_pairs.jsonl")
-KINDS = ("year", "name", "number", "negation")
-ALL = "all"
+ALL, FACTS = "all", "facts"
 HEADER = ("embedder", "kind", "auc", "n")
+HARDER = "harder"
+FLAGGED = ("pairs", "kind", "paraphrases_flagged", "changes_flagged", "n")
 PAIR_HEADER = ("embedder", "id", "kind", "cosine_paraphrase", "cosine_changed")
 EMBEDDERS = ("minilm", "tfidf-word", "tfidf-char", "bow")
-
-
-@dataclass(frozen=True)
-class MinimalPair:
-    """Three sentences: two say the same, the third differs from the first in one fact."""
-
-    id: str
-    kind: str
-    domain: str
-    original: str
-    paraphrase: str
-    changed: str
-
-
-def load_pairs() -> list[MinimalPair]:
-    """Return the pairs that come with the project."""
-    with PAIRS.open(encoding="utf-8") as file:
-        return [MinimalPair(**json.loads(line)) for line in file]
 
 
 @dataclass(frozen=True)
@@ -85,27 +76,32 @@ def cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> Cosines:
     )
 
 
-def texts_of(pairs: Sequence[MinimalPair]) -> list[str]:
-    """Return all originals, then all paraphrases, then all changes."""
-    return [
-        *(pair.original for pair in pairs),
-        *(pair.paraphrase for pair in pairs),
-        *(pair.changed for pair in pairs),
-    ]
-
-
 def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write auc.csv and return it; pairs.csv holds the cosines of every pair.
+
+    harder.csv is auc.csv for the harder pairs, flagged.csv counts the sentences of which a fact
+    contradicts the original; a negation is no fact, and has no harder pairs.
 
     TF-IDF learns its weights from all sentences. Raises `BackendError`.
     """
     pairs = load_pairs()
+    harder = harder_pairs(pairs)
+    facts, of_harder = contradictions(pairs), contradictions(harder)
     with OutputFolder(request.output) as folder:
         vectors = CorpusVectors(texts_of(pairs), progress)
         specs = dict.fromkeys([*EMBEDDERS, request.embedder])
         found = {spec: cosines(pairs, vectors.of(spec)) for spec in specs}
         rows = [row for spec in specs for row in _rows(spec, pairs, found[spec])]
+        rows += _rows(FACTS, pairs, facts)
         write_table(folder, "auc", HEADER, rows)
+        changed = CorpusVectors(texts_of(harder), progress)
+        worse = [
+            row for spec in specs for row in _rows(spec, harder, cosines(harder, changed.of(spec)))
+        ]
+        write_table(folder, HARDER, HEADER, [*worse, *_rows(FACTS, harder, of_harder)])
+        flagged = [("minimal", *row) for row in _flagged(pairs, facts)]
+        flagged += [(HARDER, *row) for row in _flagged(harder, of_harder)]
+        write_table(folder, "flagged", FLAGGED, flagged)
         folder.write_csv(
             "pairs.csv",
             PAIR_HEADER,
@@ -121,6 +117,7 @@ def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) 
             {
                 "study": "minimal-pairs",
                 "pairs": len(pairs),
+                "harder_pairs": len(harder),
                 "positive": "an original and its paraphrase",
                 "negative": "an original and its minimal change",
                 "paraphrase_nearer": {spec: found[spec].paired for spec in specs},
@@ -140,11 +137,25 @@ def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) 
 
 
 def _rows(
-    spec: str, pairs: Sequence[MinimalPair], found: Cosines
+    spec: str, pairs: Sequence[MinimalPair], found: Cosines | Contradictions
 ) -> Iterator[tuple[str, str, float | None, int]]:
+    for kind, chosen in _by_kind(pairs):
+        yield spec, kind, found.of(chosen).auc, sum(chosen)
+
+
+def _flagged(
+    pairs: Sequence[MinimalPair], found: Contradictions
+) -> Iterator[tuple[str, int, int, int]]:
+    for kind, chosen in _by_kind(pairs):
+        yield kind, *found.of(chosen).flagged, sum(chosen)
+
+
+def _by_kind(pairs: Sequence[MinimalPair]) -> Iterator[tuple[str, list[bool]]]:
+    """Yield each kind that there is, and all, with which pairs are of it."""
     for kind in (*KINDS, ALL):
         chosen = [kind in (pair.kind, ALL) for pair in pairs]
-        yield spec, kind, found.of(chosen).auc, sum(chosen)
+        if any(chosen):
+            yield kind, chosen
 
 
 def _chart(rows: Sequence[tuple[str, str, float | None, int]]) -> Chart:

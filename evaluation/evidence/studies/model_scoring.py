@@ -21,10 +21,10 @@ from evaluation.charts import Chart, Series, estimates_chart, lines_chart
 from evaluation.charts.rows import Row
 from evaluation.evidence.baselines import Corpus, Crowd, Method, UnavailableError, methods
 from evaluation.evidence.corpus import GradedCorpus
+from evaluation.evidence.dealing import Dealt, deal
 from evaluation.evidence.methods_table import Scored, best_baseline, rows_of
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies import best_response
-from evaluation.evidence.studies.worker_grading import Dealt, deal
 from evaluation.evidence.tables import EvidenceRow, as_table, write_evidence, write_table
 from evaluation.flow.vectors import Progress
 from evaluation.methods import AQER

@@ -14,9 +14,9 @@ from annotations.exchange import OutputFolder
 from evaluation.charts import Chart, Series, lines_chart
 from evaluation.evidence.baselines import Crowd, methods
 from evaluation.evidence.corpus import GradedCorpus
+from evaluation.evidence.dealing import Dealt, deal
 from evaluation.evidence.methods_table import Trial, best_baseline, compare
 from evaluation.evidence.request import Request, StudyTable
-from evaluation.evidence.studies.worker_grading import Dealt, deal
 from evaluation.evidence.tables import EvidenceRow, as_table, write_evidence
 from evaluation.flow.vectors import Progress
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder
 from evaluation.evidence.data_sets import MOHLER, GradedAnswers, load_mohler
+from evaluation.evidence.dealing import CROWD, deal
 from evaluation.evidence.request import Request, StudyTable
-from evaluation.evidence.studies.worker_grading import CROWD, deal
 from evaluation.evidence.tables import correlations, write_table
 from evaluation.flow.parameters import AqerParameters
 from evaluation.flow.remedies import OutsideInformation, grade_with_remedies

@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder
 from evaluation.charts import Chart
 from evaluation.evidence.baselines import Corpus, Crowd, Method, methods
 from evaluation.evidence.corpus import GradedCorpus
 from evaluation.evidence.data_sets import GradedAnswers
+from evaluation.evidence.dealing import CROWD, Dealt, deal
 from evaluation.evidence.heldout import MethodChoice, choose, choosing_half, write_choice
 from evaluation.evidence.methods_chart import methods_charts
 from evaluation.evidence.methods_table import Trial, best_baseline, compare
@@ -33,50 +33,11 @@ from evaluation.methods import AQER
 from evaluation.methods.cells import Booleans
 from evaluation.methods.grams import Vectors
 
-CROWD = 20
 # Name of the setting: workers in a tier.
 SETTINGS = {"10x2": 2, "5x4": 4}
 NOISY = "10x2-noisy"
 NOISE = 1.0
 HELD_OUT = "-heldout"
-
-
-@dataclass(frozen=True)
-class Dealt:
-    """A simulated crowd: which answers (rows of the corpus) were dealt to which worker."""
-
-    rows: NDArray[np.int64]
-    workers: NDArray[np.int64]
-
-    def truth(self, grades: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (M,) the mean expert grade of what each worker was dealt."""
-        return np.bincount(self.workers, weights=grades[self.rows]) / np.bincount(self.workers)
-
-
-def deal(
-    corpus: GradedAnswers, tier: int, seed: int, noise: float = 0.0, crowd: int = CROWD
-) -> Dealt:
-    """Deal every question's best answers to a crowd of workers, in tiers of `tier`.
-
-    Each gets one; questions with fewer answers than workers are left out.
-
-    `noise` is the standard deviation of what is added to the grades for the dealing.
-    """
-    rng = np.random.default_rng(seed)
-    grades = corpus.grades
-    if noise:
-        grades = grades + rng.normal(0.0, noise, len(grades))
-    rows, workers = [], []
-    for question in dict.fromkeys(corpus.questions.tolist()):
-        answers = np.flatnonzero(corpus.questions == question)
-        ties = rng.random(len(answers))
-        best = answers[np.lexsort((ties, -grades[answers]))][:crowd]
-        if len(best) < crowd:
-            continue
-        for first in range(0, crowd, tier):
-            rows.append(rng.permutation(best[first : first + tier]))
-            workers.append(np.arange(first, first + tier))
-    return Dealt(np.concatenate(rows), np.concatenate(workers))
 
 
 def agreement(

@@ -73,6 +73,8 @@ AQER = Kind(
         "questions": tables.questions_table,
         "models": tables.models_table,
         "model-answers": tables.model_answers_table,
+        "facts": tables.facts_table,
+        "answer-facts": tables.answer_facts_table,
         "convergence": tables.convergence_table,
         "heat-map": tables.heat_map_table,
         "planner": tables.planner_table,

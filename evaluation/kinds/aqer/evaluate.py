@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from evaluation.files.grading import GradingRequest, grade_file
@@ -25,8 +26,9 @@ SPEC is one of
                               each data row of the file, empty and repeated ones too
 
 Written into DIR: workers.csv, answers.csv, exemplars.csv, exemplars.npz, models.csv,
-model_answers.csv, alarms.csv, summary.json; with remedies remedies.csv, with --suggest-anchors
-anchors.csv. platform/docs/data-formats.md says what is in them.
+model_answers.csv, alarms.csv, summary.json; without --no-facts facts.csv and answer_facts.csv, with
+remedies remedies.csv, with --suggest-anchors anchors.csv. platform/docs/data-formats.md says what
+is in them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
 
@@ -35,6 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes beside the options of a grading."""
     add_answers(parser)
     add_models(parser)
+    parser.add_argument(
+        "--questions",
+        type=Path,
+        metavar="FILE",
+        help="texts of the questions (question, text): what they state is no fact of an answer, "
+        "and whether they ask who, where or which; in no grade",
+    )
     add_output(parser, "tables")
     parser.add_argument(
         "--overwrite",
@@ -50,6 +59,7 @@ def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Pr
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
         overwrite=arguments["overwrite"],
+        questions=arguments["questions"],
         models=arguments["models"],
         columns=arguments["columns"],
         parameters=parameters,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from evaluation.files.graded import FileGrading
 from evaluation.flow.alarms import Alarm
-from evaluation.flow.aqer_summary import summary_of
+from evaluation.flow.aqer_summary import FactsFound, summary_of
 from evaluation.flow.grade_changes import GradeChanges
 from evaluation.flow.results import ModelRow, WorkerRow
 from evaluation.methods.aqer.scale import Ceiling
@@ -27,6 +27,8 @@ from evaluation.reports.stored_rows import (
     stored_workers,
 )
 from evaluation.words.console import printable, text_table
+from evaluation.words.message import Message
+from evaluation.words.reasons import WHY_EMPTY
 
 # Workers shown, and workers or questions named for an alarm; files and pages have all of them.
 SHOWN = 40
@@ -45,6 +47,7 @@ class Told:
     ----------
     n_answers, n_workers, n_questions, n_iterations : how much was graded, in how many steps.
     remedies : names of the options, in their order. changes : None without remedies.
+    facts : None where nobody looked for them.
     rest : says where the rows of a table are that the terminal leaves out.
     """
 
@@ -60,6 +63,7 @@ class Told:
     alarms: Iterable[Alarm]
     gone: Iterable[Alarm]
     warnings: Iterable[str]
+    facts: FactsFound | None
     rest: Callable[[str], str]
 
 
@@ -81,6 +85,7 @@ def report_of_files(graded: FileGrading, output: Path) -> str:
             alarms=grading.alarms.found,
             gone=grading.alarms.gone,
             warnings=graded.warnings,
+            facts=None if grading.facts is None else FactsFound.of(grading.facts),
             rest=lambda table: f"in {table}.csv",
         )
     )
@@ -96,6 +101,7 @@ def text_of(told: Told) -> str:
         _models(told.models),
         _changes(told),
         _ceiling(told.ceiling),
+        _facts(told.facts),
         alarms_text([*told.alarms, *told.gone], told.rest("alarms")),
         "\n".join(f"Warning: {warning}" for warning in told.warnings),
     ]
@@ -169,6 +175,16 @@ def _ceiling(ceiling: Ceiling) -> str:
     return f"{text} (95% interval {ceiling.low:.3f} to {ceiling.high:.3f})"
 
 
+def _facts(found: FactsFound | None) -> str:
+    """Return on how many questions facts are spoken of, and why not on the others."""
+    if found is None or not found.questions:
+        return ""
+    said = [Message("facts.found", asdict(found))]
+    for code, n in found.silent.items():
+        said.append(Message("facts.silent", {"n": n, "why": WHY_EMPTY[code]}))
+    return textwrap.fill(" ".join(map(TERMINAL.said, said)), WIDE)
+
+
 def alarms_text(alarms: Iterable[Alarm], where: str) -> str:
     """Return every alarm, in the order given; `where` has the ids that are left out here.
 
@@ -213,6 +229,7 @@ def report_of_run(run: Run) -> str:
             alarms=stored_alarms(run),
             gone=stored_gone(run),
             warnings=TERMINAL.all_said(run.warnings),
+            facts=summary.facts,
             rest=lambda _: "on the page of the run",
         )
     )

@@ -1,15 +1,23 @@
-"""The door to the evidence: ``manage.py reproduce STUDY --data FOLDER --output DIR``."""
+"""The door to the evidence: ``manage.py reproduce STUDY --data FOLDER --output DIR``.
+
+``manage.py reproduce graded FILE --output DIR`` does the same with graded answers of one's own.
+"""
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from evaluation.evidence.registry import STUDIES
+from annotations.exchange.graded import NAMED, Labels
+from annotations.exchange.header import given_names
+from evaluation.evidence.registry import OF_A_FILE, STUDIES
 from evaluation.evidence.request import Request
 from evaluation.words.console import (
+    BAD_INPUT,
     Bars,
     at_least,
     ended_by_signal,
@@ -20,9 +28,12 @@ from evaluation.words.console import (
 
 
 class Command(BaseCommand):
-    """Compute a table of the evidence anew, from public data."""
+    """Compute a table of the evidence anew, from public data or from answers of one's own."""
 
-    help = "Reproduce a table of the evidence from public data; needs no database."
+    help = (
+        "Reproduce a table of the evidence from public data, or make one of graded answers of "
+        "your own (graded FILE), which says which method to trust; needs no database."
+    )
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -30,11 +41,32 @@ class Command(BaseCommand):
         add = parser.add_argument
         add("study", choices=list(STUDIES), help="which table")
         add(
+            "file",
+            type=Path,
+            nargs="?",
+            metavar="FILE",
+            help="graded: answers that somebody graded (question, answer, grade or label, worker "
+            "if known), or a file, folder or archive in a layout of data-formats.md",
+        )
+        add(
+            "--labels",
+            type=_labels,
+            default={},
+            metavar="LABEL=VALUE,...",
+            help="graded: what labels are worth, such as correct=1,partial=.5,wrong=0",
+        )
+        add(
+            "--columns",
+            type=_columns,
+            default={},
+            metavar="KEY=NAME,...",
+            help=f"graded: what columns are called; KEY is one of {', '.join(NAMED)}",
+        )
+        add(
             "--data",
             type=Path,
-            required=True,
             metavar="FOLDER",
-            help="the folder that holds mohler2011/ and crowdwsa2019/",
+            help="the folder that holds mohler2011/, crowdwsa2019/ and beetle2013/",
         )
         add("--output", type=Path, required=True, metavar="DIR", help="folder for the tables")
         add(
@@ -68,9 +100,39 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute, write and print the table."""
+        _refuse_mixed(options)
         names = ("data", "output", "embedder", "judge", "nli", "repetitions", "seed", "core")
-        request = Request(**{name: options[name] for name in names})
+        more = ("file", "labels", "columns")
+        given = {name: options[name] for name in (*names, *more)}
+        request = Request(**given | {"data": options["data"] or Path()})
         with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
             table = STUDIES[options["study"]](request, bars.show)
-        text = text_table(table.header, table.rows)
-        tell(self.stdout, f"{text}\n\nTables: {request.output}")
+        told = [text_table(table.header, table.rows), table.said, f"Tables: {request.output}"]
+        tell(self.stdout, "\n\n".join(part for part in told if part))
+
+
+def _refuse_mixed(options: Mapping[str, Any]) -> None:
+    """Raise `CommandError` for a file where there should be a folder, and the other way round."""
+    study = options["study"]
+    if study in OF_A_FILE:
+        if options["file"] is None:
+            raise CommandError(f"{study} takes a FILE of graded answers", returncode=BAD_INPUT)
+    elif options["file"] is not None or options["labels"] or options["columns"]:
+        reason = f"{study} takes no FILE, --labels or --columns: it is made of public data sets"
+        raise CommandError(reason, returncode=BAD_INPUT)
+    elif options["data"] is None:
+        raise CommandError(f"{study} needs --data FOLDER", returncode=BAD_INPUT)
+
+
+def _labels(text: str) -> Mapping[str, float]:
+    try:
+        return Labels.parse(text).values
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error
+
+
+def _columns(text: str) -> Mapping[str, str]:
+    try:
+        return given_names(text, NAMED)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error

@@ -113,6 +113,8 @@ def split(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
     ----------
     total, times : (P,) sums of cosines, and their number.
     """
+    if not (met := times > 0).all():
+        pairs, total, times = pairs.only_pairs(met), total[met], times[met]
     mean = ratio(total, times, 0.0)
     effects = worker_effects(pairs, mean, times)
     rest = (mean - effects[pairs.left] - effects[pairs.right]) * np.sqrt(times)
@@ -162,17 +164,21 @@ def _leading_vector(pairs: Pairs, values: Floats) -> Floats:
         return np.linalg.eigh(matrix.toarray())[1][:, -1]
     basis = [np.random.default_rng(0).standard_normal(pairs.n_workers)]
     basis[0] /= np.linalg.norm(basis[0])
+    images: list[Floats] = []
     for _ in range(LANCZOS_STEPS - 1):
         known = np.array(basis)
-        step = matrix @ basis[-1]
+        images.append(matrix @ basis[-1])
+        step = images[-1].copy()
         for _ in range(2):  # once more, against rounding
             step -= known.T @ (known @ step)
         norm = np.linalg.norm(step)
         if norm < 1e-12:
             break
         basis.append(step / norm)
+    if len(images) < len(basis):
+        images.append(matrix @ basis[-1])
     known = np.array(basis)
-    small = known @ (matrix @ known.T)
+    small = known @ np.array(images).T
     return np.asarray(known.T @ np.linalg.eigh((small + small.T) / 2)[1][:, -1])
 
 

@@ -7,10 +7,11 @@ share a question, so that a crowd of 20,000 workers with some hundred neighbours
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from evaluation.methods.aqer.mean_vote import MeanVote
@@ -22,6 +23,23 @@ from evaluation.methods.undefined import ratio
 MOST_PAIRS = 25_000_000
 # Numbers in a working array.
 AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True)
+class PairMatrix:
+    """A symmetric (M, M) matrix with zeros on the diagonal, of which the half above it is kept."""
+
+    upper: sparse.csr_array
+
+    def __matmul__(self, x: Floats) -> Floats:
+        """Multiply with (M,) or (M, D)."""
+        # The transpose is the same numbers read by columns.
+        return np.asarray(self.upper @ x + self.upper.T @ x)
+
+    def toarray(self) -> Floats:
+        """Return all of it."""
+        half = self.upper.toarray()
+        return np.asarray(half + half.T)
 
 
 @dataclass(frozen=True)
@@ -55,19 +73,21 @@ class Pairs:
         cells = vote.cells
         kept = _sample(cells, seed, most)
         m = cells.n_workers
-        codes, questions, cosines = [], [], []
-        for worker, question, cosine in _of_blocks(vote, kept):
-            codes.append(worker.min(axis=0) * m + worker.max(axis=0))
-            questions.append(question)
-            cosines.append(cosine)
-        code = np.concatenate([np.zeros(0, np.int64), *codes])
+        n = _count(cells, kept)
+        code, questions = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        cosine, begin = np.empty(n), 0
+        for worker, question, found in _of_blocks(vote, kept):
+            part = slice(begin, begin + len(found))
+            code[part] = worker.min(axis=0) * m + worker.max(axis=0)
+            questions[part], cosine[part] = question, found
+            begin = part.stop
         distinct, pair = _distinct(code, m)
         return cls(
             left=distinct // m,
             right=distinct % m,
             pair=pair,
-            question=np.concatenate([np.zeros(0, np.int64), *questions]),
-            cosine=np.concatenate([np.zeros(0), *cosines]),
+            question=questions,
+            cosine=cosine,
             n_workers=m,
             n_questions=cells.n_questions,
             sampled=None if kept.all() else int(np.count_nonzero(kept)),
@@ -101,20 +121,30 @@ class Pairs:
         summed = np.bincount(self.question, weights=values, minlength=self.n_questions)
         return summed.astype(np.float64)
 
-    def symmetric(self, values: Floats) -> sparse.csr_array:
+    def symmetric(self, values: Floats) -> PairMatrix:
         """Return the symmetric (M, M) matrix, zeros on the diagonal, of values (P,)."""
-        indptr, indices, place = self._structure
+        columns, indptr = self._structure
         shape = (self.n_workers, self.n_workers)
-        return sparse.csr_array((values[place], indices, indptr), shape=shape)
+        return PairMatrix(sparse.csr_array((values, columns, indptr), shape=shape))
 
     @cached_property
-    def _structure(self) -> tuple[Integers, Integers, Integers]:
-        """Row pointers and columns of `symmetric`, and which pair stands at each place."""
-        row = np.concatenate([self.left, self.right])
-        column = np.concatenate([self.right, self.left])
-        order = np.lexsort((column, row))
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=self.n_workers))])
-        return indptr, column[order], order % max(1, len(self))
+    def _structure(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Columns and row pointers of the upper half; 32 bits are half as much to read."""
+        counts = np.bincount(self.left, minlength=self.n_workers)
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        return self.right.astype(np.int32), indptr.astype(np.int32)
+
+    def only_pairs(self, chosen: Booleans) -> Pairs:
+        """Return some of the pairs of workers (P,), without their pairs of answers."""
+        none = np.zeros(0, dtype=np.int64)
+        return replace(
+            self,
+            left=self.left[chosen],
+            right=self.right[chosen],
+            pair=none,
+            question=none,
+            cosine=np.zeros(0),
+        )
 
     def only_workers(self, chosen: Booleans) -> Pairs:
         """Return the pairs among some workers (M,); codes stay those of the whole crowd."""
@@ -138,13 +168,18 @@ def _sample(cells: Cells, seed: int, most: int) -> Booleans:
     kept = np.ones(cells.n_workers, dtype=bool)
     order = np.random.default_rng(seed).permutation(cells.n_workers)
     while True:
-        answers = np.add.reduceat(kept[cells.worker].astype(np.int64), cells.starts)
-        pairs = int((answers * (answers - 1) // 2).sum())
+        pairs = _count(cells, kept)
         if pairs <= most:
             return kept
         # Pairs go with the square of the share of the workers.
         share = min(0.98, 0.98 * np.sqrt(most / pairs))
         kept[order[int(share * np.count_nonzero(kept)) :]] = False
+
+
+def _count(cells: Cells, kept: Booleans) -> int:
+    """Return the number of pairs of answers of some workers (M,)."""
+    answers = np.add.reduceat(kept[cells.worker].astype(np.int64), cells.starts)
+    return int((answers * (answers - 1) // 2).sum())
 
 
 def _distinct(code: Integers, m: int) -> tuple[Integers, Integers]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evaluation.methods.alarms.pairs import AT_ONCE, cosines
+from evaluation.methods.alarms.likeness import Likeness, likeness_of
+from evaluation.methods.alarms.pairs import AT_ONCE
 from evaluation.methods.aqer.mean_vote import MeanVote
 from evaluation.methods.cells import Booleans, Floats, Integers
 
@@ -90,18 +91,17 @@ def question_camps(vote: MeanVote, seed: int = 0) -> QuestionCamps:
         for begin in range(0, len(block) if size >= FEWEST_ANSWERS else 0, step):
             part = slice(begin, min(begin + step, len(block)))
             at = slice(start + part.start * size, start + part.stop * size)
-            found = cosines(block, part, chosen)
-            np.einsum("bii->bi", found)[...] = 0.0
+            found = likeness_of(block, part, chosen)
             first = _settle(found, _leading_signs(found))
             value = _separation(found, first)
             question = cells.question[at].reshape(-1, size)[:, 0]
             separation[question] = value
             worker = cells.worker[at].reshape(-1, size)
             worker = worker if chosen is None else worker[:, chosen]
-            for b in np.flatnonzero(value > SEPARATED):
+            for b in np.flatnonzero(value > SEPARATED).tolist():
                 members[int(question[b])] = (
-                    _Camp.of(worker[b], found[b], first[b]),
-                    _Camp.of(worker[b], found[b], ~first[b]),
+                    _Camp.of(worker[b], found, b, first[b]),
+                    _Camp.of(worker[b], found, b, ~first[b]),
                 )
         start += len(block) * size
     return _found(separation, members)
@@ -115,12 +115,12 @@ class _Camp:
     nearest: int
 
     @classmethod
-    def of(cls, worker: Integers, cosine: Floats, inside: Booleans) -> _Camp:
-        """Take a half out of (m,) workers and (m, m) cosines with zeros on the diagonal."""
+    def of(cls, worker: Integers, found: Likeness, at: int, inside: Booleans) -> _Camp:
+        """Take a half (m,) out of the (m,) workers who answered a question, the `at`-th."""
         workers = worker[inside]
         # To the mean of unit vectors: the sum of the cosines to them, each one's own of 1 left
         # out. Equal texts differ by rounding only.
-        sums = cosine[np.ix_(inside, inside)].sum(axis=1).round(9)
+        sums = found.sums_within(at, inside).round(9)
         return cls(workers, int(workers[np.argmax(sums)]))
 
 
@@ -143,28 +143,22 @@ def _found(separation: Floats, members: dict[int, tuple[_Camp, _Camp]]) -> Quest
     )
 
 
-def _leading_signs(found: Floats) -> Booleans:
+def _leading_signs(found: Likeness) -> Booleans:
     """Return (B, m) signs of the leading eigenvector of the doubly centred Gram matrices.
 
     By power steps, which converge because the matrices have no negative eigenvalues; the ones of
     the unit vectors' lengths are put back on the diagonal for that.
     """
-    v = np.random.default_rng(0).standard_normal(found.shape[:2])
-    for _ in range(POWER_STEPS):
-        v -= v.mean(axis=1, keepdims=True)
-        v = np.einsum("bij,bj->bi", found, v) + v
-        v -= v.mean(axis=1, keepdims=True)
-        norm = np.linalg.norm(v, axis=1, keepdims=True)
-        v /= np.where(norm > 0, norm, 1.0)
-    return np.asarray(v >= 0)
+    start = np.random.default_rng(0).standard_normal(found.shape)
+    return found.after_steps(start, POWER_STEPS) >= 0
 
 
-def _settle(found: Floats, first: Booleans) -> Booleans:
+def _settle(found: Likeness, first: Booleans) -> Booleans:
     """Let every answer join the half it is nearer to, itself left out, until nothing changes."""
     size = found.shape[1]
-    sums = found.sum(axis=2)
+    sums = found.sums
     for _ in range(MOST_MOVES):
-        to_first = np.einsum("bij,bj->bi", found, first.astype(np.float64))
+        to_first = found.times(first.astype(np.float64))
         count = first.sum(axis=1, keepdims=True) - first
         others = size - 1 - count
         near = np.where(count > 0, to_first / np.maximum(count, 1), -np.inf)
@@ -176,12 +170,12 @@ def _settle(found: Floats, first: Booleans) -> Booleans:
     return first
 
 
-def _separation(found: Floats, first: Booleans) -> Floats:
+def _separation(found: Likeness, first: Booleans) -> Floats:
     """Return (B,) separations of two halves; 0 where one is too small."""
     size = found.shape[1]
     v = first.astype(np.float64)
-    to_first = np.einsum("bij,bj->bi", found, v)
-    total, within = found.sum(axis=(1, 2)), np.einsum("bi,bi->b", v, to_first)
+    to_first = found.times(v)
+    total, within = found.sums.sum(axis=1), np.einsum("bi,bi->b", v, to_first)
     across = to_first.sum(axis=1) - within
     rest = total - within - 2 * across
     a = first.sum(axis=1)

@@ -1,8 +1,8 @@
 """Does one method's scores agree better with the truth than another's? A paired bootstrap.
 
 Workers are drawn with replacement, the same ones in every repetition and for every method; the
-statistic is the mean over repetitions of the difference of two correlations. p is the level at
-which the BCa interval (Efron 1987) ends at 0.
+statistic is the mean over repetitions of the difference of two correlations, or of one correlation.
+Intervals are BCa (Efron 1987); p is the level at which the interval of a difference ends at 0.
 
 With few workers the interval is too narrow and p too small: of 600 simulated pairs of equally good
 methods 11% had p at or below .05 with 20 workers, 10% with 40, 8% with 100.
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from evaluation.methods.cells import Floats
+from evaluation.methods.inference.resampled import Estimated
 
 FEWEST_WORKERS = 5
 TOO_FEW_WORKERS = "fewer_than_5_workers"
@@ -26,11 +27,16 @@ NO_DIFFERENCE = "no_difference"
 
 @dataclass(frozen=True)
 class CorrelationDifference:
-    """Mean over repetitions of r(a, truth) - r(b, truth), and its p; None with a `reason`."""
+    """Mean over repetitions of r(a, truth) - r(b, truth), and its p; None with a `reason`.
+
+    `low` and `high` are its 95% interval; None together, as p.
+    """
 
     difference: float | None
     p_value: float | None
     reason: str | None
+    low: float | None = None
+    high: float | None = None
 
 
 def correlation_differences(
@@ -79,6 +85,61 @@ def correlation_differences(
     return found
 
 
+def mean_correlation(
+    scores: ArrayLike, truth: ArrayLike, n_draws: int = 9_999, seed: int = 0
+) -> Estimated:
+    """Return the mean over repetitions of r(scores, truth), with its 95% interval over workers.
+
+    Parameters
+    ----------
+    scores, truth : (R, M) of M workers in R repetitions; a worker with a NaN in either is left out
+        of that repetition.
+    n_draws : bootstrap draws of workers. seed : of the draws.
+
+    Returns
+    -------
+    `n` and `n_clusters` are workers with a score and a truth in a repetition at least. No value
+    where a repetition has no correlation ("no_correlation"), no interval below 5 workers.
+
+    Raises
+    ------
+    ValueError : shapes do not fit.
+    """
+    a, t = np.asarray(scores, dtype=np.float64), np.asarray(truth, dtype=np.float64)
+    if a.ndim != 2 or a.shape != t.shape:
+        raise ValueError(f"shapes {a.shape} and {t.shape} do not fit together")
+    known = ~np.isnan(a + t)
+    n = int(known.any(axis=0).sum())
+    m = a.shape[1]
+    draws, left_out, everybody = _draws(m, n_draws, seed), 1.0 - np.eye(m), np.ones((1, m))
+    observed = float(_mean_correlation(a, t, known, everybody)[0])
+    if np.isnan(observed):
+        return Estimated(None, None, None, n, n, NO_CORRELATION)
+    if n < FEWEST_WORKERS:
+        return Estimated(observed, None, None, n, n, TOO_FEW_WORKERS)
+    of_draws = _mean_correlation(a, t, known, draws)
+    # Without a worker that no repetition knows, nothing changes.
+    of_left_out = _mean_correlation(a, t, known, left_out)[known.any(axis=0)]
+    of_draws = of_draws[~np.isnan(of_draws)]
+    if np.isnan(of_left_out).any() or not len(of_draws):
+        return Estimated(observed, None, None, n, n, NO_CORRELATION)
+    low, high = bca_interval(observed, of_draws, of_left_out)
+    return Estimated(observed, low, high, n, n)
+
+
+def bca_interval(
+    observed: float, draws: Floats, left_out: Floats, level: float = 0.95
+) -> tuple[float, float]:
+    """Return the BCa interval (Efron 1987) of a statistic; parameters as `bca_p_value`."""
+    bias, acceleration = _bias(observed, draws), _acceleration(left_out)
+    ends = []
+    for share in ((1 - level) / 2, (1 + level) / 2):
+        w = bias + float(stats.norm.ppf(share))
+        ends.append(float(stats.norm.cdf(bias + w / (1 - acceleration * w))))
+    low, high = np.quantile(draws, ends)
+    return float(low), float(high)
+
+
 def bca_p_value(observed: float, draws: Floats, left_out: Floats) -> float:
     """Return the two-sided p of 0: one less the level of the BCa interval that ends at 0.
 
@@ -88,10 +149,7 @@ def bca_p_value(observed: float, draws: Floats, left_out: Floats) -> float:
     left_out : (M,) its values without one unit each, for the acceleration.
     """
     b = len(draws)
-    bias = _z((draws < observed).mean() / 2 + (draws <= observed).mean() / 2, b)
-    apart = left_out.mean() - left_out
-    spread = (apart**2).sum() ** 1.5
-    acceleration = (apart**3).sum() / (6 * spread) if spread > 0 else 0.0
+    bias, acceleration = _bias(observed, draws), _acceleration(left_out)
     at_zero = _z((draws < 0).mean() / 2 + (draws <= 0).mean() / 2, b)
     # The end of the interval at level z is the draw of rank Phi(bias + w / (1 - acceleration w)),
     # w = bias + z. Solved for z where that draw is 0:
@@ -100,13 +158,27 @@ def bca_p_value(observed: float, draws: Floats, left_out: Floats) -> float:
     return min(1.0, max(2 * min(tail, 1 - tail), 2 / (b + 1)))
 
 
+def _bias(observed: float, draws: Floats) -> float:
+    """Return the normal quantile of the share of draws below the statistic."""
+    below = (draws < observed).mean() / 2 + (draws <= observed).mean() / 2
+    return _z(below, len(draws))
+
+
+def _acceleration(left_out: Floats) -> float:
+    """Return how the standard error changes with the statistic, by leaving out one unit each."""
+    apart = left_out.mean() - left_out
+    spread = float((apart**2).sum() ** 1.5)
+    return float((apart**3).sum()) / (6 * spread) if spread > 0 else 0.0
+
+
 def _tested(observed: float, draws: Floats, left_out: Floats) -> CorrelationDifference:
     draws = draws[~np.isnan(draws)]
     if np.isnan(observed) or np.isnan(left_out).any() or not len(draws):
         return CorrelationDifference(None, None, NO_CORRELATION)
     if np.abs(draws).max() < 1e-12:
         return CorrelationDifference(observed, None, NO_DIFFERENCE)
-    return CorrelationDifference(observed, bca_p_value(observed, draws, left_out), None)
+    low, high = bca_interval(observed, draws, left_out)
+    return CorrelationDifference(observed, bca_p_value(observed, draws, left_out), None, low, high)
 
 
 def _draws(m: int, n_draws: int, seed: int) -> Floats:

@@ -9,6 +9,7 @@ from scipy import stats
 
 from evaluation.methods.cells import Booleans, Floats, Integers
 from evaluation.methods.inference.corrections import benjamini_hochberg
+from evaluation.methods.statistics.proportions import wilson_interval
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ def wilson(found: int, n: int, level: float = 0.95) -> tuple[float, float] | Non
     """Return Wilson's score interval of a share; None of nothing (Wilson 1927)."""
     if not n:
         return None
-    interval = stats.binomtest(found, n).proportion_ci(level, method="wilson")
-    return float(interval.low), float(interval.high)
+    low, high = wilson_interval(found / n, n, level)
+    return float(low), float(high)
 
 
 def greedy_order(covers: Booleans, covered: Booleans, wrong: Integers) -> list[tuple[int, int]]:

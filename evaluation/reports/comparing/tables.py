@@ -16,6 +16,7 @@ LEADERBOARD = (
     *("rank", "model", "family", "version", "strategy", "score", "score_low", "score_high"),
     *("score_answered", "n", "n_answered", "percentile", "human_ceiling"),
     *("n_better", "n_worse", "n_alike", "seconds", "cost", "total_cost", "tokens", "reason"),
+    *("fact_questions", "fact_contradicted"),
 )
 GROUPS = ("by", "group", "model", "score", "score_low", "score_high", "n", "small")
 PAIR_GROUPS = (
@@ -40,6 +41,7 @@ def _leader(row: LeaderRow, ceiling: float | None) -> tuple[object, ...]:
         *(row.n_better, row.n_worse, row.n_alike),
         *(costs.seconds, costs.cost, costs.total_cost, costs.tokens),
         standing.reason or costs.reason,
+        *(standing.facts.questions, standing.facts.contradicted),
     )
 
 

@@ -98,7 +98,10 @@ class Queue:
 
 @dataclass(frozen=True)
 class QueueRow:
-    """Somebody in the queue: the marks, or why they are here; and what was decided."""
+    """Somebody in the queue: the marks, or why they are here; and what was decided.
+
+    Facts that contradict the crowd stand beside it as a notice: nobody is here because of them.
+    """
 
     row: WorkerRow
     marks: tuple[Mark, ...]

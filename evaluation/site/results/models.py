@@ -9,6 +9,7 @@ from evaluation.charts.placement import crowd_table
 from evaluation.models import Run
 from evaluation.reports import models_report
 from evaluation.reports.alarms import alarms_report
+from evaluation.reports.facts import run_facts
 from evaluation.site.results.page import Context, results_page
 
 
@@ -22,5 +23,6 @@ def models(request: HttpRequest, run: Run) -> Context:
         "report": report,
         "alarms": alarms_report(run),
         "chart": placement_chart(report) if report.models.rows else None,
+        "has_facts": run_facts(run) is not None,
         "crowd": crowd_table(report.crowd),
     }

@@ -17,6 +17,7 @@ from evaluation.charts.scales import three_digits
 from evaluation.models import Run
 from evaluation.reports import inputs_are_the_same, question_rows, run_report, worker_rows
 from evaluation.reports.alarms import alarms_report, marks_of
+from evaluation.reports.facts import run_facts
 from evaluation.reports.questions import ORDERS
 from evaluation.reports.remedies import remedies_report
 from evaluation.site.results.page import Context, question_link, results_page, worker_link
@@ -64,6 +65,7 @@ def results(request: HttpRequest, run: Run) -> Context:
             "questions": disagreement(run, report.counts.get("questions", 0)),
             "convergence": convergence_chart(report.trace) if report.trace else None,
         },
+        "facts": run_facts(run),
         "same_inputs": _same_inputs(run) if asked.get("check") == "inputs" else None,
     }
 

@@ -19,6 +19,7 @@ from annotations.web.query import choice, number
 from annotations.web.scope import RefusedError
 from evaluation.flow.aqer_summary import AqerSummary
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
+from evaluation.reports.facts import contradictions_of
 from evaluation.reports.signals import signals_of
 from evaluation.reports.triage import comparison, history_of, queue_of, rows_of
 from evaluation.reports.triage.files import PanelFiles
@@ -183,6 +184,7 @@ def _page(
         "seen": history[0].id if history else "",
         "partners": partners if chosen in partners else [*partners, chosen],
         "comparison": comparison(run, about, chosen, page),
+        "contradictions": contradictions_of(run, "worker", worker),
         "signals": signals_of(run, [worker], in_full=True).get(worker),
         "mine": mine if mine is not None and mine.worker_id != about.pk else None,
         "may": may,

@@ -11,6 +11,7 @@ from evaluation.site.results.comparisons import comparisons
 from evaluation.site.results.decision import decide
 from evaluation.site.results.heat_map import heat_map
 from evaluation.site.results.judging import judged
+from evaluation.site.results.model import model
 from evaluation.site.results.models import models
 from evaluation.site.results.noticing import replies
 from evaluation.site.results.pair import pair, two
@@ -23,7 +24,8 @@ from evaluation.site.results.triage import triage, triage_worker
 from evaluation.site.results.triage_accept import triage_accept, triage_accept_undo
 from evaluation.site.results.triage_apply import triage_apply, triage_file
 from evaluation.site.results.trust import trust
-from evaluation.site.results.views import answers, model, views
+from evaluation.site.results.views import answers, views
+from evaluation.site.results.views import model as model_seen
 from evaluation.site.results.worker import worker
 
 RUN = "runs/<uuid:run>/results/"
@@ -46,6 +48,7 @@ urlpatterns = [
         name="results-pair",
     ),
     path(f"{RUN}models/", models, name="results-models"),
+    path(f"{RUN}models/<uuid:model>/", model, name="results-model"),
     path(f"{RUN}noticing/", replies, name="results-noticing-replies"),
     path(f"{RUN}alarms/", alarms, name="results-alarms"),
     path(f"{RUN}alarms/no-<int:place>/", alarm, name="results-alarm"),
@@ -69,7 +72,7 @@ urlpatterns = [
     path(f"{RUN}planner/<slug:name>.<slug:form>", plan_file, name="results-plan-file"),
     path(f"{RUN}views/", views, name="results-views"),
     path(f"{RUN}views/answers/", answers, name="results-views-answers"),
-    path(f"{RUN}views/models/<int:place>/", model, name="results-views-model"),
+    path(f"{RUN}views/models/<int:place>/", model_seen, name="results-views-model"),
     path(WORKER, worker, name="results-worker"),
     path(QUESTION, question, name="results-question"),
     path(f"{RUN}charts/<slug:name>.svg", downloads.chart, name="results-chart"),

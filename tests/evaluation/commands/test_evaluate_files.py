@@ -19,12 +19,18 @@ from tests.evaluation.commands.running import ROOT, evaluate
 
 HEADERS = {
     "workers.csv": (
-        "worker grade raw raw_low raw_high grade_low grade_high weight n_answers support rank"
+        "worker grade raw raw_low raw_high grade_low grade_high weight n_answers support rank "
+        "facts fact_agreement fact_agreement_low fact_agreement_high"
     ),
     "answers.csv": "worker question score score_leave_one_out",
     "exemplars.csv": "question n_answers nearest_worker nearest_answer dispersion",
-    "models.csv": ("model score score_answered score_low score_high n n_answered percentile rank"),
+    "models.csv": (
+        "model score score_answered score_low score_high n n_answered percentile rank "
+        "facts fact_agreement fact_agreement_low fact_agreement_high"
+    ),
     "model_answers.csv": "model question score reason",
+    "facts.csv": "question slot value mentions of state",
+    "answer_facts.csv": "kind name question slot value verdict of",
     "alarms.csv": "kind severity statistic threshold workers questions message state outcome",
 }
 SUMMARY = {
@@ -41,6 +47,7 @@ SUMMARY = {
     "warnings",
     "alarms",
     "alarm_checks",
+    "facts",
     "undefined",
     "versions",
     "input_hash",
@@ -48,7 +55,7 @@ SUMMARY = {
 }
 
 
-def test_the_folder_holds_the_eight_files_with_their_columns(crowd, output):
+def test_the_folder_holds_the_ten_files_with_their_columns(crowd, output):
     ran = evaluate(crowd.answers, "--models", crowd.models, "--embedder=bow", "--output", output)
     assert ran.code == 0, ran.err
     assert {path.name for path in output.iterdir()} == {*HEADERS, "exemplars.npz", "summary.json"}
@@ -206,7 +213,7 @@ def test_fewer_than_three_workers_get_scores_but_no_grade(crowd, tmp_path, outpu
     assert found["iterations"] == 0
     assert found["ceiling"]["reason"] == "fewer_than_3_workers"
     reasons = {e["reason"] for e in found["undefined"] if e["file"] == "workers.csv"}
-    assert reasons == {"fewer_than_3_workers"}
+    assert reasons == {"fewer_than_3_workers", "fewer_than_5_facts"}
 
 
 def test_a_worker_who_left_everything_empty_is_listed_with_the_reason(tmp_path, output):

@@ -27,7 +27,7 @@ def test_tables_are_replaced_and_other_files_stay(crowd, output):
     assert (output / "notes.txt").read_text() == "mine"
     assert header_of(output / "workers.csv")[0] == "worker"
     assert table(output / "models.csv") == []
-    assert len(contents(output)) == 9
+    assert len(contents(output)) == 11
 
 
 def test_after_an_error_the_folder_is_as_before(crowd, tmp_path, output):

@@ -56,8 +56,8 @@ def crowdwsa(data_folder, tmp_path_factory):
 def test_rows_that_need_no_model_are_as_known(data_folder):
     from evaluation.evidence.corpus import CorpusVectors
     from evaluation.evidence.data_sets import load_mohler
+    from evaluation.evidence.dealing import deal
     from evaluation.evidence.methods_table import Trial, compare
-    from evaluation.evidence.studies.worker_grading import deal
 
     graded = load_mohler(data_folder)
     corpus = Corpus(graded.texts, graded.questions, CorpusVectors(graded.texts).of)

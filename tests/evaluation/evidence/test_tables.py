@@ -6,8 +6,8 @@ import pytest
 from annotations.exchange import OutputFolder
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import GradedAnswers, Translations
+from evaluation.evidence.dealing import CROWD, deal
 from evaluation.evidence.studies.crowdwsa import gleu_of, words_of
-from evaluation.evidence.studies.worker_grading import CROWD, deal
 from evaluation.evidence.tables import Correlations, as_table, write_evidence
 from evaluation.files.npz import write_exemplars
 from evaluation.flow.results import Undefined

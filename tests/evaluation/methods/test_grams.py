@@ -211,3 +211,12 @@ def test_exemplary_answers_are_weighted_means_dense_and_sparse():
     weights = np.array([1.0, 3.0])
     assert vote.exemplars(x, weights).tolist() == [[1, 6], [1, 1]]
     assert vote.exemplars(sparse.csr_array(x), weights).toarray().tolist() == [[1, 6], [1, 1]]
+
+
+def test_sparse_questions_packed_together_are_as_dense_ones():
+    rng = np.random.default_rng(2)
+    vectors = rng.random((12, 30)) * (rng.random((12, 30)) < 0.2)
+    cells = cells_of(np.tile(np.arange(4), 3), np.repeat(np.arange(3), 4))
+    (packed,) = gram_blocks(sparse.csr_array(vectors), cells, centred=False)
+    (dense,) = gram_blocks(vectors, cells, centred=False)
+    np.testing.assert_allclose(packed.inner, dense.inner, atol=1e-15)

@@ -29,7 +29,7 @@ def mohler(data_folder):
     ids=["aqer", "one pass", "discrimination", "discrimination, leave one out"],
 )
 def test_raw_correlates_with_what_was_dealt_as_published(mohler, switches, published, within):
-    from evaluation.evidence.studies.worker_grading import deal
+    from evaluation.evidence.dealing import deal
 
     corpus, vectors = mohler
     found = []

@@ -3,6 +3,9 @@
 import pytest
 from django.contrib.auth.models import User
 
+FOR_THE_READER = 3
+"""Queries that a page asks once, for all its lists: teams, shares and sets that the reader sees."""
+
 
 @pytest.fixture
 def rana(db):

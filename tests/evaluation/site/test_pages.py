@@ -13,6 +13,7 @@ from annotations.models import QuestionSet, Response, Worker
 from evaluation.models import LanguageModel, LLMResponse, Run, WorkerGrade
 from tests.annotations import world as people
 from tests.evaluation.reports import world
+from tests.evaluation.site.conftest import FOR_THE_READER
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "<script>alert(1)</script> \" ' {{ 7*7 }} ${7} \u202eevil\u202c 🦊 </td> --> ]]> שלום"
@@ -323,5 +324,5 @@ def test_pages_take_a_constant_number_of_queries(
     run = world.finished(n_workers=n_workers, n_models=n_workers // 10, owner=rana)
     addresses = every_address(run)[:4]
     for address, most in zip(addresses, (20, 12, 16, 22), strict=True):
-        with django_assert_max_num_queries(most):
+        with django_assert_max_num_queries(most + FOR_THE_READER):
             assert site.get(address).status_code == 200

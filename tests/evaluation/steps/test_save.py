@@ -1,12 +1,14 @@
 """What a run stores is what was computed: each column of each row, by hand or from another one."""
 
 import hashlib
+import re
 from contextlib import nullcontext
 from functools import partial
 from statistics import median
 
 import numpy as np
 import pytest
+from django.urls import reverse
 
 from annotations.models import Question, Response, Worker
 from evaluation.backends import EmbedderInfo
@@ -148,7 +150,11 @@ def test_a_worker_has_its_numbers_the_way_there_and_the_interval_of_its_rank(bot
 def test_a_worker_without_a_text_has_a_row_without_numbers(both):
     run, grading, _ = both
     row = run.worker_grades.get(worker__external_id="silas")
-    numbers = [f.name for f in row._meta.get_fields() if f.null and f.name != "id"]
+    # Of facts there is a number, 0, as of answers.
+    counts = {"facts", "fact_questions", "fact_contradicted"}
+    names = {f.name for f in row._meta.get_fields() if f.null and f.name != "id"}
+    assert {getattr(row, name) for name in counts} == {0}
+    numbers = names - counts
     assert {name: getattr(row, name) for name in numbers} == dict.fromkeys(numbers)
     assert (row.n_answers, row.support) == (0, False)
     assert row.worker_id not in grading.graded.aqer.workers_
@@ -349,7 +355,7 @@ def test_a_run_that_is_computed_again_has_the_same_rows_once(version, monkeypatc
     before, beside = rows(run), rows(others)
     assert {name: len(kept) for name, kept in before.items()} == {
         "WorkerGrade": 10, "ExemplaryAnswer": 8, "AnswerScore": 49, "LLMScore": 3,
-        "LLMAnswerScore": 24, "LLMComparison": 3, "RunData": 1,
+        "LLMAnswerScore": 24, "LLMComparison": 3, "CrowdFact": 0, "AnswerFact": 0, "RunData": 1,
     }  # fmt: skip
     DrawPart.objects.create(
         run=others, first=0, n_draws=1, n_workers=1, raw=b"0" * 8, votes=b"0" * 8
@@ -418,3 +424,21 @@ def test_nothing_is_written_if_the_claim_is_lost(version):
     assert list(run.worker_grades.values_list("pk")) == before
     save.save(Turn(run.pk, nullcontext, lambda: None, float("inf")), grading, maps)
     assert list(run.worker_grades.values_list("pk")) != before
+
+
+@pytest.mark.parametrize("bootstrap", [0, 20])
+def test_a_grading_of_two_people_is_stored_without_ranks_and_its_pages_open(
+    version, client, bootstrap
+):
+    others = Response.objects.exclude(submission__worker__external_id__in=("ada", "ben"))
+    others.delete()
+    run = graded(version, bootstrap=bootstrap)
+    assert summary_of(run).converged is None
+    assert not run.worker_grades.filter(rank__isnull=False).exists()
+    assert "not_converged" not in [warning["code"] for warning in run.warnings]
+    client.force_login(version.question_set.owner)
+    there = reverse("admin:run", args=[run.public_id])
+    first = client.get(f"{there}results/", follow=True).content.decode()
+    pages = set(re.findall(rf'href="({there}[a-z/]+)"', first))
+    assert len(pages) > 5
+    assert {page: client.get(page).status_code for page in pages} == dict.fromkeys(pages, 200)

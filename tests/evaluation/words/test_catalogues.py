@@ -12,6 +12,7 @@ from evaluation.options.words import LABELS
 from evaluation.site.option_form import form_for
 from evaluation.words.alarms import ALARMS
 from evaluation.words.catalogue import COMMON
+from evaluation.words.graded import GRADED
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import Message
 from evaluation.words.panels import PANELS
@@ -56,13 +57,23 @@ def test_every_warning_has_words_and_no_words_are_left_over():
     of_panels = {code for code in made if code.startswith("panels.")}
     of_plans = {code for code in made if code.startswith("plan.")}
     assert of_plans == PLAN.keys()
-    assert made - of_panels - of_plans == WARNINGS.keys() | JUDGE.keys() | UMWP.keys()
+    of_graded = {code for code in made if code.startswith("graded.")}
+    assert made - of_panels - of_plans - of_graded == WARNINGS.keys() | JUDGE.keys() | UMWP.keys()
+    of_graded |= {code.value for code, *_ in calls("Message", "evidence") if of_a_code(code)}
+    verdicts = {f"graded.{verdict}" for verdict in ("better", "default", "apart", "small")}
+    bases = {f"graded.by_{basis}" for basis in ("workers", "best", "random")}
+    assert of_graded | verdicts | bases == GRADED.keys()
     of_panels |= {  # whichever the numbers say
         *("panels.closer_than_halves", "panels.farther_than_halves"),
         *("panels.ranks_change", "panels.ranks_stay"),
         *("panels.models_alike", "panels.not_alike"),
     }
     assert of_panels == PANELS.keys()
+
+
+def of_a_code(argument):
+    """Whether what makes a message is a code of graded answers."""
+    return isinstance(argument, ast.Constant) and str(argument.value).startswith("graded.")
 
 
 def test_every_alarm_has_words_and_no_words_are_left_over():

@@ -34,3 +34,13 @@ def test_an_interruption_ends_the_threads():
 
     with pytest.raises(KeyboardInterrupt):
         batching.run([500] * 100, "cpu", lambda batch: 0, lambda batch, x: None, interrupt)
+
+
+def test_on_a_graphics_card_batches_are_large_and_nothing_runs_in_threads(monkeypatch):
+    monkeypatch.setattr(batching, "_run_threads", None)
+    seen, told = [], []
+    # At most 512 rows and 16,384 tokens: 600 rows of 10 are two batches, rows of 64 end at 256.
+    batching.run([10] * 600, "cuda:0", len, lambda batch, n: seen.append(n), told.append)
+    batching.run([64] * 300, "cuda:0", len, lambda batch, n: seen.append(n))
+    assert seen == [512, 88, 256, 44]
+    assert told == [512, 88]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import METHODS, Corpus
+from evaluation.evidence.dealing import Dealt, deal
 from evaluation.evidence.request import Request
 from evaluation.evidence.studies.model_scoring import (
     RESPONDERS,
@@ -14,7 +15,6 @@ from evaluation.evidence.studies.model_scoring import (
     scored_as_models,
 )
 from evaluation.evidence.studies.questions import COUNTS, reproduce_questions
-from evaluation.evidence.studies.worker_grading import Dealt, deal
 from evaluation.methods import AQER
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.evidence.test_tables import corpus as graded_answers

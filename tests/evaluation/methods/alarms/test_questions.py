@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.methods.alarms import question_camps
+from evaluation.methods.alarms.likeness import RowLikeness, WholeLikeness
 from evaluation.methods.simulation import honest, simulate
 from tests.evaluation.methods.alarms.crowds import fitted
 
@@ -142,3 +143,17 @@ def test_what_camps_have_in_common_is_no_separation():
     found = look(vectors, list("abcdefg"), [1] * 7)
     assert found.separation == pytest.approx([0.8], abs=1e-9)
     assert [camp.tolist() for camp in found.camps[0]] == [[0, 1, 2, 3], [4, 5, 6]]
+
+
+def test_rows_multiply_as_the_whole_matrix_does():
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(2, 9, 4))
+    rows /= np.linalg.norm(rows, axis=2, keepdims=True)
+    whole = rows @ rows.transpose(0, 2, 1) - np.eye(9)
+    one, other = WholeLikeness(whole), RowLikeness(rows)
+    v = rng.normal(size=(2, 9))
+    np.testing.assert_allclose(other.times(v), one.times(v), atol=1e-12)
+    np.testing.assert_allclose(other.sums, whole.sum(axis=2), atol=1e-12)
+    np.testing.assert_allclose(other.after_steps(v, 64), one.after_steps(v, 64), atol=1e-9)
+    inside = np.arange(9) % 2 == 0
+    np.testing.assert_allclose(other.sums_within(1, inside), one.sums_within(1, inside), atol=1e-12)

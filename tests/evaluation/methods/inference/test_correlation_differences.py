@@ -7,8 +7,10 @@ from scipy import stats
 from evaluation.methods.inference.correlation_differences import (
     _draws,
     _mean_correlation,
+    bca_interval,
     bca_p_value,
     correlation_differences,
+    mean_correlation,
 )
 
 
@@ -111,3 +113,49 @@ def test_what_cannot_be_compared_says_why():
     assert correlation_differences([flat], b, truth, n_draws=9)[0].reason == "no_correlation"
     with pytest.raises(ValueError, match="do not fit"):
         correlation_differences(a, b, truth)
+
+
+def test_the_interval_of_a_correlation_is_scipys():
+    truth, (a,) = crowd([0.7], seed=3, workers=30)
+    found = mean_correlation(a, truth, seed=1)
+    assert found.value == pytest.approx(np.corrcoef(a[0], truth[0])[0, 1])
+    theirs = stats.bootstrap(
+        (a[0], truth[0]),
+        lambda x, y: np.corrcoef(x, y)[0, 1],
+        paired=True,
+        vectorized=False,
+        method="BCa",
+        rng=np.random.default_rng(2),
+    ).confidence_interval
+    assert (found.low, found.high) == pytest.approx(tuple(theirs), abs=0.01)
+
+
+def test_p_is_below_5_percent_just_where_the_interval_leaves_0_out():
+    for seed in range(12):
+        truth, (a, b) = crowd([0.6, 0.8], seed=seed, workers=15)
+        (found,) = correlation_differences([a], b, truth, n_draws=1999, seed=seed)
+        # Half a draw to either side is rounding.
+        if abs(found.p_value - 0.05) > 0.002:
+            assert (found.p_value < 0.05) == (found.low > 0 or found.high < 0)
+
+
+def test_draws_that_lie_evenly_about_the_statistic_give_their_percentiles():
+    draws = np.linspace(-1, 1, 2001)
+    # No bias and no acceleration: the 2.5th and the 97.5th of the draws.
+    assert bca_interval(0.0, draws, np.array([-1.0, 0.0, 1.0])) == pytest.approx((-0.95, 0.95))
+
+
+def test_a_worker_whom_nobody_knows_changes_no_correlation():
+    truth, (a,) = crowd([0.5], workers=12)
+    more_truth = np.append(truth, [[np.nan]], axis=1)
+    more = np.append(a, [[3.0]], axis=1)
+    found, alone = mean_correlation(more, more_truth, seed=1), mean_correlation(a, truth, seed=1)
+    assert (found.value, found.n) == (pytest.approx(alone.value), 12)
+
+
+def test_four_workers_have_a_correlation_without_an_interval():
+    truth, (a,) = crowd([0.5], workers=4)
+    found = mean_correlation(a, truth)
+    assert (found.low, found.reason) == (None, "fewer_than_5_workers")
+    assert found.value is not None
+    assert mean_correlation(np.ones((1, 6)), np.ones((1, 6))).reason == "no_correlation"

@@ -1,0 +1,134 @@
+"""What methods' scores of single answers are worth, where somebody said what each answer is worth.
+
+A worker's score is a mean over many answers, and may be right where the single scores are not. Here
+the single ones are looked at: do they rise with the answers' values within a question, is the best
+one of a question a good answer, and do they tell answers of two labels apart?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evaluation.evidence.baselines import Method, UnavailableError
+from evaluation.evidence.labelled_crowd import DRAWS
+from evaluation.evidence.methods_table import Trial
+from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.methods.inference.resampled import Estimated, clustered_interval
+from evaluation.methods.statistics.correlation import pearson
+from evaluation.methods.statistics.roc import auc
+
+HEADER = ("setting", "method", "measure", "value", "low", "high", "questions")
+WITHIN = "correlation_within_questions"
+BEST = "value_of_the_best_answer"
+# Why a method has no number.
+NO_ANSWER_SCORES = "no_scores_of_answers"
+NO_SPREAD = "no_question_with_spread"
+NO_ANSWERS = "no_answers"
+NO_PAIRS = "no_answers_of_a_label"
+
+
+@dataclass(frozen=True)
+class AnswerMeasure:
+    """What a method's scores of answers are worth by one measure, with its interval over questions.
+
+    Attributes
+    ----------
+    measure : `WITHIN`, `BEST` or the name of a contrast. found : of so many questions.
+    """
+
+    setting: str
+    method: str
+    measure: str
+    found: Estimated
+
+    def cells(self) -> tuple[object, ...]:
+        """Return the row in the order of `HEADER`; None for an empty cell."""
+        of = self.found
+        return (self.setting, self.method, self.measure, of.value, of.low, of.high, of.n_clusters)
+
+
+def answer_measures(
+    setting: str,
+    trial: Trial,
+    values: Floats,
+    method: Method,
+    contrasts: Mapping[str, tuple[Booleans, Booleans]],
+    seed: int = 0,
+) -> Iterator[AnswerMeasure]:
+    """Yield what a method's scores of a crowd's answers are worth.
+
+    Parameters
+    ----------
+    values : (R,) what the corpus's answers are worth, NaN for unknown.
+    contrasts : by name the corpus's answers (R,) that should score higher, and those (R,) that
+        should score lower.
+
+    By three kinds of measures: Pearson's correlation of scores and values within a question, mean
+    over the questions with spread; the value of the question's answer of greatest score, that is
+    the one nearest to the exemplary answer, mean over the questions (of answers of equal score the
+    mean); and of each contrast the AUC over all its pairs of answers, of any questions. Intervals:
+    questions drawn with replacement, the scores as they are.
+    """
+    for measure, found in _measured(trial, values, method, contrasts, seed):
+        yield AnswerMeasure(setting, method.name, measure, found)
+
+
+def _measured(
+    trial: Trial,
+    values: Floats,
+    method: Method,
+    contrasts: Mapping[str, tuple[Booleans, Booleans]],
+    seed: int,
+) -> Iterator[tuple[str, Estimated]]:
+    crowd = trial.crowd
+    reason = NO_ANSWER_SCORES
+    scores = None
+    if method.answers is not None:
+        try:
+            scores = method.answers(crowd)
+        except UnavailableError as error:
+            reason = error.reason
+    if scores is None:
+        empty = Estimated(None, None, None, 0, 0, reason)
+        yield from ((measure, empty) for measure in (WITHIN, BEST, *contrasts))
+        return
+    worth, questions = values[crowd.rows], crowd.questions
+    scored = ~np.isnan(scores)
+    known = scored & ~np.isnan(worth)
+    asked = [np.flatnonzero(known & (questions == at)) for at in np.unique(questions[known])]
+    within = [pearson(scores[rows], worth[rows]) for rows in asked]
+    yield WITHIN, _mean([one for one in within if one is not None], seed, NO_SPREAD)
+    best = [_value_of_best(scores[rows], worth[rows]) for rows in asked]
+    yield BEST, _mean(best, seed, NO_ANSWERS)
+    for name, (higher, lower) in contrasts.items():
+        yield name, _auc(scores, questions, higher[crowd.rows], lower[crowd.rows] & scored, seed)
+
+
+def _value_of_best(scores: Floats, worth: Floats) -> float:
+    # Rounding does not make answers unequal.
+    return float(worth[scores >= scores.max() - 1e-12].mean())
+
+
+def _mean(by_question: Sequence[float], seed: int, reason: str) -> Estimated:
+    numbers = np.array(by_question)
+    if not len(numbers):
+        return Estimated(None, None, None, 0, 0, reason)
+    n = np.arange(len(numbers))
+    return clustered_interval(lambda rows: float(numbers[rows].mean()), n, DRAWS, seed)
+
+
+def _auc(
+    scores: Floats, questions: Integers, higher: Booleans, lower: Booleans, seed: int
+) -> Estimated:
+    higher = higher & ~np.isnan(scores)
+    rows = np.flatnonzero(higher | lower)
+    scores, higher = scores[rows], higher[rows]
+
+    def statistic(drawn: Integers) -> float | None:
+        return auc(scores[drawn[higher[drawn]]], scores[drawn[~higher[drawn]]])
+
+    found = clustered_interval(statistic, questions[rows], DRAWS, seed)
+    return found if found.value is not None else replace(found, reason=NO_PAIRS)

@@ -1,0 +1,259 @@
+"""Known people whose answers somebody judged: how well each method finds who answers well.
+
+Nobody is dealt or simulated here. A worker's true value is the mean value of their answers (with 1
+for a correct answer and 0 for another, the share correct), and a method's raw scores of the workers
+are correlated with it. Who the people are and what an answer's value is, is up to the study.
+
+Two intervals stand beside each correlation, for there are two questions to ask. *Over workers*:
+other people, the same questions. Workers are drawn with replacement with the scores they have;
+widened percentile interval. *Over questions*: the same people, other questions. Everything is
+computed anew on random halves of the questions, and the spread of the halves on the arctanh scale
+is the standard error of the whole (the delete-half jackknife: Shao and Wu 1989, "A general theory
+for jackknife variance estimation", Annals of Statistics 17, section 3; it holds for ranks too).
+Drawing questions with replacement would set copies of an answer beside each other, on which methods
+that compare answers with the others are undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaluation.evidence.baselines import Corpus, Crowd, Method
+from evaluation.evidence.methods_table import FEWEST_WORKERS, Scored, Told, Trial, rows_of, score
+from evaluation.evidence.tables import EvidenceRow, correlations
+from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
+from evaluation.methods.inference.draws import multiplicities, standard_deviations
+from evaluation.methods.inference.intervals import t_interval, widened_percentile_interval
+
+DRAWS = 400
+HALVES = 50
+
+FEWER_WORKERS = "fewer_than_3_workers"
+EQUAL_VALUES = "equal_true_values"
+
+AGREEMENT_HEADER = (
+    "setting",
+    "method",
+    "pearson",
+    "pearson_low_workers",
+    "pearson_high_workers",
+    "pearson_low_questions",
+    "pearson_high_questions",
+    "spearman",
+    "spearman_low_workers",
+    "spearman_high_workers",
+    "spearman_low_questions",
+    "spearman_high_questions",
+    "workers",
+    "questions",
+    "answers",
+    "repetitions",
+)
+
+
+@dataclass(frozen=True)
+class LabelledCrowd:
+    """Answers of known workers, each with what it is worth.
+
+    Attributes
+    ----------
+    corpus : the N answers, at most one of a worker to a question.
+    workers : (N,) labels of who gave them.
+    values : (N,) what each is worth, 0 to 1; NaN where nobody said: such an answer is scored
+        with the others and counts for no true value.
+    """
+
+    corpus: Corpus
+    workers: ArrayLike
+    values: Floats
+
+    @cached_property
+    def codes(self) -> Integers:
+        """(N,) numbers of the workers, 0 to M-1."""
+        return codes_of(self.workers)[0]
+
+    @property
+    def n_workers(self) -> int:
+        """Number M of workers."""
+        return int(self.codes.max()) + 1
+
+    def trial(self, keep: Booleans | None = None, seed: int = 0) -> Trial:
+        """Return the crowd, or its answers kept (N,), with the (M,) true values on these."""
+        rows = np.arange(len(self.codes)) if keep is None else np.flatnonzero(keep)
+        everybody = np.ones(self.n_workers, dtype=bool)
+        crowd = Crowd(self.corpus, rows, self.codes[rows], everybody, seed)
+        return self.valued(crowd)
+
+    def valued(self, crowd: Crowd) -> Trial:
+        """Return a crowd of these answers with its workers' true values; NaN without any."""
+        return Trial(crowd, crowd.worker_means(self.values[crowd.rows]))
+
+    def parts(self, share: float, seeds: Sequence[int]) -> list[Trial]:
+        """Return a crowd for each seed, of a share of the answers drawn at random.
+
+        Answers are drawn one by one without replacement, whoever gave them to whichever question.
+        """
+        n = len(self.codes)
+        trials = []
+        for seed in seeds:
+            keep = np.zeros(n, dtype=bool)
+            keep[np.random.default_rng(seed).permutation(n)[: max(1, round(share * n))]] = True
+            trials.append(self.trial(keep, seed))
+        return trials
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How well a method's raw scores agree with the true values, with both intervals.
+
+    Attributes
+    ----------
+    row : means over the repetitions, and p against the best baseline.
+    workers, questions : intervals (low, high) by the name of the correlation, "pearson" or
+        "spearman"; NaN for none. They are those of one repetition, not of the mean of all.
+    n_workers, n_questions, n_answers : those it rests on, of the first repetition.
+    """
+
+    row: EvidenceRow
+    workers: Mapping[str, tuple[float, float]]
+    questions: Mapping[str, tuple[float, float]]
+    n_workers: int
+    n_questions: int
+    n_answers: int
+
+    def cells(self) -> tuple[object, ...]:
+        """Return the row in the order of `AGREEMENT_HEADER`; None for an empty cell."""
+        found: list[object] = [self.row.setting, self.row.method]
+        for name, value in (
+            ("pearson", self.row.pearson_mean),
+            ("spearman", self.row.spearman_mean),
+        ):
+            ends = (*self.workers[name], *self.questions[name])
+            found += [None if np.isnan(number) else number for number in (value, *ends)]
+        return (*found, self.n_workers, self.n_questions, self.n_answers, self.row.repetitions)
+
+
+def agreements(
+    setting: str,
+    labelled: LabelledCrowd,
+    trials: Sequence[Trial],
+    methods: Sequence[Method],
+    seed: int = 0,
+    told: Told | None = None,
+) -> list[Agreement]:
+    """Return a row for each method.
+
+    Parameters
+    ----------
+    trials : the crowd, or repetitions of a part of it (`LabelledCrowd.trial`, `parts`).
+    seed : of the draws. told : called after each method.
+
+    A correlation is undefined, and its row empty with the reason, with fewer than 3 workers, or
+    where all have the same true value or the same score.
+    """
+    truth = np.array([trial.truth for trial in trials])
+    scored, halves = [], []
+    for method in methods:
+        scored.append(score(trials, method))
+        halves.append(_halves(labelled, trials, scored[-1], seed))
+        if told is not None:
+            told()
+    rows = rows_of(setting, scored, truth, seed)
+    reason = _undefined(truth)
+    return [
+        _agreement(row, one, of_halves, trials, truth, seed, reason)
+        for row, one, of_halves in zip(rows, scored, halves, strict=True)
+    ]
+
+
+def _agreement(
+    row: EvidenceRow,
+    scored: Scored,
+    halves: Floats,
+    trials: Sequence[Trial],
+    truth: Floats,
+    seed: int,
+    reason: str | None,
+) -> Agreement:
+    crowd = trials[0].crowd
+    n = len(np.unique(crowd.questions))
+    names = ("pearson", "spearman")
+    nothing = dict.fromkeys(names, (np.nan, np.nan))
+    if np.isnan(row.pearson_mean) or scored.scores is None:
+        known = scored.reason or reason
+        if known is not None:
+            row = EvidenceRow.empty(row.setting, row.method, known)
+        of_workers = of_questions = nothing
+    else:
+        drawn = _workers_drawn(scored.scores, truth, seed)
+        at = widened_percentile_interval(drawn, truth.shape[1])
+        of_workers = {name: (at.low[k], at.high[k]) for k, name in enumerate(names)}
+        over = t_interval(
+            np.clip([row.pearson_mean, row.spearman_mean], -1.0, 1.0),
+            _half_errors(halves, n),
+            n,
+            scale="arctanh",
+        )
+        of_questions = {name: (over.low[k], over.high[k]) for k, name in enumerate(names)}
+    there = len(np.unique(crowd.workers))
+    return Agreement(row, of_workers, of_questions, there, n, len(crowd.rows))
+
+
+def _workers_drawn(scores: Floats, truth: Floats, seed: int) -> Floats:
+    """Return (2, DRAWS) Pearson's and Spearman's correlations of workers drawn anew.
+
+    Draw b takes the workers of repetition b, from the first again after the last.
+    """
+    m = truth.shape[1]
+    found: list[tuple[float, float]] = []
+    for block in multiplicities(m, DRAWS, seed):
+        for times in block.astype(np.int64):
+            rows = np.repeat(np.arange(m), times)
+            at = len(found) % len(truth)
+            found.append(correlations(scores[at, rows], truth[at, rows]))
+    return np.array(found).T
+
+
+def _halves(labelled: LabelledCrowd, trials: Sequence[Trial], scored: Scored, seed: int) -> Floats:
+    """Return (2, HALVES) correlations on random halves of the questions; NaN where undefined.
+
+    Half b is one of repetition b, from the first again after the last.
+    """
+    found = np.full((2, HALVES), np.nan)
+    if scored.scores is None or _undefined(np.array([trial.truth for trial in trials])):
+        return found
+    rng = np.random.default_rng([seed, 2])
+    for b in range(HALVES):
+        crowd = trials[b % len(trials)].crowd
+        asked = np.unique(crowd.questions)
+        some = rng.permutation(asked)[: len(asked) // 2]
+        keep = np.isin(crowd.questions, some)
+        if not keep.any():
+            continue
+        half = labelled.valued(crowd.only(keep))
+        found[:, b] = correlations(scored.method.score(half.crowd), half.truth)
+    return found
+
+
+def _half_errors(halves: Floats, n_questions: int) -> Floats:
+    """Return (2,) standard errors on the arctanh scale of the correlations on all n questions."""
+    # A half in which two columns are the same to rounding would be infinite.
+    inside = np.clip(halves, -1 + 1e-9, 1 - 1e-9)
+    kept = n_questions // 2
+    return standard_deviations(np.arctanh(inside)) * np.sqrt(kept / max(1, n_questions - kept))
+
+
+def _undefined(truth: Floats) -> str | None:
+    """Return why no method can be correlated with the true values (R, M); None if it can."""
+    for one in truth:
+        known = one[~np.isnan(one)]
+        if len(known) < FEWEST_WORKERS:
+            return FEWER_WORKERS
+        if not np.ptp(known):
+            return EQUAL_VALUES
+    return None

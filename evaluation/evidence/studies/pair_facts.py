@@ -1,0 +1,77 @@
+"""Do facts tell a wrong one from other words? The minimal pairs, read fact by fact.
+
+The crowd of each pair are four workers who say the original. Models, who have no vote, answer with
+its paraphrase and with a change: the minimal one, or a harder one, the paraphrase with the wrong
+fact in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotations.exchange import AnswerStatus
+from evaluation.evidence.studies.pairs import MinimalPair
+from evaluation.flow.facts import crowd_facts
+from evaluation.flow.facts.records import MODEL
+from evaluation.flow.inputs import Answers, ModelAnswers
+from evaluation.methods.cells import Integers
+from evaluation.methods.facts import Verdict
+from evaluation.methods.statistics.roc import auc
+
+WORKERS = 4
+# What each kind's question asks for; it must not say what the answers state. Names contradict only
+# where it asks who, where or which.
+QUESTIONS = {
+    "year": "When?",
+    "name": "Who, where or which?",
+    "number": "How many?",
+    "negation": "What happened?",
+}
+PARAPHRASE, CHANGED = "paraphrase", "changed"
+
+
+@dataclass(frozen=True)
+class Contradictions:
+    """(P,) how many facts of each text contradict four who say the original."""
+
+    paraphrase: Integers
+    changed: Integers
+
+    def of(self, chosen: Sequence[bool]) -> Contradictions:
+        """Return those of some pairs."""
+        return Contradictions(self.paraphrase[list(chosen)], self.changed[list(chosen)])
+
+    @property
+    def auc(self) -> float | None:
+        """How well contradictions tell changes (positive) from paraphrases; ties count half."""
+        return auc(self.changed, self.paraphrase)
+
+    @property
+    def flagged(self) -> tuple[int, int]:
+        """Paraphrases and changes that contradict the crowd in one fact or more."""
+        return int((self.paraphrase > 0).sum()), int((self.changed > 0).sum())
+
+
+def contradictions(pairs: Sequence[MinimalPair]) -> Contradictions:
+    """Return how many facts of paraphrases and of changes contradict the originals."""
+    answers = Answers.of(
+        (f"{pair.id}/{worker}", worker, pair.id, pair.original, False)
+        for pair in pairs
+        for worker in range(WORKERS)
+    )
+    said = {PARAPHRASE: [p.paraphrase for p in pairs], CHANGED: [p.changed for p in pairs]}
+    models = ModelAnswers.of(
+        (f"{pair.id}/{name}", name, pair.id, text, AnswerStatus.TEXT, 0)
+        for name, texts in said.items()
+        for pair, text in zip(pairs, texts, strict=True)
+    )
+    found = crowd_facts({pair.id: QUESTIONS[pair.kind] for pair in pairs}, answers, models)
+    at = {pair.id: row for row, pair in enumerate(pairs)}
+    counts = {name: np.zeros(len(pairs), dtype=np.int64) for name in said}
+    for fact in found.answers:
+        if fact.kind == MODEL and fact.verdict == Verdict.CONTRADICTS:
+            counts[fact.name][at[fact.question]] += 1
+    return Contradictions(counts[PARAPHRASE], counts[CHANGED])

@@ -1,0 +1,10 @@
+"""What a crowd agrees on, fact by fact, and how each answer stands to it.
+
+Evidence beside the grades, never part of them: a notice says that an answer contradicts the crowd,
+not that it is wrong.
+"""
+
+from evaluation.flow.facts.finding import crowd_facts
+from evaluation.flow.facts.records import AnswerFact, CrowdFact, CrowdFacts
+
+__all__ = ["AnswerFact", "CrowdFact", "CrowdFacts", "crowd_facts"]

@@ -1,0 +1,67 @@
+"""How all methods are tried on graded answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from annotations.exchange.graded import Labels
+from evaluation.flow.crowd_parameters import OF_GRADING
+from evaluation.flow.parameters import AqerParameters
+from evaluation.options import Parameters, Problem, Switch, Text, Whole, option, problem
+from evaluation.options.declaration import ADVANCED, BASIC
+
+
+def _labels(text: str) -> Problem | None:
+    try:
+        Labels.parse(text)
+    except ValueError as error:
+        return problem("wrong_labels", "labels", reason=str(error))
+    return None
+
+
+@dataclass(frozen=True)
+class GradedOptions(Parameters):
+    """What labels are worth, and how crowds are made where nobody knows who answered."""
+
+    labels: str | None = option(
+        None,
+        Text(
+            label="What labels are worth",
+            help="Only where answers have labels and not numbers, such as "
+            "correct=1,partial=.5,wrong=0. Higher is better.",
+            group=BASIC,
+            optional=True,
+            max_length=2000,
+            test=_labels,
+        ),
+    )
+    slow: bool = option(
+        False,
+        Switch(
+            label="Try slow methods too",
+            help="Those that take many times as long as all others together.",
+            group=ADVANCED,
+        ),
+    )
+    embedder: str = option("minilm", OF_GRADING["embedder"])
+    repetitions: int = option(
+        10,
+        Whole(
+            label="Dealt crowds",
+            help="Where nobody knows who gave the answers, so many crowds are dealt from them.",
+            group=ADVANCED,
+            lowest=1,
+            highest=100,
+        ),
+    )
+    seed: int = option(0, OF_GRADING["seed"])
+
+    groups: ClassVar = {ADVANCED: "More settings"}
+    sentences: ClassVar = {
+        **Parameters.sentences,
+        "unreadable": AqerParameters.sentences["unreadable"],
+        "wrong_labels": "{reason}",
+        "no_graded_answers": "upload graded answers first",
+        "unknown_labels": "{reason}",
+    }

@@ -1,0 +1,64 @@
+"""What the facts of a worker's or a model's answers come to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.reports.values import Estimate
+from evaluation.words.message import Message
+
+# Columns of `WorkerGrade` and of `LLMScore`.
+COUNTED = (
+    *("facts", "fact_agreement", "fact_agreement_low", "fact_agreement_high"),
+    *("fact_questions", "fact_contradicted"),
+)
+
+
+@dataclass(frozen=True)
+class FactStanding:
+    """What somebody's facts come to; all None in a run without facts.
+
+    Attributes
+    ----------
+    facts : those that agree with the crowd or contradict it.
+    agreement : the share that agrees, with Wilson's interval; undefined below 5 facts.
+    questions : answered ones on which the crowd agrees on a fact. contradicted : those of them on
+        which an answer contradicts it.
+    """
+
+    facts: int | None
+    agreement: Estimate
+    questions: int | None
+    contradicted: int | None
+
+    @property
+    def said(self) -> Message | None:
+        """What it comes to in a sentence; None in a run without facts."""
+        if self.questions is None:
+            return None
+        values = {"questions": self.questions, "contradicted": self.contradicted}
+        return Message("facts.standing", values)
+
+    @property
+    def in_short(self) -> Message | None:
+        """The same for a list; None where nothing contradicts the crowd."""
+        if not self.contradicted:
+            return None
+        values = {"questions": self.questions, "contradicted": self.contradicted}
+        return Message("facts.notice", values)
+
+
+NO_FACTS = FactStanding(None, Estimate(None), None, None)
+
+
+def standing_of(row: dict[str, Any]) -> FactStanding:
+    """Return what somebody's facts come to, of a query for `COUNTED`."""
+    return FactStanding(
+        facts=row["facts"],
+        agreement=Estimate(
+            row["fact_agreement"], row["fact_agreement_low"], row["fact_agreement_high"]
+        ),
+        questions=row["fact_questions"],
+        contradicted=row["fact_contradicted"],
+    )

@@ -1,0 +1,88 @@
+"""The graded answers of a question set: taken from a file, and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from annotations.exchange import InputError
+from annotations.exchange.graded import Labels, MarkedFile, read_marked
+from annotations.exchange.reading.source import Source
+from annotations.models import QuestionSet, QuestionSetVersion
+from evaluation.flow.graded.options import GradedOptions
+from evaluation.models import GradedAnswers
+from evaluation.models.graded_files import LONGEST_NAME
+from evaluation.options import Problem, problem
+from evaluation.words.message import counted
+
+_MARKED = TypeAdapter(MarkedFile)
+# Labels that are told of a file.
+LISTED = 20
+
+
+def take_graded(question_set: QuestionSet, source: Source, uploaded_by: int) -> list[str]:
+    """Keep a file for a set, in place of an earlier one; say what was read. Raises `InputError`.
+
+    Workers become numbers, in the order in which they come.
+    """
+    marked = read_marked(source)
+    numbers = {name: str(n) for n, name in enumerate(_workers(marked), 1)}
+    marked.answers = [
+        replace(one, worker=numbers[one.worker]) if one.worker else one for one in marked.answers
+    ]
+    GradedAnswers.objects.update_or_create(
+        question_set=question_set,
+        defaults={
+            "name": marked.name[:LONGEST_NAME],
+            "sha256": marked.sha256,
+            "marked": asdict(marked),
+            "uploaded_by_id": uploaded_by,
+        },
+    )
+    return [f"Read: {described(marked)}.", *marked.warnings]
+
+
+def marked_of(question_set_id: int) -> MarkedFile | None:
+    """Return the graded answers of a set; None where it has none."""
+    kept = GradedAnswers.objects.filter(question_set_id=question_set_id)
+    stored: Any = kept.values_list("marked", flat=True).first()
+    return None if stored is None else _MARKED.validate_python(stored)
+
+
+def described(marked: MarkedFile) -> str:
+    """Return what a file holds, in a few words."""
+    n_workers = len(_workers(marked))
+    whose = counted(n_workers, "worker") if n_workers else "nobody knows whom"
+    questions = len({one.question for one in marked.answers})
+    return (
+        f"{counted(len(marked.answers), 'graded answer')} of {whose} to "
+        f"{counted(questions, 'question')}{''.join(_labels(marked))}"
+    )
+
+
+def problems_at_start(
+    version: QuestionSetVersion, _user: Any, options: GradedOptions
+) -> list[Problem]:
+    """Return why such a run is not started: no file, or a label without a value."""
+    marked = marked_of(version.question_set_id)
+    if marked is None:
+        return [problem("no_graded_answers")]
+    try:
+        marked.graded(Labels.parse(options.labels or ""))
+    except InputError as error:
+        reasons = "; ".join(one.reason for one in error.problems[:LISTED])
+        return [problem("unknown_labels", "labels", reason=reasons)]
+    return []
+
+
+def _workers(marked: MarkedFile) -> dict[str, None]:
+    return dict.fromkeys(one.worker for one in marked.answers if one.worker)
+
+
+def _labels(marked: MarkedFile) -> Iterator[str]:
+    if labels := marked.labels:
+        told = ", ".join(f"{label[:40]} ({n:,})" for label, n in list(labels.items())[:LISTED])
+        yield f", with the labels {told}"

@@ -1,0 +1,86 @@
+"""Words, figures and marks of a text, each with its place, and the clauses they stand in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+FIGURE, WORD, MARK = "figure", "word", "mark"
+# Figures of more characters are codes, or noise.
+LONGEST_FIGURE = 24
+# Characters of a word that count as its stem, and of the shortest word that says what it is about.
+STEM, SHORTEST = 5, 4
+
+_TOKEN = re.compile(
+    r"(?P<figure>\d+(?:[.,'’\u00a0\u202f]\d+)*)"
+    # Raised and broken figures are letters to Python; here each stands for itself.
+    r"|(?P<word>[^\W\d_²³½¼¾⅓⅔⅛]+(?:['’][^\W\d_²³½¼¾⅓⅔⅛]+)*)"
+    r"|(?P<mark>[^\w\s]|[_²³½¼¾⅓⅔⅛])"
+)
+_ENDS = frozenset(".!?;:,\n")
+_JOINTS_WORDS = (
+    "and but or while whereas because although though which that who whom whose "
+    "where when since so then if"
+)
+_JOINTS = frozenset(_JOINTS_WORDS.split())
+# Words of four letters and more that say nothing of what a clause is about.
+_EMPTY_WORDS = (
+    "about above after again also around been before being below between both "
+    "could does down each even every exactly from have having here into just least "
+    "less made make many more most much nearly only other over roughly same should "
+    "some such than their them then there these they this those through under "
+    "until upon very were what will with within would your"
+)
+_EMPTY = frozenset(_EMPTY_WORDS.split())
+
+
+class Token(NamedTuple):
+    """A part of a text: `text`, the same in lower case, its kind, and where it stands.
+
+    `glued` says that nothing stands between it and the token before.
+    """
+
+    text: str
+    lower: str
+    kind: str
+    start: int
+    end: int
+    glued: bool
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Return the tokens of a text in their order, in time linear in its length."""
+    found, last = [], -1
+    for match in _TOKEN.finditer(text):
+        said = match.group()
+        start, end = match.span()
+        found.append(Token(said, said.lower(), match.lastgroup or MARK, start, end, start == last))
+        last = end
+    return found
+
+
+def clause(tokens: Sequence[Token], at: int) -> tuple[int, int]:
+    """Return begin and end of the clause around a token, 40 tokens at most.
+
+    Clauses end at punctuation, conjunctions and relatives.
+    """
+    begin = end = at
+    while begin > 0 and at - begin < 20 and not _parts(tokens[begin - 1]):
+        begin -= 1
+    while end < len(tokens) and end - at < 20 and not _parts(tokens[end]):
+        end += 1
+    return begin, end
+
+
+def stems(tokens: Sequence[Token], begin: int, end: int) -> frozenset[str]:
+    """Return the stems of the words that say what a clause is about."""
+    return frozenset(
+        one.lower[:STEM]
+        for one in tokens[begin:end]
+        if one.kind == WORD and len(one.lower) >= SHORTEST and one.lower not in _EMPTY
+    )
+
+
+def _parts(token: Token) -> bool:
+    return token.text in _ENDS or token.lower in _JOINTS

@@ -1,0 +1,307 @@
+"""Facts on the pages of a run: what people agree on, who contradicts it, where nothing is said."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotations.models import Response, Worker
+from evaluation.exports.consensus import files
+from evaluation.models import AnswerFact, LanguageModel, Run
+from evaluation.reports import consensus_report, question_report, worker_report
+from evaluation.reports.facts.crowd import CrowdValue, told
+from evaluation.reports.facts.said import SaidFact, marked
+from evaluation.words.message import Message
+from tests.evaluation import fact_world
+from tests.evaluation.reports import world
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(rana, tmp_path):
+    return fact_world.graded(fact_world.asked(rana, tmp_path))
+
+
+def address(run, page, /, **ids):
+    return reverse(f"admin:results-{page}", kwargs={"run": run.public_id, **ids})
+
+
+def question(run, name):
+    return run.version.questions.get(external_id=name).public_id
+
+
+def worker(name):
+    return Worker.objects.get(external_id=name).public_id
+
+
+def shown(site, place):
+    """The words of a page, without its elements; blanks as one."""
+    response = site.get(place)
+    assert response.status_code == 200
+    text = re.sub(r"<(script|style).*?</\1>", "", response.content.decode(), flags=re.S)
+    return " ".join(re.sub(r"<[^>]+>", "", text).split())
+
+
+def test_the_page_of_a_question_says_what_the_crowd_agrees_on_and_who_contradicts_it(site, run):
+    page = shown(site, address(run, "question", question=question(run, "cable")))
+    # Nine of ten say 1858; without Joe all nine.
+    assert "The crowd agrees on: 1858 (9 of 10)" in page
+    assert "Contested:" not in page
+    assert "contradicts the crowd says 1857; 9 of 9 others say 1858" in page
+    # Model Small has no vote: nine of the ten people.
+    assert "contradicts the crowd says 1857; 9 of 10 others say 1858" in page
+    assert "It was in 1857≠ (contradicts the crowd), I think" in page
+    assert page.count("It was in 1858✓ (agrees with the crowd), I think") == 9 + 1
+    told = page[page.index("Facts") :].replace("no proof of being wrong", "")
+    assert not re.search(r"\bwrong\b", told[: told.index("Alarms about")])
+
+
+def test_values_on_which_people_are_divided_stand_with_how_many_say_them(site, run):
+    page = shown(site, address(run, "question", question=question(run, "ship")))
+    # 7 and 3 of 10: Wilson's lower bound of 7 of 10 is .397, below .4; 3 are a quarter or more.
+    assert "Contested: 1866 (3), 1865 (7)" in page
+    assert "The crowd agrees on" not in page
+
+
+def test_a_question_on_which_nothing_is_said_says_why_in_plain_words(site, run):
+    page = shown(site, address(run, "question", question=question(run, "why")))
+    assert (
+        "Nothing is said of facts on this question: answers state no fact of one and the same "
+        "kind: fewer than 60% of them do." in page
+    )
+    assert "agrees with the crowd" not in page
+    people = shown(site, address(run, "people"))
+    assert (
+        "On 2 of 3 questions most answers state facts: people agree on 1 value, and 2 are "
+        "contested. On 1 question nothing is said of them: answers state no fact" in people
+    )
+
+
+def test_a_worker_and_a_model_are_told_with_where_they_contradict_the_crowd(site, run):
+    joe = shown(site, address(run, "worker", worker=worker("joe")))
+    assert (
+        "Contradicts the crowd on 2 of 2 questions on which the crowd agrees on a fact. With 2 "
+        "facts to compare, a share would say nothing: 5 are needed." in joe
+    )
+    assert "cable: says 1857; 9 of 9 others say 1858" in joe
+    # Without Joe seven of nine say 1865, who are a majority: the lower bound is .453.
+    assert "ship: says 1866; 7 of 9 others say 1865" in joe
+    assert "It was in 1857≠ (contradicts the crowd), I think" in joe
+    small = LanguageModel.objects.get(name="Small").public_id
+    page = shown(site, address(run, "model", model=small))
+    assert "Contradicts the crowd on 1 of 1 question on which the crowd agrees on a fact." in page
+    assert "cable: says 1857; 9 of 10 others say 1858" in page
+    assert "She sailed in 1865 I believe" in page
+    models = shown(site, address(run, "models"))
+    assert "on 1 of 1" in models
+    assert "on 0 of 1" in models
+    compared = reverse("admin:compare-models", args=[run.version.question_set.public_id])
+    assert "on 1 of 1" in shown(site, compared)
+
+
+def test_the_queue_has_them_beside_the_names_and_its_order_does_not_change(site, run):
+    queue = address(run, "triage") + "?who=everybody"
+    page = site.get(queue)
+    before = [row.row.name for row in page.context["rows"]]
+    words = shown(site, queue)
+    assert "contradicts the crowd on 2 of 2 questions" in words
+    assert words.count("contradicts the crowd on 1 of 2 questions") == 2  # Hal and Ivy
+    joe = shown(site, address(run, "triage-worker", worker=worker("joe")))
+    assert "cable: says 1857; 9 of 9 others say 1858" in joe
+    assert "No grade, score, alarm, payment or admission rests on it." in joe
+    run.worker_grades.update(fact_contradicted=0, fact_agreement=None, facts=0)
+    AnswerFact.objects.all().delete()
+    assert [row.row.name for row in site.get(queue).context["rows"]] == before
+
+
+def test_a_run_without_facts_shows_nothing_and_asks_the_database_nothing(site, rana, tmp_path):
+    asked = fact_world.asked(rana, tmp_path)
+    without = fact_world.graded(asked, facts=False)
+    older = world.finished(owner=rana)  # from before there were facts
+    assert without.summary["facts"] is None
+    assert not without.crowd_facts.exists()
+    assert not without.answer_facts.exists()
+    for run in (without, older):
+        of = run.version.questions.first()
+        who = run.worker_grades.first().worker.public_id
+        model = run.llm_scores.first().model.public_id
+        places = [
+            address(run, "question", question=of.public_id),
+            address(run, "worker", worker=who),
+            address(run, "model", model=model),
+            address(run, "people"),
+            address(run, "models"),
+            address(run, "triage"),
+            address(run, "triage-worker", worker=who),
+        ]
+        for place in places:
+            with CaptureQueriesContext(connection) as asked_for:
+                page = shown(site, place)
+            assert "The crowd agrees on" not in page
+            assert "ontradicts the crowd" not in page
+            assert not [one for one in asked_for if "evaluation_answerfact" in one["sql"]]
+            assert not [one for one in asked_for if "evaluation_crowdfact" in one["sql"]]
+        for name in ("facts", "answer-facts"):
+            assert rows(site.get(address(run, "table", name=name))) == []
+
+
+def rows(response):
+    text = b"".join(response.streaming_content).decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_the_tables_to_take_away_have_every_fact_and_the_counts_last(site, run):
+    facts = rows(site.get(address(run, "table", name="facts")))
+    assert {name: cell for name, cell in facts[0].items() if ":" not in name} == {
+        "question": "cable", "slot": "year", "value": "1858", "mentions": "9", "of": "10",
+        "state": "agreed",
+    }  # fmt: skip
+    answers = rows(site.get(address(run, "table", name="answer-facts")))
+    assert len(answers) == 24  # ten people and two models on two questions
+    (small,) = [row for row in answers if row["name"] == "Small" and row["question"] == "cable"]
+    assert {name: cell for name, cell in small.items() if ":" not in name} == {
+        "kind": "model", "name": "Small", "question": "cable", "slot": "year", "value": "1857",
+        "verdict": "contradicts", "of": "10",
+    }  # fmt: skip
+    workers = rows(site.get(address(run, "table", name="workers")))
+    last = ["facts", "fact_agreement", "fact_agreement_low", "fact_agreement_high"]
+    assert list(workers[0])[-5:-1] == last
+    (joe,) = [row for row in workers if row["worker"] == "joe"]
+    assert [joe[name] for name in last] == ["2", "", "", ""]
+    leaders = rows(site.get(address(run, "table", name="leaderboard")))
+    (small,) = [row for row in leaders if row["model"] == "Small"]
+    assert list(small)[-3:-1] == ["fact_questions", "fact_contradicted"]
+    assert [small["fact_questions"], small["fact_contradicted"]] == ["1", "1"]
+    models = rows(site.get(address(run, "table", name="models")))
+    assert list(models[0])[-5:-1] == last
+
+
+def test_the_consensus_has_them_in_its_last_columns(run):
+    made = files(consensus_report(run))
+    text = b"".join(made["consensus.csv"]()).decode("utf-8-sig")
+    header, *table = csv.reader(io.StringIO(text, newline=""))
+    assert header[-5:-1] == ["camps_reason", "agreed_facts", "contested_facts", "facts_reason"]
+    by_name = {row[0]: row[-4:-1] for row in table}
+    assert by_name["cable"] == ["1858 (9 of 10)", "", ""]
+    assert by_name["ship"] == ["", "1866 (3); 1865 (7)", ""]
+    assert by_name["why"] == ["", "", "no_shared_slot"]
+
+
+def test_pages_ask_as_often_for_many_questions_and_answers_as_for_few(
+    rana, run, django_assert_num_queries
+):
+    cable = question(run, "cable")
+    # Five queries without facts; what people state, and that of the answers of people and models.
+    with django_assert_num_queries(8):
+        question_report(run, cable)
+    joe = worker("joe")
+    with django_assert_num_queries(7):
+        worker_report(run, joe)
+    with django_assert_num_queries(3):
+        report = consensus_report(run)
+    with django_assert_num_queries(4):
+        assert len(list(report.rows())) == 3
+
+
+def test_pages_of_many_questions_are_no_larger_than_those_of_some(client, django_user_model):
+    """A list ends after 50 rows, with facts as without them."""
+
+    def asked_for(n_questions):
+        owner = django_user_model.objects.create(username=f"of {n_questions}", is_staff=True)
+        run = fact_world.with_facts(
+            world.finished(owner=owner, n_workers=6, n_questions=n_questions)
+        )
+        client.force_login(owner)
+        who = run.worker_grades.order_by("pk").last().worker.public_id
+        model = run.llm_scores.order_by("pk").first().model.public_id
+        some = run.version.questions.order_by("position").first().public_id
+        client.get(address(run, "models"))  # what is cached once is not counted
+        for place in (
+            address(run, "question", question=some),
+            address(run, "worker", worker=who),
+            address(run, "model", model=model),
+            address(run, "models"),
+            address(run, "triage") + "?who=everybody",
+            address(run, "triage-worker", worker=who),
+        ):
+            with CaptureQueriesContext(connection) as queries:
+                page = client.get(place).content
+            facts = [one for one in queries if "_answerfact" in one["sql"]]
+            yield len(queries), len(facts), len(page)
+
+    for few, many in zip(asked_for(60), list(asked_for(240)), strict=True):
+        assert many[:2] == few[:2]
+        assert many[1] <= 2
+        assert many[2] < 1.05 * few[2]
+
+
+def test_what_was_withdrawn_takes_its_facts_along(run):
+    Response.objects.filter(submission__worker__external_id="joe").delete()
+    assert not AnswerFact.objects.filter(value="1857", response__isnull=False).exists()
+    # Of the two answers of Joe to questions with facts nothing is left.
+    assert AnswerFact.objects.filter(run=run).count() == 24 - 2
+
+
+def test_a_run_takes_its_facts_along(run):
+    Run.objects.filter(pk=run.pk).delete()
+    assert not AnswerFact.objects.exists()
+
+
+def fact(verdict, *spans):
+    return SaidFact("year", "1858", verdict, 1, 2, "", 0, [list(one) for one in spans], Message(""))
+
+
+def test_texts_are_marked_where_they_say_it_once_and_never_beyond_their_end():
+    text = "laid in 1858 or 1857"
+    agrees, against = fact("agrees", (8, 12)), fact("contradicts", (16, 20))
+    assert [tuple(part) for part in marked(text, [against, agrees])] == [
+        ("laid in ", None), ("1858", agrees), (" or ", None), ("1857", against),
+    ]  # fmt: skip
+    # The second begins within the first; the third beyond the end; of the fourth nothing is said.
+    inside, beyond = fact("contested", (10, 14)), fact("agrees", (18, 24))
+    assert marked(text, [agrees, inside, beyond, fact("open", (0, 4))]) == [
+        ("laid in ", None),
+        ("1858", agrees),
+        (" or 1857", None),
+    ]
+    assert marked("", []) == [("", None)]
+    assert "".join(part.text for part in marked(text, [agrees, inside, against])) == text
+
+
+def test_an_agreed_value_of_a_contested_slot_stands_among_the_contested_ones_too():
+    values = [
+        CrowdValue("year", "1858", 21, 28, "agreed"),
+        CrowdValue("year", "1857", 7, 28, "contested"),
+        CrowdValue("length", "3 km", 5, 5, "agreed"),
+        CrowdValue("people", "4", 1, 9, "open"),
+    ]
+    agreed, contested = told(values)
+    names = [
+        CrowdValue("name", "Ireland", 18, 25, "agreed"),
+        CrowdValue("name", "Newfoundland", 17, 25, "agreed"),
+        CrowdValue("name", "Valentia", 12, 25, "contested"),
+    ]
+    # A place that fewer name is not against those that are agreed; without these it is.
+    assert [value.value for value in told(names)[0]] == ["Ireland", "Newfoundland"]
+    assert told(names)[1] == []
+    assert [value.value for value in told(names[2:])[1]] == ["Valentia"]
+    assert [value.value for value in agreed] == ["1858", "3 km"]
+    assert [(value.value, value.mentions) for value in contested] == [("1857", 7), ("1858", 21)]
+
+
+def test_nothing_that_grades_pays_admits_or_rings_reads_a_fact():
+    root = Path(__file__).parents[3]
+    rooms = ["evaluation/methods/aqer", "evaluation/methods/alarms", "evaluation/methods/remedies",
+             "evaluation/reports/triage", "evaluation/reports/alarms", "annotations"]  # fmt: skip
+    paths = [path for room in rooms for path in (root / room).rglob("*.py")]
+    paths += [root / f"evaluation/{name}.py" for name in ("recruiting", "triaging", "reviewing")]
+    paths += [root / f"evaluation/flow/{name}.py" for name in ("fitting", "alarms", "remedies")]
+    assert len(paths) > 100
+    names = re.compile(r"\b(AnswerFact|CrowdFact|crowd_facts|fact_agreement|fact_contradicted)\b")
+    assert [path.name for path in paths if names.search(path.read_text())] == []
