@@ -29,6 +29,14 @@ def book(tides):
     """Open book: questions come at once, all of a passage on one page."""
     return published(tides, protocol="open")
 
+# As a page leaves a text that it could not send.
+KEEP_HERE = """text => {
+    const form = document.querySelector("form[data-draft]");
+    const [revision] = form.querySelectorAll("[name^=revision-]");
+    const key = `draft ${form.dataset.draft} ${revision.name.slice("revision-".length)}`;
+    localStorage.setItem(key, JSON.stringify({ text, revision: revision.value }));
+}"""
+
 
 @contextlib.contextmanager
 def window(browser, site, look="wide-light", **how):
@@ -52,6 +60,7 @@ def to_questions(opened, made, worker="ada"):
     if page.locator("textarea").count() == 0:
         agree(page)
     page.wait_for_selector("textarea")
+    page.wait_for_load_state("load")
     return page
 
 
@@ -120,6 +129,41 @@ def test_what_is_typed_is_saved_without_a_button_and_there_on_another_device(
         page.locator("textarea").first.press_sequentially(TEXT[20:])
         saved(page)
     assert Response.objects.get().text == TEXT
+
+
+def test_what_is_typed_before_the_script_has_come_is_saved_too(browser, live_server, book):
+    with window(browser, live_server.url) as opened:
+        page = opened.page
+        held = []
+        page.route("**/drafts*.js", lambda route: held.append(route))
+        page.goto(opened.site + address(book))
+        agree(page)
+        area = page.locator("textarea").first
+        area.press_sequentially("north")
+        held[0].continue_()
+        saved(page)
+        assert Response.objects.get().text == "north"
+        page.unroute("**/drafts*.js")
+        page.reload()  # what the page then comes with is stored: nothing is sent, nothing said
+        page.wait_for_load_state("load")
+        assert area.input_value() == "north"
+        assert page.get_by_text("Saving", exact=False).count() == 0
+
+
+def test_a_text_typed_before_the_script_does_not_give_way_to_one_kept_here(
+    browser, live_server, book
+):
+    with window(browser, live_server.url) as opened:
+        page = to_questions(opened, book)
+        page.evaluate(KEEP_HERE, "kept")
+        held = []
+        page.route("**/drafts*.js", lambda route: held.append(route))
+        page.reload(wait_until="commit")
+        page.locator("textarea").first.press_sequentially("typed")
+        held[0].continue_()
+        saved(page)
+        assert Response.objects.get().text == "typed"
+        assert page.locator(".other .kept").inner_text() == "kept"
 
 
 def test_saved_is_not_said_before_the_server_said_so(browser, live_server, book):

@@ -39,6 +39,7 @@ def to_question(opened, made, worker="ada", uncounted=False):
             page.get_by_role("checkbox", name="Do not count how I type").check()
         page.get_by_role("button", name="Begin", exact=True).click()
     page.wait_for_selector("textarea")
+    page.wait_for_load_state("load")  # what is typed before the script has come is not counted
     return page
 
 

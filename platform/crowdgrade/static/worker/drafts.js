@@ -45,7 +45,7 @@
       this.inputs = [...form.querySelectorAll(`[name="${CSS.escape(name)}"]`)];
       this.revision = form.querySelector(`[name="${CSS.escape(`revision-${this.id}`)}"]`);
       this.counter = window.answerSignals && "counts" in this.revision.dataset ? window.answerSignals(this.inputs) : null;
-      this.stored = this.text;
+      this.stored = this.shown;
       this.timer = null;
       this.since = 0;
       this.flight = null;
@@ -68,6 +68,14 @@
         if (one.tagName === "TEXTAREA") one.value = value;
         else one.checked = one.value === value;
       }
+    }
+
+    // What the page came with: somebody may have typed before this script had come.
+    get shown() {
+      const [first] = this.inputs;
+      if (first.tagName === "TEXTAREA") return first.defaultValue.replace(/\r\n?/g, "\n");
+      const chosen = this.inputs.find((one) => one.defaultChecked);
+      return chosen ? chosen.value : "";
     }
 
     get isOpen() { return this.text !== this.stored; }
@@ -205,7 +213,7 @@
         storage.removeItem(key(this.id));
         return;
       }
-      if (!this.text || kept.revision === this.revision.value) {
+      if (!this.text || (!this.isOpen && kept.revision === this.revision.value)) {
         this.text = kept.text;
         this.counter?.adopt(kept.pages);
         tell(words.recovered);
@@ -219,7 +227,10 @@
   for (const input of form.querySelectorAll('[name^="answer-"]')) {
     if (!boxes.has(input.name)) boxes.set(input.name, new Box(input.name));
   }
-  for (const box of boxes.values()) box.recover();
+  for (const box of boxes.values()) {
+    box.recover();
+    if (box.isOpen && !box.flight) box.changed();
+  }
 
   const sendAll = (how) => { if (!goes) for (const box of boxes.values()) box.send(how); };
   document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden") sendAll({ leaving: true }); });
