@@ -70,6 +70,17 @@ def agree(page):
     page.locator("main form button").first.click()
 
 
+def script_held_back(page):
+    """The page comes without the script that saves; return where its request waits."""
+    held = []
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/drafts*.js", hold)
+    return held
+
+
 def saved(page):
     page.get_by_text("Saved.", exact=True).wait_for()
 
@@ -134,8 +145,7 @@ def test_what_is_typed_is_saved_without_a_button_and_there_on_another_device(
 def test_what_is_typed_before_the_script_has_come_is_saved_too(browser, live_server, book):
     with window(browser, live_server.url) as opened:
         page = opened.page
-        held = []
-        page.route("**/drafts*.js", lambda route: held.append(route))
+        held = script_held_back(page)
         page.goto(opened.site + address(book))
         agree(page)
         area = page.locator("textarea").first
@@ -156,8 +166,7 @@ def test_a_text_typed_before_the_script_does_not_give_way_to_one_kept_here(
     with window(browser, live_server.url) as opened:
         page = to_questions(opened, book)
         page.evaluate(KEEP_HERE, "kept")
-        held = []
-        page.route("**/drafts*.js", lambda route: held.append(route))
+        held = script_held_back(page)
         page.reload(wait_until="commit")
         page.locator("textarea").first.press_sequentially("typed")
         held[0].continue_()
