@@ -29,6 +29,7 @@ def book(tides):
     """Open book: questions come at once, all of a passage on one page."""
     return published(tides, protocol="open")
 
+
 # As a page leaves a text that it could not send.
 KEEP_HERE = """text => {
     const form = document.querySelector("form[data-draft]");
