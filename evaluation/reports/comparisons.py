@@ -16,7 +16,7 @@ from evaluation.methods.undefined import or_none
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMScore, Run
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.values import Estimate
-from evaluation.words.reasons import in_words
+from evaluation.words.reasons import Reasoned
 
 # Pairs on a page; of more models, those with one of them.
 PAIRS_SHOWN = 60
@@ -39,7 +39,7 @@ class ModelName:
 
 
 @dataclass(frozen=True)
-class ModelPair:
+class ModelPair(Reasoned):
     """Two models on the questions both were scored on.
 
     Attributes
@@ -69,11 +69,6 @@ class ModelPair:
         if p is None or value is None or p >= SIGNIFICANT:
             return ""
         return self.first_name if value > 0 else self.second_name
-
-    @property
-    def why(self) -> str:
-        """Why a number is missing, in words."""
-        return in_words(self.reason)
 
     def turned(self) -> ModelPair:
         """The same with the second model first."""

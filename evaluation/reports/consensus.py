@@ -25,7 +25,7 @@ from evaluation.reports.called import called
 from evaluation.reports.camps import Camp, camps_of, why_no_camps
 from evaluation.reports.datasheet import Datasheet, PanelCount
 from evaluation.reports.facts.crowd import SPOKEN, CrowdValue, told
-from evaluation.words.reasons import in_words
+from evaluation.words.reasons import Reasoned
 
 NEXT = 3
 """Other answers told of a question."""
@@ -57,7 +57,7 @@ class NearAnswer:
 
 
 @dataclass(frozen=True)
-class ConsensusRow:
+class ConsensusRow(Reasoned):
     """What the crowd answers to a question.
 
     Attributes
@@ -92,11 +92,6 @@ class ConsensusRow:
     agreed: list[CrowdValue]
     contested: list[CrowdValue]
     facts_reason: str
-
-    @property
-    def why(self) -> str:
-        """The reason in words; "" where there is a consensus answer."""
-        return in_words(self.reason)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from evaluation.reports.facts.said import (
     facts_of_replies,
 )
 from evaluation.reports.models import ModelRow, model_row
-from evaluation.words.reasons import in_words
+from evaluation.words.reasons import Reasoned
 
 ORDER = Keyset(
     "model_answer", ("llm_response__question__position", "llm_response__question__public_id")
@@ -28,7 +28,7 @@ ORDER = Keyset(
 
 
 @dataclass(frozen=True)
-class AnswerOfModel(Marked):
+class AnswerOfModel(Marked, Reasoned):
     """A model's answer to a question; `reason` is a code where the score is None.
 
     Attributes
@@ -44,11 +44,6 @@ class AnswerOfModel(Marked):
     score: float | None
     reason: str
     facts: list[SaidFact]
-
-    @property
-    def why(self) -> str:
-        """The reason in words; "" without one."""
-        return in_words(self.reason)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from evaluation.models import LLMScore, Run, WorkerGrade
 from evaluation.reports.about import RunAbout, about
 from evaluation.reports.facts.standing import COUNTED, NO_FACTS, FactStanding, standing_of
 from evaluation.reports.values import Ceiling, Estimate
-from evaluation.words.reasons import in_words
+from evaluation.words.reasons import Reasoned
 
 ORDER = Keyset("score", ("-score", "model__public_id"), empty_last=True)
 MODELS_PAGE = 100
@@ -39,7 +39,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class ModelRow:
+class ModelRow(Reasoned):
     """A model in a run.
 
     Attributes
@@ -66,11 +66,6 @@ class ModelRow:
     rank: int | None
     reason: str
     facts: FactStanding = NO_FACTS
-
-    @property
-    def why(self) -> str:
-        """The reason in words; "" without one."""
-        return in_words(self.reason)
 
 
 @dataclass(frozen=True)

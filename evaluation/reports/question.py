@@ -21,7 +21,7 @@ from evaluation.reports.facts.said import (
     facts_of_replies,
     facts_of_responses,
 )
-from evaluation.words.reasons import in_words
+from evaluation.words.reasons import Reasoned
 
 ORDER = Keyset("score", ("-score", "response__public_id"), empty_last=True)
 # More models than this are on the models' page only.
@@ -43,7 +43,7 @@ class QuestionAnswer(Marked):
 
 
 @dataclass(frozen=True)
-class ModelAnswer(Marked):
+class ModelAnswer(Marked, Reasoned):
     """A model's answer; `reason` is a code where the score is None, or 0 without a text."""
 
     model: UUID
@@ -54,11 +54,6 @@ class ModelAnswer(Marked):
     score: float | None
     reason: str
     facts: list[SaidFact] = field(default_factory=list)
-
-    @property
-    def why(self) -> str:
-        """The reason in words; "" without one."""
-        return in_words(self.reason)
 
 
 @dataclass(frozen=True)

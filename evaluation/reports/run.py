@@ -14,22 +14,17 @@ from evaluation.reports.about import RunAbout, about
 from evaluation.reports.changes import DataChange, data_change
 from evaluation.reports.values import Ceiling
 from evaluation.words.message import Message
-from evaluation.words.reasons import in_words
+from evaluation.words.reasons import Reasoned
 
 
 @dataclass(frozen=True)
-class UndefinedCells:
+class UndefinedCells(Reasoned):
     """How many cells of a column are empty, and why (a code, see `reasons`)."""
 
     table: str
     column: str
     reason: str
     count: int
-
-    @property
-    def why(self) -> str:
-        """The reason in words; "" without one."""
-        return in_words(self.reason)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
 from evaluation.flow.aqer_summary import HasSummary, summary_of
-from evaluation.words.reasons import in_words
+from evaluation.words.reasons import Reasoned, in_words
 
 T = TypeVar("T")
 
@@ -27,7 +27,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Ceiling:
+class Ceiling(Reasoned):
     """Mean leave-one-out score of the best quarter of the supported workers.
 
     Attributes
@@ -40,11 +40,6 @@ class Ceiling:
     n_workers: int
     n_questions: int
     reason: str | None
-
-    @property
-    def why(self) -> str:
-        """The reason in words; "" without one."""
-        return in_words(self.reason)
 
     @classmethod
     def of_run(cls, run: HasSummary) -> Self:

@@ -212,6 +212,19 @@ def in_words(code: str | None) -> str:
     return _of(WHY_EMPTY, code)
 
 
+class Reasoned:
+    """Mixed into what may lack a number: `reason` is the code of why, "" or None without one."""
+
+    __slots__ = ()
+
+    reason: str | None
+
+    @property
+    def why(self) -> str:
+        """The reason in words; "" without one."""
+        return in_words(self.reason)
+
+
 def why_not_checked(code: str | None) -> str:
     """Return why a statistic of the alarms is undefined; "" without a code."""
     return _of(WHY_UNCHECKED, code)

@@ -116,6 +116,7 @@ def _members(source: Source) -> Iterator[tuple[str, BinaryIO]]:
                     reason = f"unpacked it has more than {MOST_BYTES >> 20} MiB"
                     raise InputError.single(source.name, reason, "Send it in parts.")
                 yield one.filename, io.BytesIO(content)
+    # A password is a RuntimeError of zipfile, a packing that it does not know the other.
     except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
         reason = f"this is no archive that can be unpacked ({error})"
         raise InputError.single(source.name, reason, "Pack it anew, without a password.") from error

@@ -14,14 +14,14 @@ from evaluation.reports.across.counting import Counted, counted
 from evaluation.reports.values import Estimate
 from evaluation.words.across import trend_messages
 from evaluation.words.message import Message
-from evaluation.words.reasons import in_words
+from evaluation.words.reasons import Reasoned
 
 MOST_RELATED = 50
 """Versions of one family that stand beside each other."""
 
 
 @dataclass(frozen=True)
-class ModelEntry:
+class ModelEntry(Reasoned):
     """A model in the run that counts for a set.
 
     Attributes
@@ -42,11 +42,6 @@ class ModelEntry:
     rank: int | None
     reason: str
     on_scale: bool
-
-    @property
-    def why(self) -> str:
-        """The reason of a missing number in words; "" without one."""
-        return in_words(self.reason)
 
 
 @dataclass(frozen=True)

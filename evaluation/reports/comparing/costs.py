@@ -10,7 +10,7 @@ from typing import Any, Self
 from django.db.models.fields.json import KT
 
 from evaluation.models import LLMResponse, Run
-from evaluation.words.reasons import in_words
+from evaluation.words.reasons import Reasoned
 
 # As `ask` calls them, beside an answer.
 SECONDS, COST = "seconds", "cost"
@@ -21,7 +21,7 @@ NOT_TOLD = "cost_not_told"
 
 
 @dataclass(frozen=True)
-class Costs:
+class Costs(Reasoned):
     """Of one model in a run.
 
     Attributes
@@ -41,11 +41,6 @@ class Costs:
     n_priced: int
     n_counted: int
     reason: str
-
-    @property
-    def why(self) -> str:
-        """The reason in words; "" without one."""
-        return in_words(self.reason)
 
     @classmethod
     def of(cls, answers: Iterable[tuple[Any, ...]]) -> Self:

@@ -21,13 +21,13 @@ from evaluation.reports.comparing.verdicts import pair_verdict
 from evaluation.reports.comparisons import HOLM, SIGNIFICANT, ModelPair, pair_of
 from evaluation.reports.values import Estimate
 from evaluation.words.message import Message
-from evaluation.words.reasons import in_words
+from evaluation.words.reasons import Reasoned
 
 GROUPS_SHOWN = 60
 
 
 @dataclass(frozen=True)
-class GroupOfPair:
+class GroupOfPair(Reasoned):
     """A group of questions: the means of both models, and how far they are apart.
 
     Attributes
@@ -53,11 +53,6 @@ class GroupOfPair:
         if p is None or not value or p >= SIGNIFICANT:
             return 0
         return 1 if value > 0 else 2
-
-    @property
-    def why(self) -> str:
-        """Why a number is missing, in words."""
-        return in_words(self.reason)
 
 
 @dataclass(frozen=True)

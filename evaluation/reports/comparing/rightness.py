@@ -17,7 +17,7 @@ from evaluation.methods.inference.paired import mcnemar_exact
 from evaluation.models import LLMResponse, Run
 from evaluation.texts.choices import Choices
 from evaluation.texts.matching import normalised
-from evaluation.words.reasons import in_words
+from evaluation.words.reasons import Reasoned
 
 # Kinds of question that a key settles; a free answer may be right in other words.
 KEYED = (Question.Kind.CHOICE, Question.Kind.EXTRACTIVE)
@@ -25,7 +25,7 @@ NAMED = 50
 
 
 @dataclass(frozen=True)
-class RightOrWrong:
+class RightOrWrong(Reasoned):
     """Two models on the n questions with a key that both answered.
 
     Attributes
@@ -45,11 +45,6 @@ class RightOrWrong:
     only_second: list[str]
     p_value: float | None
     reason: str
-
-    @property
-    def why(self) -> str:
-        """Why a number is missing, in words."""
-        return in_words(self.reason)
 
 
 def right_or_wrong(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:

@@ -13,7 +13,7 @@ from annotations.web.paging import PAGE, Keyset, Page
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.models import CrowdFact, ExemplaryAnswer, Run
 from evaluation.texts.facts.stated import NAME
-from evaluation.words.reasons import in_words
+from evaluation.words.reasons import Reasoned
 
 SPOKEN = ExemplaryAnswer.SPOKEN
 # Values on the page of a question; the files have all.
@@ -39,7 +39,7 @@ class CrowdValue:
 
 
 @dataclass(frozen=True)
-class QuestionFacts:
+class QuestionFacts(Reasoned):
     """What people state on a question.
 
     Attributes
@@ -55,23 +55,13 @@ class QuestionFacts:
     contested: list[CrowdValue]
     reason: str
 
-    @property
-    def why(self) -> str:
-        """The reason in words; "" without one."""
-        return in_words(self.reason)
-
 
 @dataclass(frozen=True)
-class SilentReason:
+class SilentReason(Reasoned):
     """How many questions of a run nothing is said of for a reason."""
 
     count: int
     reason: str
-
-    @property
-    def why(self) -> str:
-        """The reason in words."""
-        return in_words(self.reason)
 
 
 @dataclass(frozen=True)
