@@ -22,7 +22,7 @@ class Choice:
     ----------
     code : as it is stored, sent and exported; one character of it is its key as well.
     words : what it means. grade : its number, 0 to 5; None for a label without one.
-    key : on the keyboard; `code` if "".
+    key : on the keyboard; `code` if "". Of two characters: pressed one after the other.
     """
 
     code: str
@@ -120,6 +120,12 @@ class Judging:
         return self.choices[0].grade is not None
 
     @property
+    def halves(self) -> bool:
+        """Whether half grades stand between whole ones, each after the one that it adds to."""
+        numbers = [choice.grade for choice in self.choices]
+        return numbers == [place / 2 for place in range(len(numbers))]
+
+    @property
     def column(self) -> str:
         """The column of the judgement."""
         return self.value or ("grade" if self.graded else "label")
@@ -135,20 +141,33 @@ class Judging:
         return next((one.code for one in self.choices if one.grade == grade), "")
 
 
+# Pressed before a digit: a half more.
+HALF_KEY = "h"
+
 ANSWERS = Judging(
     name="answers",
     title="Answers",
     one="answer",
     many="answers",
-    words="Grade each answer from 0 (wrong) to 5 (right), by its meaning alone: wording and "
-    "spelling do not count. You are not told who wrote it, so that nothing but the text decides.",
+    words="Grade each answer from 0 (wrong) to 5 (right) in half steps, by its meaning alone: "
+    "wording and spelling do not count. Where a reference answer is known you see it; another "
+    "right answer is as good. You are not told who wrote it, a person or a model, so that nothing "
+    "but the text decides.",
     question="Your grade",
-    choices=(
-        Choice("0", "wrong, or no answer", 0),
-        Choice("1", "mostly wrong", 1),
-        Choice("2", "more wrong than right", 2),
-        Choice("3", "more right than wrong", 3),
-        Choice("4", "mostly right", 4),
-        Choice("5", "right", 5),
+    choices=tuple(
+        Choice(f"{grade:g}", words, grade, f"{HALF_KEY}{int(grade)}" if grade % 1 else "")
+        for grade, words in (
+            (0.0, "wrong, or no answer"),
+            (0.5, "wrong, but for a trace"),
+            (1.0, "mostly wrong"),
+            (1.5, "wrong, with something right"),
+            (2.0, "more wrong than right"),
+            (2.5, "half right"),
+            (3.0, "more right than wrong"),
+            (3.5, "right, with something wrong"),
+            (4.0, "mostly right"),
+            (4.5, "right, but for a trifle"),
+            (5.0, "right"),
+        )
     ),
 )

@@ -199,7 +199,17 @@ def _parts(asked: JudgementRequest) -> tuple[Part, ...]:
     if passage is not None:
         title = f"The passage: {passage.title}" if passage.title else "The passage"
         parts.append(Part(title, passage.text, folded=True))
+    if question.accepted_answers:
+        one = len(question.accepted_answers) == 1
+        title = "Reference answer" if one else "Reference answers"
+        parts.append(Part(title, _reference(question.accepted_answers)))
     return (*parts, Part("Answer", response.text, "It was left empty.", quoted=True))
+
+
+def _reference(accepted: list[Any]) -> str:
+    """Return the right answers of a question, a line each; wordings of one stand side by side."""
+    lines = [entry if isinstance(entry, list) else [entry] for entry in accepted]
+    return "\n".join(" / ".join(str(wording) for wording in line) for line in lines)
 
 
 def progress_of(rows: list[Row]) -> Progress:

@@ -41,6 +41,6 @@ def agreements(grades: Mapping[str, Mapping[int, float]]) -> list[Agreement]:
             continue
         a = np.array([grades[one][key] for key in both])
         b = np.array([grades[other][key] for key in both])
-        kappa = cohen_kappa(np.rint(a * STEPS), np.rint(b * STEPS), quadratic=True)
+        kappa = cohen_kappa(np.rint(a * STEPS), np.rint(b * STEPS), weights="quadratic")
         found.append(Agreement(one, other, len(both), float(abs(a - b).mean()), kappa))
     return found

@@ -240,4 +240,4 @@ def _mean_of(values: Floats) -> Callable[[Integers], float | None]:
 
 
 def _kappa_of(one: Floats, other: Floats) -> Callable[[Integers], float | None]:
-    return lambda some: cohen_kappa(one[some], other[some], quadratic=True)
+    return lambda some: cohen_kappa(one[some], other[some], weights="quadratic")

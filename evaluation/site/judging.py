@@ -75,7 +75,9 @@ def judge(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
         if choice is not None:
             return _saved(request, question_set, expert, task_id, choice)
         problem = (
-            "Choose a grade from 0 to 5." if declared.graded else "Choose one of the answers below."
+            "Choose one of the grades below."
+            if declared.graded
+            else "Choose one of the answers below."
         )
     context = {
         "title": f"{declared.one.capitalize()} {task.number} of {task.total}",
@@ -120,9 +122,8 @@ def _saved(
         following = door.judge(question_set, expert, task_id, choice)
     except door.NotAskedError:
         raise Http404("there is no such thing to judge") from None
-    messages.success(
-        request, f"Saved: {choice.code if choice.grade is not None else choice.words}."
-    )
+    said = choice.words if choice.grade is None else f"{choice.code}, {choice.words}"
+    messages.success(request, f"Saved: {said}.")
     if following is None:
         return redirect("admin:judging", question_set.public_id)
     return redirect("admin:judge", question_set.public_id, following)
@@ -135,9 +136,11 @@ def _given(judging: Judging, task: Task) -> str:
 
 def _keys(judging: Judging) -> str:
     """Return which keys judge."""
-    pressed = [choice.pressed for choice in judging.choices]
+    pressed = [choice.pressed for choice in judging.choices if len(choice.pressed) == 1]
+    before = {choice.pressed[0] for choice in judging.choices if len(choice.pressed) == 2}
     if pressed == [str(number) for number in range(len(pressed))]:
-        return f"keys {pressed[0]} to {pressed[-1]}"
+        half = "".join(f", {key} and then a digit for a half more" for key in sorted(before))
+        return f"keys {pressed[0]} to {pressed[-1]}{half}"
     return f"keys {', '.join(pressed[:-1])} and {pressed[-1]}"
 
 

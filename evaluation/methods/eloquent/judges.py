@@ -63,7 +63,7 @@ def _agreement(
         len(common),
         float((a - b).mean()),
         float(np.abs(a - b).mean()),
-        cohen_kappa(np.rint(a * STEPS), np.rint(b * STEPS), quadratic=True),
+        cohen_kappa(np.rint(a * STEPS), np.rint(b * STEPS), weights="quadratic"),
         pearson(a, b),
         spearman(a, b),
         None,

@@ -67,7 +67,7 @@ def rater_agreement(
     a, b = _ratings(one, graded=graded), _ratings(other, graded=graded)
 
     def kappa(rows: Integers) -> float | None:
-        return cohen_kappa(a[rows], b[rows], quadratic=graded)
+        return cohen_kappa(a[rows], b[rows], weights="quadratic" if graded else None)
 
     def ranks(rows: Integers) -> float | None:
         return spearman(x[rows], y[rows])

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.methods.undefined import ratio
 
+# How much worse a larger disagreement is: None for not at all.
+Weights = Literal["linear", "quadratic"]
+
 # What rounding leaves of a difference that is zero.
 ROUNDING = 1e-12
 
 
-def cohen_kappa(one: ArrayLike, other: ArrayLike, *, quadratic: bool = False) -> float | None:
+def cohen_kappa(
+    one: ArrayLike, other: ArrayLike, *, weights: Weights | None = None
+) -> float | None:
     """Return Cohen's kappa: 1 for full agreement, 0 for that of chance, negative below it.
 
     1 - observed / expected disagreement, the latter over all pairs of a rating of the one and a
@@ -20,9 +27,9 @@ def cohen_kappa(one: ArrayLike, other: ArrayLike, *, quadratic: bool = False) ->
     Parameters
     ----------
     one, other : (n,) ratings of the same things, none missing: any labels, or numbers if
-        `quadratic`.
-    quadratic : disagreement is the squared difference (Cohen 1968); otherwise any two different
-        ratings disagree alike (Cohen 1960).
+        there are weights.
+    weights : disagreement is the difference ("linear") or its square ("quadratic"; Cohen 1968);
+        without them any two different ratings disagree alike (Cohen 1960).
 
     Returns
     -------
@@ -40,11 +47,11 @@ def cohen_kappa(one: ArrayLike, other: ArrayLike, *, quadratic: bool = False) ->
     (of_one, times_one), (of_other, times_other) = (
         np.unique(ratings, return_counts=True) for ratings in (a, b)
     )
-    apart = _apart(of_one[:, None], of_other[None, :], quadratic=quadratic)
+    apart = _apart(of_one[:, None], of_other[None, :], weights)
     expected = float(times_one @ apart @ times_other) / len(a)
     if expected == 0:
         return None
-    return 1.0 - float(_apart(a, b, quadratic=quadratic).sum()) / expected
+    return 1.0 - float(_apart(a, b, weights).sum()) / expected
 
 
 def kappa_of_tables(tables: ArrayLike) -> NDArray[np.float64]:
@@ -115,8 +122,9 @@ def _beyond(same: NDArray[np.float64], by_chance: NDArray[np.float64]) -> NDArra
 
 
 def _apart(
-    one: NDArray[np.generic], other: NDArray[np.generic], *, quadratic: bool
+    one: NDArray[np.generic], other: NDArray[np.generic], weights: Weights | None
 ) -> NDArray[np.float64]:
-    if quadratic:
-        return (one.astype(np.float64) - other.astype(np.float64)) ** 2
+    if weights is not None:
+        apart = np.abs(one.astype(np.float64) - other.astype(np.float64))
+        return apart**2 if weights == "quadratic" else apart
     return (one != other).astype(np.float64)

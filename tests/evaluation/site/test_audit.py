@@ -92,6 +92,56 @@ def test_an_expert_sees_question_and_answer_and_not_whose_it_is_or_how_it_scored
         assert client.get(hidden).status_code == 404
 
 
+def test_half_steps_are_given_in_words_and_by_two_keys(site, run):
+    ed, client = expert(run)
+    ask(site, run, ed, count=3)
+    first = reverse("admin:judge", args=[*task_of(client, run)])
+    said = text(client.get(first))
+    buttons = re.findall(r'data-key="(h?[0-5])" name="grade" value="([\d.]+)".*?<span>(.*?)<', said)
+    assert len(buttons) == 11
+    assert buttons[6:9] == [
+        ("3", "3", "more right than wrong"),
+        ("h3", "3.5", "right, with something wrong"),
+        ("4", "4", "mostly right"),
+    ]
+    assert "keys 0 to 5, h and then a digit for a half more" in said
+    saved = text(client.post(first, {"grade": "3.5"}, follow=True))
+    assert "Saved: 3.5, right, with something wrong." in saved
+    assert HumanJudgement.objects.get().grade == 3.5
+    again = text(client.get(first))
+    assert re.search(r'value="3.5" aria-pressed="true"', again)
+    assert "You gave it 3.5." in again
+    assert "Choose one of the grades below." in text(client.post(first, {"grade": "3.25"}), 400)
+
+
+def test_a_grade_of_another_scale_stays_as_it_was_given(site, run):
+    ed, client = expert(run)
+    ask(site, run, ed, count=3)
+    address = task_of(client, run)
+    task = JudgementRequest.objects.get(public_id=address[1])
+    HumanJudgement.objects.create(response=task.response, expert=ed, grade=3.7)
+    said = text(client.get(reverse("admin:judge", args=address)))
+    assert "You gave it 3.7." in said
+    assert 'aria-pressed="true"' not in said
+    assert HumanJudgement.objects.get().grade == 3.7
+
+
+def test_the_reference_answer_is_shown_where_there_is_one(site, run):
+    ed, client = expert(run)
+    ask(site, run, ed, count=3)
+    address = task_of(client, run)
+    assert "Reference answer" not in text(client.get(reverse("admin:judge", args=address)))
+    question = JudgementRequest.objects.get(public_id=address[1]).response.question
+    for accepted, shown in (
+        (["twice <a day>"], ["Reference answer</h2>", "twice &lt;a day&gt;"]),
+        ([["1858", "in 1858"], "1866"], ["Reference answers</h2>", "1858 / in 1858<br>1866"]),
+    ):
+        question.accepted_answers = accepted
+        question.save()
+        said = text(client.get(reverse("admin:judge", args=address)))
+        assert all(one in said for one in shown)
+
+
 def test_the_last_judgement_can_be_undone(site, run):
     ed, client = expert(run)
     ask(site, run, ed, count=3)

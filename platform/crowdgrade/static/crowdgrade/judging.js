@@ -1,7 +1,14 @@
-// The key of a choice, or of undoing the last one, presses its button; a form that is on its way is not sent twice.
+// The key of a choice, or of undoing the last one, presses its button; where a choice has two keys, the first
+// one waits for the second. A form that is on its way is not sent twice.
 "use strict";
 {
   let sent = false;
+  let begun = "";
+  const said = document.querySelector("[data-begun]");
+  const begin = (keys) => {
+    begun = keys;
+    if (said) said.textContent = keys && said.dataset.begun;
+  };
   document.addEventListener("submit", (event) => {
     if (sent) event.preventDefault();
     sent = true;
@@ -10,8 +17,13 @@
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
     if (typing || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-    for (const button of document.querySelectorAll("button[data-key]")) {
-      if (button.dataset.key === event.key.toLowerCase()) button.click();
-    }
+    if (event.key === "Escape") return begin("");
+    if (event.key.length > 1) return;
+    const keys = begun + event.key.toLowerCase();
+    const buttons = [...document.querySelectorAll("button[data-key]")];
+    const pressed = buttons.find((button) => button.dataset.key === keys);
+    const longer = buttons.some((button) => button.dataset.key.startsWith(keys));
+    begin(!pressed && longer ? keys : "");
+    pressed?.click();
   });
 }

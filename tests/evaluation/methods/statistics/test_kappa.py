@@ -21,23 +21,30 @@ def test_kappa_by_hand():
 
 def test_quadratic_weights_by_hand():
     # Squares 0, 1, 4; of every two ratings 0 4 0, 1 1 1, 4 0 4, which is 15 in 9, three times.
-    assert cohen_kappa([0, 1, 2], [0, 2, 0], quadratic=True) == pytest.approx(1 - 5 / (3 * 15 / 9))
+    assert cohen_kappa([0, 1, 2], [0, 2, 0], weights="quadratic") == pytest.approx(
+        1 - 5 / (3 * 15 / 9)
+    )
 
 
-@pytest.mark.parametrize("quadratic", [False, True])
+def test_linear_weights_by_hand():
+    # Differences 0, 1, 2; of every two ratings 0 2 0, 1 1 1, 2 0 2, which is 9 in 9, three times.
+    assert cohen_kappa([0, 1, 2], [0, 2, 0], weights="linear") == pytest.approx(1 - 3 / 3)
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
 @pytest.mark.parametrize("seed", range(3))
-def test_it_is_that_of_scikit_learn(seed, quadratic):
+def test_it_is_that_of_scikit_learn(seed, weights):
     rng = np.random.default_rng(seed)
     a = rng.integers(0, 6, 40)
     b = np.clip(a + rng.integers(-1, 2, 40), 0, 5)
-    expected = cohen_kappa_score(a, b, weights="quadratic" if quadratic else None)
-    assert cohen_kappa(a, b, quadratic=quadratic) == pytest.approx(expected, abs=1e-12)
+    expected = cohen_kappa_score(a, b, weights=weights)
+    assert cohen_kappa(a, b, weights=weights) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("quadratic", [False, True])
-def test_without_ratings_or_with_equal_ones_only_there_is_none(quadratic):
-    assert cohen_kappa([], [], quadratic=quadratic) is None
-    assert cohen_kappa([2, 2], [2, 2], quadratic=quadratic) is None
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_without_ratings_or_with_equal_ones_only_there_is_none(weights):
+    assert cohen_kappa([], [], weights=weights) is None
+    assert cohen_kappa([2, 2], [2, 2], weights=weights) is None
 
 
 def test_raters_of_different_things_are_refused():

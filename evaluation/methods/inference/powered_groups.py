@@ -1,0 +1,134 @@
+"""Mean grades of groups, such as each worker's answers, of which people graded few.
+
+`prediction_powered` says how few grades and many predictions become one mean. Of a group alone
+there are too few grades to learn from them how a score becomes a grade, and how far to trust it:
+both are learned from the other groups. So what is relied on does not hang on the group's own
+grades, and the estimate is unbiased however wrong the score is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
+from evaluation.methods.inference.prediction_powered import (
+    NO_SPREAD,
+    PoweredMean,
+    powered_mean,
+)
+
+# Grades of the other groups, beyond one each, from which the use of scores is learned.
+FEWEST_TO_LEARN = 10
+# Of so many grades the interval holds what it says, where grades are half steps (see the tests).
+FEWEST_GRADED = 5
+TOO_FEW_GRADED = "fewer_than_5_judged"
+
+
+@dataclass(frozen=True)
+class GroupMean:
+    """The mean grade of one group.
+
+    Attributes
+    ----------
+    label : of the group. graded : from its grades alone. powered : with scores, too.
+    narrower : how much narrower the second interval is, as a share of the first: .25 for a quarter;
+        negative where it is wider; None where one of them is missing.
+    """
+
+    label: str
+    graded: PoweredMean
+    powered: PoweredMean
+
+    @property
+    def narrower(self) -> float | None:
+        """How much narrower scores make the interval."""
+        alone, with_scores = _width(self.graded), _width(self.powered)
+        return None if alone is None or with_scores is None else 1 - with_scores / alone
+
+
+def powered_groups(
+    grades: ArrayLike, scores: ArrayLike, groups: ArrayLike, level: float = 0.95
+) -> list[GroupMean]:
+    """Return the mean grade of each group with a grade, in the order of their first appearance.
+
+    The weight lambda of PPI++ (Angelopoulos, Duchi and Zrnic 2023, section 6) is a slope over
+    1 + n/N; the slope is that of grades on scores within groups, taken over all groups but the one
+    that is estimated, and cut at 0: a score that goes against the grades is not relied on.
+
+    Parameters
+    ----------
+    grades : (k,) of people, NaN for none. What was graded is a random part of each group.
+    scores : (k,) automatic ones on any scale, NaN for none: such a thing tells nothing.
+    groups : (k,) labels. level : coverage of the intervals, strictly between 0 and 1.
+
+    Returns
+    -------
+    `powered.weight` is n/(n + N) less than 1 where scores are used, 0 where they are not: fewer
+    than `FEWEST_TO_LEARN` grades of others to learn from, or nothing but graded. No interval below
+    `FEWEST_GRADED` grades, or where all of them are the same.
+
+    Raises
+    ------
+    ValueError : lengths differ, or an infinite number.
+    """
+    y, s = np.asarray(grades, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    code, labels = codes_of(groups)
+    if not y.shape == s.shape == code.shape:
+        raise ValueError(f"grades of shape {y.shape}, scores of {s.shape}, groups of {code.shape}")
+    slopes = _slopes_of_others(y, s, code, len(labels))
+    found = []
+    for place, label in enumerate(labels):
+        mine = code == place
+        graded = mine & ~np.isnan(y) & ~np.isnan(s)
+        if not graded.any():
+            continue
+        rest = int((mine & np.isnan(y) & ~np.isnan(s)).sum())
+        # Predictions on the scale of grades, so that lambda is from 0 to 1.
+        predicted = slopes[place] * s[mine]
+        weight = rest / (rest + int(graded.sum())) if slopes[place] > 0 else 0.0
+        found.append(
+            GroupMean(
+                str(label),
+                _careful(powered_mean(y[mine], s[mine], None, 0.0, level), y[graded]),
+                _careful(powered_mean(y[mine], predicted, None, weight, level), y[graded]),
+            )
+        )
+    return found
+
+
+def _slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) -> Floats:
+    """(groups,) slope of grades on scores within all other groups; 0 where it is not known."""
+    both: Booleans = ~np.isnan(y) & ~np.isnan(s)
+    of, grades, scores = code[both], y[both], s[both]
+    n = np.bincount(of, minlength=count)
+    inside = n[of]
+    grades = grades - (np.bincount(of, grades, count)[of] / inside)
+    scores = scores - (np.bincount(of, scores, count)[of] / inside)
+    shared = np.bincount(of, grades * scores, count)
+    spread = np.bincount(of, scores * scores, count)
+    more = np.maximum(n - 1, 0)
+    shared, spread, more = shared.sum() - shared, spread.sum() - spread, more.sum() - more
+    known = (more >= FEWEST_TO_LEARN) & (spread > 0)
+    slopes = np.divide(shared, spread, out=np.zeros(count), where=known)
+    return np.asarray(np.maximum(slopes, 0.0))
+
+
+def _careful(found: PoweredMean, grades: Floats) -> PoweredMean:
+    """Return the mean without its interval where the grades are too few, or all alike."""
+    reason = None
+    if len(grades) < FEWEST_GRADED:
+        reason = TOO_FEW_GRADED
+    elif not np.ptp(grades):  # a few equal grades: no sign of certainty
+        reason = NO_SPREAD
+    if reason is None or found.low is None:
+        return found
+    return PoweredMean(
+        found.mean, None, None, found.weight, found.n_graded, found.n_predicted, reason
+    )
+
+
+def _width(found: PoweredMean) -> float | None:
+    return None if found.low is None or found.high is None else found.high - found.low
