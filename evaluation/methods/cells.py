@@ -36,11 +36,30 @@ def codes_of(labels: ArrayLike) -> tuple[Integers, NDArray[np.generic]]:
     labels = np.asarray(labels)
     if labels.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {labels.shape}")
-    distinct, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    distinct, first, inverse = _unique(labels)
     order = np.argsort(first, kind="stable")
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     return position[inverse], distinct[order]
+
+
+def _unique(labels: NDArray[np.generic]) -> tuple[NDArray[np.generic], Integers, Integers]:
+    """Return distinct labels, sorted, where each comes first, and the place of every label.
+
+    As `numpy.unique`, but whole numbers that lie close together are counted and not sorted, which
+    is some ten times as fast.
+    """
+    n = len(labels)
+    if n and np.can_cast(labels.dtype, np.int64):
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < 2 * n:
+            offset = labels.astype(np.int64) - low
+            first = np.full(high - low + 1, n)
+            first[offset[::-1]] = np.arange(n - 1, -1, -1)
+            there = np.flatnonzero(first < n)
+            place = np.cumsum(first < n) - 1
+            return labels[first[there]], first[there], place[offset]
+    return np.unique(labels, return_index=True, return_inverse=True)
 
 
 # Products of this many keys and as many values of a column still fit into 64 bits.

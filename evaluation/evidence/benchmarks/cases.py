@@ -14,9 +14,11 @@ from evaluation.evidence.benchmarks import (
     coverage,
     embedding,
     exchange,
+    facts,
     grading,
     installation,
     large,
+    large_alarms,
     machine,
     pages,
     robustness,
@@ -49,7 +51,7 @@ CASES: dict[str, Case] = {
     "peers": lambda _: grading.against_peers(),
     "intervals": lambda _: grading.cost_of_intervals(),
     "coverage": lambda _: coverage.of_intervals(),
-    "million": lambda _: large.million(),
+    "million": lambda options: large.million() + large_alarms.of_a_million(options.data),
     "ten-million": lambda _: large.ten_million(),
     "exchange": lambda _: exchange.moved(),
     "install": lambda options: installation.installed(options.root, fresh=options.install),
@@ -59,6 +61,7 @@ CASES: dict[str, Case] = {
     "alarms": lambda options: alarms.cost_of_alarms(options.data),
     "robustness": lambda _: robustness.whole_volume(),
     "studies": lambda _: studies.of_answers(),
+    "facts": lambda options: facts.share_of_a_run(options.data),
     "embedding": lambda options: embedding.against_bare_encode(options.data),
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from time import perf_counter, process_time
 
 import numpy as np
@@ -16,9 +16,11 @@ import numpy as np
 from evaluation.evidence.benchmarks import memory
 from evaluation.evidence.benchmarks.child import measured_by
 from evaluation.evidence.benchmarks.crowds import BenchmarkCrowd, blocks, crowd
+from evaluation.evidence.benchmarks.peers import Stopping, gram_loop
 from evaluation.evidence.benchmarks.results import Claim, Findings, figure, timed
 from evaluation.evidence.benchmarks.timing import RUNS, Timing
 from evaluation.methods import AQER
+from evaluation.methods.cells import codes_of
 
 DIMENSION = 384
 EACH = 10
@@ -30,6 +32,10 @@ BLOCK_RUNS = 3
 
 PROCESSOR = "processor time of the same, all cores"
 
+GRAM = "plain numpy, Gram form"
+
+GRAM_TIMES = Claim("at least", 0.5, "times")
+SAME = Claim("at most", 1e-6)
 MILLION_TIME = Claim("at most", 3, "s")
 MILLION_MEMORY = Claim("at most", 1, "GB")
 TEN_MILLION_TIME = Claim("at most", 60, "s")
@@ -47,6 +53,7 @@ class Measured:
     making : seconds of making the data, in each run or once.
     peak, before, data : bytes at the peak, held before the runs, and of the data in them.
     forgotten : whether the peak is that of the runs, or, at worst, of making the data.
+    peer : seconds of each run of a peer. difference : greatest one of a raw score to the peer's.
     """
 
     seconds: list[float]
@@ -58,6 +65,8 @@ class Measured:
     forgotten: bool
     n_iterations: int
     converged: bool
+    peer: list[float] = field(default_factory=list)
+    difference: float = 0.0
 
 
 def million() -> Findings:
@@ -65,11 +74,14 @@ def million() -> Findings:
     found = _measured("million")
     setting = f"1,000,000 answers x {DIMENSION}, {EACH} a question, {WORKERS:,} workers"
     above = (found.peak - found.before) / memory.GIGABYTE
+    own = Timing(found.seconds)
     return Findings(
         [
-            timed(setting, "AQER.fit, no draws", Timing(found.seconds), claim=MILLION_TIME),
+            timed(setting, "AQER.fit, no draws", own, claim=MILLION_TIME),
             timed(setting, PROCESSOR, Timing(found.processor)),
             figure(setting, "peak above the data", above, "GB", MILLION_MEMORY),
+            timed(setting, GRAM, Timing(found.peer), own=own, claim=GRAM_TIMES),
+            figure(setting, f"greatest difference: {GRAM}", found.difference, "", SAME),
         ],
         [
             f"{_rest(found)}; the data are {found.data / memory.GIGABYTE:.2f} GB in float32, the "
@@ -112,26 +124,38 @@ def measure_million(runs: int = RUNS, answers: int = MILLION) -> Measured:
     begin = perf_counter()
     made = crowd(min(WORKERS, answers), answers // EACH, DIMENSION, answers=EACH)
     making = perf_counter() - begin
+    codes = codes_of(made.workers)[0]  # in the order in which a fit tells of them
     _warm_up()
     before, forgotten = memory.resident(), memory.forget_peak()
-    seconds, processor = [], []
+    seconds, processor, peer, peak = [], [], [], 0
+    difference = 0.0
     for _ in range(runs + 1):
+        memory.forget_peak()
         begin, used = perf_counter(), process_time()
         aqer = AQER(n_draws=0).fit(made.vectors, made.workers, made.questions)
         seconds.append(perf_counter() - begin)
         processor.append(process_time() - used)
         rounds, converged = aqer.n_iter_, bool(aqer.converged_)
+        raw = aqer.raw_
+        peak = max(peak, memory.peak())
         del aqer
+        begin = perf_counter()
+        plain = gram_loop(made.vectors, codes, EACH, Stopping())
+        peer.append(perf_counter() - begin)
+        difference = max(difference, float(np.abs(plain.raw - raw).max()))
+        del plain
     return Measured(
         seconds=seconds[1:],  # the first warms up
         processor=processor[1:],
         making=[making],
-        peak=memory.peak(),
+        peak=peak,
         before=before,
         data=made.vectors.nbytes,
         forgotten=forgotten,
         n_iterations=rounds,
         converged=converged,
+        peer=peer[1:],
+        difference=difference,
     )
 
 

@@ -137,6 +137,10 @@ class Findings:
     rows: Sequence[Figure]
     remarks: Sequence[str] = ()
 
+    def __add__(self, other: Findings) -> Findings:
+        """Return both, one after the other."""
+        return Findings([*self.rows, *other.rows], [*self.remarks, *other.remarks])
+
 
 @dataclass(frozen=True)
 class CaseResult:

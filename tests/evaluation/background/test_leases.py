@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotations.models import QuestionSet
 from evaluation.background.leases import (
+    BEATS,
     MOST_CRASHES,
     Claim,
     Heartbeat,
@@ -21,7 +22,7 @@ from evaluation.background.leases import (
     lease,
 )
 from evaluation.background.runs import cancel, pause, resume
-from evaluation.background.work import fail, work_one_turn
+from evaluation.background.work import TURN_SECONDS, fail, work_one_turn
 from evaluation.kinds import kind_named
 from evaluation.models import Run
 from tests.annotations.world import refused
@@ -286,6 +287,11 @@ def test_the_heartbeat_notices_that_a_run_was_cancelled(version, queue, settings
         assert heartbeat.lost.wait(5)
         with pytest.raises(LeaseLostError):
             heartbeat.check()
+
+
+def test_no_heartbeat_comes_within_a_turn_in_the_transaction_of_a_test(settings):
+    # Another connection does not see the run before it is committed, and takes it for lost.
+    assert settings.LEASE_SECONDS / BEATS > TURN_SECONDS
 
 
 def test_six_beats_fit_in_a_lease_and_one_that_fails_is_tried_again(settings):
