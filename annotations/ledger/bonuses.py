@@ -62,6 +62,14 @@ class UnsettledError(ValueError):
     """What is told of a payment does not go with where it stands."""
 
 
+class OtherTotalError(ValueError):
+    """The sum that a person said is not that of what would be sent; `total` is."""
+
+    def __init__(self, said: Decimal, total: Decimal) -> None:
+        super().__init__(f"you said {said}, but {total} would be paid: look again")
+        self.total = total
+
+
 class PanelRefusedError(RuntimeError):
     """The panel said that it paid nothing."""
 
@@ -184,9 +192,24 @@ def cancel(version: QuestionSetVersion, user: Any, round_: str | None = None) ->
     return _advance(version, {"planned", "confirmed"}, Event.CANCELLED, user, round_)
 
 
-def claim(version: QuestionSetVersion, user: Any, round_: str | None = None) -> Batch:
-    """Take all confirmed payments to be sent now: nobody else gets any of them, at no time."""
-    return _advance(version, {"confirmed"}, Event.SENT, user, round_, batch=uuid.uuid4())
+def claim(
+    version: QuestionSetVersion,
+    user: Any,
+    round_: str | None = None,
+    most: int | None = None,
+    total: Decimal | None = None,
+) -> Batch:
+    """Take all confirmed payments to be sent now: nobody else gets any of them, at no time.
+
+    At most `most`, the oldest first. Raises OtherTotalError where their sum is not `total`.
+    """
+    with transaction.atomic():
+        batch = _advance(
+            version, {"confirmed"}, Event.SENT, user, round_, batch=uuid.uuid4(), most=most
+        )
+        if batch.payments and total is not None and batch.total != total:
+            raise OtherTotalError(total, batch.total)
+        return batch
 
 
 def claimed(version: QuestionSetVersion, batch: UUID) -> Batch:
@@ -195,14 +218,22 @@ def claimed(version: QuestionSetVersion, batch: UUID) -> Batch:
     return Batch(batch, found)
 
 
-def pay(version: QuestionSetVersion, user: Any, payer: Payer, round_: str | None = None) -> Batch:
-    """Claim all confirmed payments, have a panel pay them, and settle them.
+def pay(
+    version: QuestionSetVersion,
+    user: Any,
+    payer: Payer,
+    round_: str | None = None,
+    *,
+    most: int | None = None,
+    total: Decimal | None = None,
+) -> Batch:
+    """Claim confirmed payments (as `claim` does), have a panel pay them, and settle them.
 
     Each payment is asked for at most once, whoever presses how often, and wherever this dies.
     Raises NothingToSendError; what the panel raises is let out, after the payments were noted as
     failed (PanelRefusedError) or unknown (anything else).
     """
-    batch = claim(version, user, round_)
+    batch = claim(version, user, round_, most, total)
     if not batch.payments:
         raise NothingToSendError
     try:
@@ -210,8 +241,8 @@ def pay(version: QuestionSetVersion, user: Any, payer: Payer, round_: str | None
     except PanelRefusedError:
         note(batch.payments, Event.FAILED, user)
         raise
-    except Exception:
-        note(batch.payments, Event.UNKNOWN, user)
+    except Exception as error:
+        note(batch.payments, Event.UNKNOWN, user, getattr(error, "reference", ""))
         raise
     note(batch.payments, Event.PAID, user, reference)
     return batch
@@ -279,6 +310,7 @@ def _advance(
     round_: str | None = None,
     submissions: Collection[int] | None = None,
     batch: UUID | None = None,
+    most: int | None = None,
 ) -> Batch:
     """Add an event to all payments in some states, under the lock of their submissions."""
 
@@ -287,12 +319,13 @@ def _advance(
             one
             for one in payments_of(version, submissions)
             if one.state in states and round_ in (None, one.round)
-        ]
+        ][:most]
 
     with transaction.atomic():
-        locked([one.submission for one in those()], also_withdrawn=True)
+        held = {one.submission for one in those()}
+        locked(list(held), also_withdrawn=True)
         # Anew: who waited for the lock would otherwise go on with what stood there before.
-        found = those()
+        found = [one for one in those() if one.submission in held]
         note(found, event, user, batch=batch)
     return Batch(batch or uuid.UUID(int=0), tuple(found))
 

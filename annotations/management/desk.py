@@ -88,6 +88,16 @@ def add_round(parser: argparse.ArgumentParser, default: str | None = ROUND) -> N
     )
 
 
+def add_study(parser: argparse.ArgumentParser) -> None:
+    """Which study of the panel."""
+    parser.add_argument(
+        "--study",
+        default="",
+        metavar="ID",
+        help="the panel's id of the study (default: that from which people came)",
+    )
+
+
 def _round(text: str) -> str:
     name = text.strip()
     if not 0 < len(name) <= LONGEST_ROUND:

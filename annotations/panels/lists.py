@@ -151,18 +151,22 @@ class PanelLists:
         """
         return sum(_is_past(person) for person in self._of_prolific())
 
+    def for_prolific(self) -> Iterator[Person]:
+        """Yield those who are settled and of whom Prolific still takes something."""
+        return (person for person in self._of_prolific() if not _is_past(person))
+
     def prolific_approved(self) -> Iterator[str]:
         """Yield the ids of the approved: of submissions where all are known, else of people."""
-        for person in self._of_prolific():
-            if not person.rejected and not _is_past(person):
+        for person in self.for_prolific():
+            if not person.rejected:
                 yield person.submission if self.by_submission else person.name
 
     def prolific_rejected(self) -> Table:
         """Return the rejected with Prolific's category and a message of 100 characters or more."""
         rows = (
             (person.submission, person.name, person.told.category, person.told.message)
-            for person in self._of_prolific()
-            if person.told is not None and person.rejected and not _is_past(person)
+            for person in self.for_prolific()
+            if person.told is not None and person.rejected
         )
         return Table(REJECTED_COLUMNS, rows)
 

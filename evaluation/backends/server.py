@@ -12,8 +12,6 @@ import json
 import math
 import os
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,13 +20,14 @@ from urllib.request import getproxies
 import httpx
 import tenacity
 
-from evaluation.backends.connections import (
+from annotations.outgoing.connections import (
     MOST_A_POOL,
     AddressRefusedError,
     SpreadTransport,
     Vet,
     VettedTransport,
 )
+from annotations.outgoing.waiting import retry_after
 from evaluation.backends.errors import BackendError
 
 LARGEST = 32 * 1024 * 1024
@@ -366,22 +365,6 @@ def _decoded(content: bytes, response: httpx.Response) -> str:
         except LookupError:
             pass
         raise
-
-
-def retry_after(value: str | None) -> float | None:
-    """Seconds to wait, from a number or a date; None where there is neither."""
-    if value is None:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            date = parsedate_to_datetime(value)
-        except ValueError:
-            return None
-        date = date if date.tzinfo else date.replace(tzinfo=UTC)
-        seconds = (date - datetime.now(UTC)).total_seconds()
-    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 def _limits(connections: int) -> httpx.Limits:

@@ -36,6 +36,9 @@ that is kept there, so the commands that work on files alone leave none behind.
                           environment variables whose keys requesters may have sent to models, by
                           NAME or PREFIX*, best with the only host that may get them:
                           OPENAI_API_KEY@api.openai.com (default: none; operators name any)
+    CROWDGRADE_PROLIFIC_API
+                          address of Prolific's interface, https://api.prolific.com/api/v1/, to
+                          which the token in PROLIFIC_API_TOKEN is sent (default: switched off)
     CROWDGRADE_MODELS     models that requesters may name besides the packaged one, by their names
                           at the model hub, parted by commas, or none (default:
                           all-mpnet-base-v2, paraphrase-multilingual-MiniLM-L12-v2)
@@ -148,6 +151,16 @@ def _key_variables() -> list[str]:
                 f"CROWDGRADE_KEY_VARIABLES holds {entry!r}: write NAME, PREFIX* or NAME@HOST"
             )
     return entries
+
+
+def _prolific_api() -> str:
+    value = _text("CROWDGRADE_PROLIFIC_API") or ""
+    here = r"http://(127\.0\.0\.1|localhost)(:\d+)?(/.*)?"
+    if value and not re.fullmatch(rf"https://[^/@?#\s]+(/[^?#\s]*)?|{here}", value):
+        raise ImproperlyConfigured(
+            f"CROWDGRADE_PROLIFIC_API is {value!r}: write https://api.prolific.com/api/v1/"
+        )
+    return value
 
 
 def _offered_models() -> list[str]:
@@ -355,6 +368,7 @@ RUN_KINDS = [
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]
 MODEL_NETWORKS = _networks(["127.0.0.0/8", "::1/128"] if _embedded else [])
 KEY_VARIABLES = _key_variables()
+PROLIFIC_API = _prolific_api()
 OFFERED_MODELS = frozenset(_offered_models())
 # Installations that share a broker each name their own queue.
 CELERY_TASK_DEFAULT_QUEUE = _text("CELERY_QUEUE") or "crowdgrade"

@@ -1,4 +1,7 @@
-"""The door to where submissions stand on Prolific: ``manage.py import_statuses SET FILE``."""
+"""The door to where submissions stand on Prolific: ``manage.py import_statuses SET FILE``.
+
+Without a file, with ``--from-prolific``, its own interface is asked.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,13 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
-from annotations.management.desk import DeskCommand
+from annotations.exchange.reading.source import Source
+from annotations.ledger.sending import WhichStudyError, study_of
+from annotations.management.desk import DeskCommand, add_study
 from annotations.management.importing import USAGE
+from annotations.models import QuestionSetVersion
+from annotations.panels.client import PanelError
+from annotations.panels.prolific import UNVERIFIED, Prolific
 from annotations.panels.statuses import import_statuses
 
 
@@ -19,13 +27,18 @@ class Command(DeskCommand):
     help = (
         "Keep what FILE, the export that Prolific offers for a study, says of the submissions of "
         "the question set SET: Submission id, Participant id, Status, times, code. All rows or "
-        "none; of what the panel knows of people nothing is kept."
+        "none; of what the panel knows of people nothing is kept. With --from-prolific the same is "
+        "asked of Prolific's own interface, where that is switched on."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """SET FILE, who."""
         super().add_arguments(parser)
-        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("file", type=Path, nargs="?", metavar="FILE")
+        parser.add_argument(
+            "--from-prolific", action="store_true", help="ask Prolific's interface in place of FILE"
+        )
+        add_study(parser)
         parser.add_argument("--by", metavar="USERNAME", help="who took it in: stands in the log")
         parser.add_argument(
             "--dry-run", action="store_true", help="do everything, report it, and store nothing"
@@ -35,9 +48,18 @@ class Command(DeskCommand):
         """Import and report; exit status 2 for input that will not do."""
         version = self.version_of(options)
         user = self.decider(options, version) if options["by"] is not None else None
+        if (options["file"] is None) != options["from_prolific"]:
+            raise CommandError("name a FILE, or say --from-prolific", returncode=USAGE)
         try:
-            report = import_statuses(version, options["file"], user, dry_run=options["dry_run"])
-        except InputError as error:
+            given = options["file"] or self._asked(version, options["study"])
+            report = import_statuses(version, given, user, dry_run=options["dry_run"])
+        except (InputError, PanelError, WhichStudyError) as error:
             raise CommandError(str(error), returncode=USAGE) from error
         for line in report.lines():
             self.stdout.write(line)
+
+    def _asked(self, version: QuestionSetVersion, study: str) -> Source:
+        """Ask the panel, and say that nobody tried it."""
+        client = Prolific()
+        self.stderr.write(UNVERIFIED)
+        return client.statuses(study_of(version, study))

@@ -8,9 +8,10 @@ from typing import Any
 
 from annotations.exchange.reading.answers import LONGEST_ANSWER
 from annotations.exchange.records import AnswerStatus
+from annotations.outgoing.waiting import retry_after
 from evaluation.backends.chat.contract import Allowance, Fault, Reply
 from evaluation.backends.chat.distributions import shortened
-from evaluation.backends.server import FaultError, retry_after
+from evaluation.backends.server import FaultError
 
 # Half a character (a lone surrogate) has no bytes in UTF-8, NUL is refused by readers.
 UNWRITABLE = re.compile("[\ud800-\udfff\0]")

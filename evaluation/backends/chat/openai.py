@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import httpx
 
+from annotations.outgoing.connections import Vet
 from evaluation.backends.chat.completion import allowance_of, reply_of, reply_without
 from evaluation.backends.chat.contract import ChatModel, ChatRequest, Reply
-from evaluation.backends.connections import Vet
 from evaluation.backends.errors import ChatError
 from evaluation.backends.server import FaultError, OpenAIServer, Patience
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from annotations.outgoing.connections import Vet
 from evaluation.backends.chat.contract import ChatModel
-from evaluation.backends.connections import Vet
 from evaluation.backends.errors import ChatError
 from evaluation.backends.server import Patience
 from evaluation.backends.specs import model_at_url

@@ -9,10 +9,10 @@ from django.conf import settings
 
 from annotations.models import is_operator
 from annotations.models.access import Anybody
-from evaluation.backends.addresses import vetting, written_address
+from annotations.outgoing.addresses import vetting, written_address
+from annotations.outgoing.connections import Vet
 from evaluation.backends.chat.contract import ChatModel
 from evaluation.backends.chat.registry import get_chat
-from evaluation.backends.connections import Vet
 from evaluation.backends.errors import ChatError
 from evaluation.backends.keys import KeyRules
 from evaluation.backends.server import Patience
@@ -21,7 +21,9 @@ from evaluation.models import LanguageModel
 from evaluation.options import SITE, Problem, problem
 
 # Of this installation itself: nobody may have them sent anywhere.
-OWN_SECRETS = frozenset({"SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL"})
+OWN_SECRETS = frozenset(
+    {"SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL", "PROLIFIC_API_TOKEN"}
+)
 
 
 def options_of(model: LanguageModel) -> ModelOptions:

@@ -5,9 +5,9 @@ from email.utils import format_datetime
 import numpy as np
 import pytest
 
+from annotations.outgoing.waiting import retry_after
 from evaluation.backends import BackendError, EmbedderError
 from evaluation.backends.embedding.remote import BATCH, RemoteEmbedder
-from evaluation.backends.server import retry_after
 from tests.evaluation.backends.conftest import embeddings, vector_of
 
 TEXTS = ["one", "two", "three"]

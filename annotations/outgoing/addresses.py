@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
-from evaluation.backends.connections import Vet
+from annotations.outgoing.connections import Vet
 
 # An IPv4 address stands in the last 32 bits of these (RFC 6052).
 TRANSLATED = ip_network("64:ff9b::/96")

@@ -5,9 +5,9 @@ import asyncio
 import httpx
 import pytest
 
+from annotations.outgoing.connections import SpreadTransport
 from evaluation.backends.chat.contract import ChatRequest
 from evaluation.backends.chat.registry import get_chat
-from evaluation.backends.connections import SpreadTransport
 from tests.evaluation.backends.chat.fake import fake_chat, said
 
 REQUEST = ChatRequest("q", ({"role": "user", "content": "Why?"},))

@@ -1,0 +1,51 @@
+"""The door that brings decisions to Prolific's interface: ``manage.py send_decisions SET``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.ledger.sending import send_decisions
+from annotations.management.desk import DeskCommand
+from annotations.management.importing import USAGE
+from annotations.panels.client import PanelError
+from annotations.panels.prolific import UNVERIFIED, Prolific
+
+
+class Command(DeskCommand):
+    """Approve and reject on the panel what somebody decided here."""
+
+    help = (
+        "Say how many approvals and rejections of the question set SET Prolific has not heard of, "
+        "and with --send bring them there by its own interface, where that is switched on. It "
+        "ignores what it was told before, so after an interruption the same command goes on."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, who, whether to do it."""
+        super().add_arguments(parser)
+        self.add_by(parser)
+        parser.add_argument(
+            "--send", action="store_true", help="do it: rejections cannot be taken back there"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do it or only count; exit status 2 where it is switched off, 1 for what went wrong."""
+        version = self.version_of(options)
+        self.decider(options, version)
+        try:
+            client = Prolific() if options["send"] else None
+        except PanelError as error:
+            raise CommandError(str(error), returncode=USAGE) from error
+        self.stderr.write(UNVERIFIED)
+        try:
+            sent = send_decisions(version, client, do=options["send"])
+        except PanelError as error:
+            raise CommandError(str(error)) from error
+        for line in sent.lines(done=options["send"]):
+            self.stdout.write(line)
+        if not options["send"]:
+            self.stdout.write("Nothing was sent. To do it, add --send")
+        if sent.problems:
+            raise CommandError(f"{len(sent.problems):,} rejections did not get there")

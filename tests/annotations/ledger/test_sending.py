@@ -1,0 +1,153 @@
+"""Bonuses by Prolific's own interface: each is asked for once, and only with a person's sum."""
+
+import json
+import os
+import subprocess
+import sys
+from decimal import Decimal
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotations.ledger import bonuses
+from annotations.models import BonusPayment
+from tests.annotations import world
+from tests.annotations.answering.test_race import database  # noqa: F401 (a fixture)
+from tests.annotations.ledger.paying import PEOPLE, THREADS
+from tests.annotations.ledger.sending import STEPS, planned
+from tests.annotations.panels.conftest import fake  # noqa: F401 (a fixture)
+from tests.annotations.panels.prolific_fake import STUDY
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def rana(db):
+    return world.user("rana", is_staff=True)
+
+
+@pytest.fixture
+def lakes(rana, fake):  # noqa: F811
+    fake.add(PEOPLE)
+    return planned(rana, "lakes")
+
+
+def send(**options):
+    out, err = StringIO(), StringIO()
+    call_command("payments", "lakes", send=True, by="rana", stdout=out, stderr=err, **options)
+    return out.getvalue() + err.getvalue()
+
+
+def states(version):
+    return {one.state for one in bonuses.payments_of(version)}
+
+
+def test_nothing_is_sent_until_somebody_says_the_sum(lakes, fake):  # noqa: F811
+    told = send()
+    # Four times 0.25.
+    assert "4 bonuses, 1.00, and the panel's fee, would be paid" in told
+    assert STUDY in told
+    assert "never tried against the live service" in told
+    with pytest.raises(CommandError, match=r"you said 1\.25, but 1\.00 would be paid"):
+        send(total=Decimal("1.25"))
+    assert not fake.requests
+    assert states(lakes) == {"confirmed"}
+    assert "4 bonuses, 1.00: the panel has taken them on" in send(total=Decimal("1.00"))
+    assert fake.paid == {f"p-{n},0.25": 1 for n in range(PEOPLE)}
+    assert states(lakes) == {"settled"}
+    assert set(BonusPayment.objects.filter(event="paid").values_list("reference", flat=True)) == {
+        "bulk-0"
+    }
+    with pytest.raises(CommandError, match="no confirmed bonus is left"):
+        send(total=Decimal("1.00"))
+    assert max(fake.paid.values()) == 1
+
+
+def test_what_nobody_confirmed_is_not_sent(rana, fake):  # noqa: F811
+    version = world.version(rana, "lakes")
+    one = world.submission(version, "p-0")
+    one.panel_sessions.create(session_id="s-0", study_id=STUDY)
+    bonuses.plan(version, {one.pk: Decimal(1)}, rana)
+    with pytest.raises(CommandError, match="no confirmed bonus"):
+        send(total=Decimal(1))
+    assert not fake.requests
+
+
+@pytest.mark.parametrize("path", ["bonus-payments/", "/pay/"])
+@pytest.mark.parametrize("what", ["silence", "cut", (500, {}), (504, {})])
+def test_without_an_answer_it_is_unknown_and_never_sent_again(lakes, fake, path, what):  # noqa: F811
+    fake.fault("POST", path, what)
+    with pytest.raises(CommandError, match="whether it was paid is not known"):
+        send(total=Decimal("1.00"))
+    assert states(lakes) == {"unknown"}
+    n = len(fake.requests)
+    with pytest.raises(CommandError, match="no confirmed bonus is left"):
+        send(total=Decimal("1.00"))
+    assert len(fake.requests) == n
+    assert max(fake.paid.values(), default=0) <= 1
+    if path == "/pay/":  # the panel's id of the list, to look for
+        found = BonusPayment.objects.filter(event="unknown").values_list("reference", flat=True)
+        assert set(found) == {"bulk-0"}
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        ("bonus-payments/", (400, {"error": "p-3 did not take part"})),
+        ("bonus-payments/", (429, {}, {"Retry-After": "0"})),
+        # 2.00 noted where 1.00 is to be paid.
+        ("bonus-payments/", (201, {"id": "bulk-9", "amount": 200})),
+        ("/pay/", (402, {"error": "not enough money"})),
+        ("/pay/", (429, {})),
+    ],
+)
+def test_what_the_panel_refuses_has_failed_and_can_be_planned_anew(
+    lakes, rana, fake, path, what  # noqa: F811
+):  # fmt: skip
+    fake.fault("POST", path, what)
+    with pytest.raises(CommandError, match="nothing was paid"):
+        send(total=Decimal("1.00"))
+    assert states(lakes) == {"failed"}
+    assert not fake.paid
+    keys = list(lakes.submissions.values_list("pk", flat=True))
+    assert bonuses.plan(lakes, dict.fromkeys(keys, Decimal("0.25")), rana) == PEOPLE
+
+
+def test_switched_off_it_claims_nothing(lakes, fake, settings):  # noqa: F811
+    settings.PROLIFIC_API = ""
+    with pytest.raises(CommandError, match="switched off"):
+        send(total=Decimal("1.00"))
+    assert states(lakes) == {"confirmed"}
+
+
+def test_of_many_bonuses_a_list_holds_200(rana, fake):  # noqa: F811
+    fake.add(201)
+    version = world.version(rana, "lakes")
+    keys = [world.submission(version, f"p-{n}").pk for n in range(201)]
+    version.submissions.first().panel_sessions.create(session_id="s", study_id=STUDY)
+    bonuses.plan(version, dict.fromkeys(keys, Decimal("0.10")), rana)
+    bonuses.confirm(version, rana)
+    assert "200 bonuses, 20.00" in send(total=Decimal("20.00"))
+    assert "1 bonuses, 0.10" in send(total=Decimal("0.10"))
+    assert len(fake.paid) == 201
+    assert set(fake.paid.values()) == {1}
+
+
+@pytest.mark.slow
+def test_kill_9_at_every_step_and_50_threads_pay_once(database, tmp_path):  # noqa: F811
+    environment = os.environ | {"DATABASE_URL": database, "CROWDGRADE_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.annotations.ledger.sending"],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout)
+    assert set(found["killed"]) == set(STEPS)
+    for step, told in found["killed"].items():
+        paid = [1] * PEOPLE if step == "paid" else []
+        assert told == {
+            "code": -9, "again": ["nothing"] * 3, "paid": paid, "states": {"sent": PEOPLE},
+        }, step  # fmt: skip
+    assert found["raced"] == {
+        "said": {"paid": 1, "nothing": THREADS - 1}, "paid": [1] * PEOPLE,
+    }  # fmt: skip

@@ -1,0 +1,245 @@
+"""Prolific's interface: read again until it answers, written to once; against a fake."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import CommandError, call_command
+
+from annotations.exchange.reading.panel_statuses import read_statuses
+from annotations.models import PanelStatus
+from annotations.panels import client as panel
+from annotations.panels.prolific import Prolific
+from tests.annotations import world
+from tests.annotations.panels.prolific_fake import STUDY, TOKEN
+
+REASON = "Both answers say only that rivers are wet whatever was asked of them. " + "." * 40
+
+
+def read(client):
+    return read_statuses(client.statuses(STUDY)).rows
+
+
+def test_all_pages_are_read_though_the_panel_gives_20_a_page(fake, client):
+    fake.add(45)
+    rows = read(client)
+    # 20 + 20 + 5, though 100 a page were asked for.
+    assert [row.submission for row in rows] == [f"s-{i}" for i in range(45)]
+    assert len(fake.asked("GET", "submissions/")) == 3
+    assert (rows[0].participant, rows[0].status, rows[0].seconds) == ("p-0", "AWAITING REVIEW", 600)
+    assert (rows[0].code, rows[0].study) == ("DONE1", STUDY)
+
+
+def test_without_links_it_goes_on_until_all_that_were_counted_are_there(fake, client):
+    fake.add(40)
+    fake.links = False
+    assert len(read(client)) == 40
+    assert len(fake.asked("GET")) == 2
+
+
+def test_a_list_from_which_some_are_missing_is_refused_whole(fake, client):
+    fake.add(20)
+    fake.count = 25
+    with pytest.raises(panel.UnsureError, match="25 submissions and gave 20"):
+        client.statuses(STUDY)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        *((429, {}, {"Retry-After": "0"}), (429, {}), (500, b"<html>oops"), (503, {})),
+        *("silence", "cut"),
+    ],
+)  # fmt: skip
+def test_what_is_only_read_is_asked_again(fake, client, what):
+    fake.add(3)
+    fake.fault("GET", "submissions/", what)
+    assert len(read(client)) == 3
+    assert len(fake.asked("GET")) == 2
+
+
+def test_a_retry_after_that_is_too_long_ends_it_at_once(fake, client):
+    fake.fault("GET", "submissions/", (429, {}, {"Retry-After": "3600"}))
+    with pytest.raises(panel.NotDoneError, match="asks to wait 3600 s"):
+        client.statuses(STUDY)
+    assert len(fake.asked("GET")) == 1
+
+
+def test_it_gives_up_after_its_attempts(fake, client):
+    for _ in range(9):
+        fake.fault("GET", "studies/", (502, {}))
+    with pytest.raises(panel.UnsureError, match="status 502"):
+        client.study(STUDY)
+    assert len(fake.asked("GET")) == 4
+
+
+def test_a_study_is_read_with_its_pay_in_hundredths(fake, client):
+    assert client.study(STUDY) == panel.Study(STUDY, "Rivers", "ACTIVE", 150, "GBP")
+
+
+WRITES = {
+    "approve": lambda client: client.approve(["s-0"]),
+    "reject": lambda client: client.reject("s-0", "LOW_EFFORT", REASON),
+    "set up": lambda client: client.set_up_bonuses(STUDY, "p-0,1.00\n"),
+    "pay": lambda client: client.pay_bonuses("bulk-0"),
+    "group": lambda client: client.make_group("w1", "good", ["p-0"]),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+@pytest.mark.parametrize(
+    ("what", "error"),
+    [
+        ((429, {}, {"Retry-After": "0"}), panel.NotDoneError),
+        ((400, {"error": "no"}), panel.NotDoneError),
+        ((402, b"no money"), panel.NotDoneError),
+        ((500, {}), panel.UnsureError),
+        ((504, {}), panel.UnsureError),
+        ((408, {}), panel.UnsureError),
+        ((307, {}, {"Location": "http://127.0.0.1:1/"}), panel.UnsureError),
+        ("silence", panel.UnsureError),
+        ("cut", panel.UnsureError),
+    ],
+)
+def test_what_writes_is_asked_once_whatever_comes_back(fake, client, write, what, error):
+    fake.add(1)
+    fake.bulks["bulk-0"] = ["p-0,1.00"]
+    fake.fault("POST", "", what)
+    with pytest.raises(error):
+        write(client)
+    assert len(fake.asked("POST")) == 1
+
+
+def test_rejecting_says_category_and_message_and_approving_all_ids(fake, client):
+    client.reject("s-0", "LOW_EFFORT", REASON)
+    assert fake.transitions == {
+        "s-0": {"action": "REJECT", "rejection_category": "LOW_EFFORT", "message": REASON}
+    }
+    client.approve([f"s-{i}" for i in range(301)])
+    assert len(fake.approved) == 301
+    assert len(fake.asked("POST", "bulk-approve")) == 2  # 300 at a time
+
+
+def test_paying_twice_pays_twice_which_is_why_it_is_asked_once(fake, client):
+    fake.add(2)
+    noted = client.set_up_bonuses(STUDY, "p-0,1.00\np-1,0.25\n")
+    assert noted == panel.SetUp("bulk-0", 125)
+    client.pay_bonuses(noted.id)
+    client.pay_bonuses(noted.id)
+    assert fake.paid == {"p-0,1.00": 2, "p-1,0.25": 2}
+
+
+def test_nothing_is_asked_while_it_is_off_or_without_a_token(fake, client, settings, monkeypatch):
+    monkeypatch.delenv("PROLIFIC_API_TOKEN")
+    with pytest.raises(panel.NotDoneError, match="set PROLIFIC_API_TOKEN"):
+        client.study(STUDY)
+    settings.PROLIFIC_API = ""
+    with pytest.raises(panel.NotDoneError, match="switched off"):
+        Prolific()
+    assert not fake.requests
+
+
+def test_addresses_that_are_not_public_are_refused_unless_they_are_named(fake, client, settings):
+    settings.MODEL_NETWORKS = []
+    with pytest.raises(panel.NotDoneError, match=r"127\.0\.0\.1 .*not allowed"):
+        client.study(STUDY)
+    assert not fake.requests
+
+
+@pytest.mark.parametrize("key", ["", "../users/me", "a/b", "x?y=1", "é", "a" * 65])
+def test_what_is_no_id_asks_for_no_other_path(fake, client, key):
+    with pytest.raises(panel.NotDoneError, match="is no id"):
+        client.pay_bonuses(key)
+    assert not fake.requests
+
+
+def test_the_token_is_in_no_complaint(fake, client):
+    fake.fault("GET", "", (400, {"said": f"bad token {TOKEN}"}))
+    with pytest.raises(panel.NotDoneError) as caught:
+        client.study(STUDY)
+    assert TOKEN not in str(caught.value)
+    assert "[token]" in str(caught.value)
+
+
+def test_an_address_is_https_or_this_machine(monkeypatch):
+    from crowdgrade.settings import _prolific_api
+
+    for good in ("https://api.prolific.com/api/v1/", "http://127.0.0.1:99/api/v1/", ""):
+        monkeypatch.setenv("CROWDGRADE_PROLIFIC_API", good)
+        assert _prolific_api() == good
+    for bad in ("on", "http://api.prolific.com/", "https://me:pw@host/", "https://x/?a=1"):
+        monkeypatch.setenv("CROWDGRADE_PROLIFIC_API", bad)
+        with pytest.raises(ImproperlyConfigured):
+            _prolific_api()
+
+
+@pytest.fixture
+def rivers(db):
+    version = world.version(world.user("rana", is_staff=True))
+    for i in range(2):
+        one = world.submission(version, f"p-{i}")
+        one.panel_sessions.create(session_id=f"s-{i}", study_id=STUDY)
+    return version
+
+
+def said(command, *arguments, **options):
+    out, err = StringIO(), StringIO()
+    call_command(command, "rivers", *arguments, stdout=out, stderr=err, **options)
+    return out.getvalue() + err.getvalue()
+
+
+def test_statuses_asked_of_the_panel_are_those_of_its_file(rivers, fake):
+    fake.add(2)
+    fake.submissions[1]["status"] = "SCREENED_OUT"
+    told = said("import_statuses", from_prolific=True)
+    assert "never tried against the live service" in told
+    assert "2 submissions in the file = 2 new" in told
+    found = PanelStatus.objects.order_by("session_id").values_list("session_id", "status", "code")
+    assert list(found) == [("s-0", "AWAITING REVIEW", "DONE1"), ("s-1", "SCREENED OUT", "DONE1")]
+    assert "203.0.113.7" not in json.dumps(list(PanelStatus.objects.values()), default=str)
+    assert "2 unchanged" in said("import_statuses", from_prolific=True)
+
+
+def test_asking_needs_no_file_and_a_file_needs_no_asking(rivers, fake, tmp_path):
+    for how in ({}, {"from_prolific": True, "file": tmp_path / "x.csv"}):
+        with pytest.raises(CommandError, match="name a FILE"):
+            said("import_statuses", **how)
+    rivers.submissions.first().panel_sessions.create(session_id="s-9", study_id="b" * 24)
+    with pytest.raises(CommandError, match=r"say which study .* several"):
+        said("import_statuses", from_prolific=True)
+    assert not fake.requests
+
+
+def test_an_unknown_status_of_the_panel_keeps_nothing(rivers, fake):
+    fake.add(2)
+    fake.submissions[1]["status"] = "PENDING"
+    with pytest.raises(CommandError, match="'PENDING' is no status"):
+        said("import_statuses", from_prolific=True)
+    assert not PanelStatus.objects.exists()
+
+
+def test_decisions_are_brought_there_when_somebody_says_so(rivers, fake, tmp_path):
+    fake.add(2)
+    path = tmp_path / "d.csv"
+    path.write_text(f"worker,decision,category,reason\np-0,approve,,\np-1,reject,OTHER,{REASON}\n")
+    said("decide", file=path, by="rana")
+    assert "1 approvals and 1 rejections to bring" in said("send_decisions", by="rana")
+    assert not fake.requests
+    assert "brought to the panel" in said("send_decisions", by="rana", send=True)
+    assert fake.approved == ["s-0"]
+    assert fake.transitions["s-1"]["rejection_category"] == "OTHER"
+
+
+def test_a_rejection_without_an_answer_is_told_and_the_others_go_on(rivers, fake, tmp_path):
+    fake.add(2)
+    path = tmp_path / "d.csv"
+    rows = "".join(f"p-{i},reject,OTHER,{REASON}\n" for i in range(2))
+    path.write_text("worker,decision,category,reason\n" + rows)
+    said("decide", file=path, by="rana")
+    fake.fault("POST", "s-0/transition", (500, {}))
+    with pytest.raises(CommandError, match="1 rejections did not get there"):
+        said("send_decisions", by="rana", send=True)
+    assert set(fake.transitions) == {"s-1"}
+    said("send_decisions", by="rana", send=True)
+    assert set(fake.transitions) == {"s-0", "s-1"}
