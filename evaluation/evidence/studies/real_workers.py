@@ -38,6 +38,7 @@ from evaluation.evidence.labelled_crowd import (
 from evaluation.evidence.methods_chart import methods_charts
 from evaluation.evidence.methods_table import best_baseline
 from evaluation.evidence.request import Request, StudyTable
+from evaluation.evidence.studies.real_facts import write_facts
 from evaluation.evidence.tables import write_evidence, write_table
 from evaluation.flow.signatures import combined_hash, file_hash, versions
 from evaluation.flow.vectors import Progress
@@ -54,6 +55,8 @@ HIGHER = (CORRECT, "incorrect", "partially_correct_incomplete")
 
 def reproduce_real_workers(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write table.csv, agreement.csv and answers.csv, and return the second.
+
+    What facts have to say beside it is in fact_questions.csv, fact_gates.csv and fact_flags.csv.
 
     Raises `InputError` and `BackendError`.
     """
@@ -75,6 +78,7 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
         single = _answers(crowd, chosen, _contrasts(students), request, progress)
         write_table(folder, "agreement", AGREEMENT_HEADER, [one.cells() for one in found])
         write_table(folder, "answers", ANSWERS_HEADER, [one.cells() for one in single])
+        write_facts(folder, students, load_beetle_questions(request.data))
         rows = [one.row for one in found]
         write_evidence(
             folder,

@@ -4,7 +4,7 @@ Evidence beside the grades, never part of them: a notice says that an answer con
 not that it is wrong.
 """
 
-from evaluation.flow.facts.finding import crowd_facts
+from evaluation.flow.facts.finding import AskedFor, crowd_facts
 from evaluation.flow.facts.records import AnswerFact, CrowdFact, CrowdFacts
 
-__all__ = ["AnswerFact", "CrowdFact", "CrowdFacts", "crowd_facts"]
+__all__ = ["AnswerFact", "AskedFor", "CrowdFact", "CrowdFacts", "crowd_facts"]

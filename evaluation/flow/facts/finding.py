@@ -44,6 +44,33 @@ class _Said:
     slots: Mapping[str, list[Stated]]
 
 
+@dataclass(frozen=True)
+class AskedFor:
+    """How far a question asks for facts, by the answers of its workers.
+
+    Attributes
+    ----------
+    shares : of the answers that state each slot. words : of the median answer.
+    """
+
+    shares: Mapping[str, float]
+    words: float
+
+    @classmethod
+    def of(cls, texts: Sequence[str], read: Sequence[Sequence[Stated]]) -> AskedFor:
+        """Count the slots that were read in the texts, of which there is one at least."""
+        counts: dict[str, int] = {}
+        for facts in read:
+            for slot in dict.fromkeys(one.slot for one in facts):
+                counts[slot] = counts.get(slot, 0) + 1
+        words = float(median(len(text.split()) for text in texts))
+        return cls({slot: count / len(texts) for slot, count in counts.items()}, words)
+
+    def slots(self, stated: float) -> list[str]:
+        """Return the slots that such a share of the answers states."""
+        return [slot for slot, share in self.shares.items() if share >= stated]
+
+
 @dataclass
 class _Asked:
     """The rows of the answers to a question."""
@@ -58,6 +85,7 @@ def crowd_facts(
     models: ModelAnswers | None = None,
     weights: Mapping[Any, float] | None = None,
     excluded: Collection[Any] = (),
+    stated: float = STATED,
 ) -> CrowdFacts:
     """Return what the workers agree on and how every answer stands to it.
 
@@ -70,6 +98,7 @@ def crowd_facts(
     answers : with a text, at most one of a worker to a question.
     models : those with a text count. weights : of the workers' votes; equal without.
     excluded : workers who do not vote and are judged only.
+    stated : share of a question's answers that must state a slot, for it to be spoken on.
     """
     spoken = None if models is None else models.with_text()
     reader = Reader([*answers.texts, *(spoken.texts if spoken else ())])
@@ -97,8 +126,9 @@ def crowd_facts(
                 _Said(MODEL, spoken.models[row], spoken.keys[row], False, 0.0, _by_slot(facts))
                 for row, facts in zip(asked.models, read[len(theirs) :], strict=True)
             ]
-        slots = _shared(said[: len(theirs)])
-        if not slots or median(len(text.split()) for text in theirs) > LONGEST:
+        asks = AskedFor.of(theirs, read[: len(theirs)])
+        slots = asks.slots(stated)
+        if not slots or asks.words > LONGEST:
             silent[question] = LONG_ANSWERS if slots else NO_SHARED_SLOT
             continue
         spoken_of.append(question)
@@ -124,15 +154,6 @@ def _by_slot(facts: Sequence[Stated]) -> dict[str, list[Stated]]:
     for one in facts:
         found.setdefault(one.slot, []).append(one)
     return found
-
-
-def _shared(said: Sequence[_Said]) -> list[str]:
-    """Return the slots that most answers state."""
-    counts: dict[str, int] = {}
-    for one in said:
-        for slot in one.slots:
-            counts[slot] = counts.get(slot, 0) + 1
-    return [slot for slot, count in counts.items() if count >= STATED * len(said)]
 
 
 @dataclass(frozen=True)

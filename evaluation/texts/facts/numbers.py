@@ -68,7 +68,7 @@ def number_at(tokens: Sequence[Token], at: int) -> Number | None:
     """Return the number that begins at a token; None where none does."""
     token = tokens[at]
     if token.kind == FIGURE:
-        found = _figure(token.text)
+        found = None if _is_list(tokens, at) else _figure(token.text)
         if found is None:
             return None
         value, place = found
@@ -78,6 +78,18 @@ def number_at(tokens: Sequence[Token], at: int) -> Number | None:
     if token.text in _VULGAR:
         return Number(_VULGAR[token.text], 0.01, at + 1, token.text)
     return None
+
+
+def _is_list(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a figure is the beginning of a list: the 1,2 of "1,2, and 3" is not 1.2."""
+    if "," not in tokens[at].text or _THOUSANDS.fullmatch(tokens[at].text):
+        return False
+    after = tokens[at + 1 : at + 3]
+    return (
+        len(after) == 2
+        and after[0].text == ","
+        and (after[1].kind == FIGURE or after[1].lower in ("and", "or"))
+    )
 
 
 def _figure(text: str) -> tuple[float, float] | None:

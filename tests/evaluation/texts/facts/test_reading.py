@@ -53,10 +53,26 @@ def test_a_fact_has_its_slot_and_its_value_in_words(text, slot, shown):
 
 
 @pytest.mark.parametrize(
-    "text", ["H2O", "a[0]", "k+1", "terminal 1", "COVID-19", "one of them", "the 3rd day", "10^8"]
+    "text",
+    [
+        "H2O",
+        "a[0]",
+        "k+1",
+        "terminal 1",
+        "COVID-19",
+        "one of them",
+        "the 3rd day",
+        "10^8",
+        "in 1,2, and",
+    ],
 )
 def test_codes_labels_and_pronouns_are_no_facts(text):
     assert values(text) == []
+
+
+def test_a_list_of_figures_is_no_decimal():
+    assert ("number", "1.2") not in values("the bulbs of 1,2, and 3 are lit")
+    assert values("4,5 km, and then home") == [("length", "4.5 km")]
 
 
 def test_list_marks_are_no_facts():
