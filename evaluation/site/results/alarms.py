@@ -15,9 +15,14 @@ from django.views.decorators.http import require_http_methods
 from annotations.models import rights
 from annotations.web.query import number
 from annotations.web.scope import RefusedError
-from evaluation.flow.aqer_summary import AqerSummary
+from evaluation.flow.aqer_summary import AqerSummary, summary_of
 from evaluation.models import Alarm, Run
-from evaluation.reports.alarms import alarm_evidence, alarms_report, outcomes_report
+from evaluation.reports.alarms import (
+    alarm_evidence,
+    alarms_report,
+    false_rings,
+    outcomes_report,
+)
 from evaluation.reports.signals import signals_of
 from evaluation.reviewing import LONGEST_NOTE, ReviewError, State, remedying, review
 from evaluation.site.results.page import Context, kind_or_404, results_page, way_here
@@ -75,6 +80,7 @@ def alarms(request: HttpRequest, run: Run) -> Context:
         "title": f"Alarms of {report.about.name}",
         "alarms": report,
         "outcomes": outcomes_report(run),
+        "rings": false_rings(summary_of(run).counts.workers),
     }
 
 
@@ -123,6 +129,7 @@ def _page(request: HttpRequest, run: Run, place: int, form: ReviewForm | None = 
     if evidence is None or evidence.page > evidence.n_pages:
         raise Http404("the run has no such alarm")
     may = rights(request.user, run.version.question_set).edit
+    rings = false_rings(summary_of(run).counts.workers)
     above = reverse("admin:results-alarms", kwargs={"run": run.public_id})
     return {
         **decided(run, [row.worker for row in evidence.workers.rows], may),
@@ -130,6 +137,7 @@ def _page(request: HttpRequest, run: Run, place: int, form: ReviewForm | None = 
         "breadcrumbs": [*way_here(run), ("Alarms", above)],
         "evidence": evidence,
         "alarm": evidence.alarm,
+        "rings_falsely": rings.of(evidence.alarm.case) if rings else "",
         "remedies": remedies_for(run, evidence.alarm, may),
         "signals": signals_of(run, [row.worker for row in evidence.workers.rows]),
         "limits": Message("signals.limits"),
