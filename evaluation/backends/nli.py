@@ -25,14 +25,7 @@ class EntailmentModel(CrossEncoder):
 
     def __init__(self, name: str, model: Any, tokenizer: Any, revision: str) -> None:
         super().__init__(name, model, tokenizer, revision)
-        # "not_entailment" does not begin with "entail".
-        found = [int(i) for i, one in self.labels.items() if str(one).lower().startswith("entail")]
-        if len(found) != 1:
-            raise EntailmentError(
-                f"{self.what}: the model {name!r} has no class for entailment (its classes: "
-                f"{self._said_labels()}): {self.remedy}"
-            )
-        self._entailment = found[0]
+        self._entailment = self._class("entailment", "entail")
 
     def probabilities(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
@@ -41,5 +34,44 @@ class EntailmentModel(CrossEncoder):
 
         See `logits`, of which they are the softmax.
         """
-        found = softmax(self.logits(pairs, progress), axis=1)[:, self._entailment]
-        return np.asarray(found, dtype=np.float64)
+        return self._shares(pairs, progress)[:, self._entailment]
+
+    def _shares(
+        self, pairs: Sequence[tuple[str, str]], progress: Progress | None
+    ) -> NDArray[np.float64]:
+        return np.asarray(softmax(self.logits(pairs, progress), axis=1), dtype=np.float64)
+
+    def _class(self, called: str, begins: str) -> int:
+        """Return the class whose label begins so; `called` is what messages call it."""
+        # "not_entailment" does not begin with "entail".
+        found = [int(i) for i, one in self.labels.items() if str(one).lower().startswith(begins)]
+        if len(found) != 1:
+            raise EntailmentError(
+                f"{self.what}: the model {self.name!r} has no class for {called} (its classes: "
+                f"{self._said_labels()}): {self.remedy}"
+            )
+        return found[0]
+
+
+class ContradictionModel(EntailmentModel):
+    """An entailment model that also knows when two texts contradict each other."""
+
+    what = "contradiction by meaning"
+
+    def __init__(self, name: str, model: Any, tokenizer: Any, revision: str) -> None:
+        super().__init__(name, model, tokenizer, revision)
+        self._contradiction = self._class("contradiction", "contradict")
+
+    def both_ways(
+        self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(n,) probabilities that two texts contradict each other, and that one entails the other.
+
+        Each pair is read both ways. Two texts contradict each other whichever is read first, so of
+        the two probabilities the less counts; of entailment, which goes one way, the greater.
+        """
+        n = len(pairs)
+        shares = self._shares([*pairs, *((b, a) for a, b in pairs)], progress)
+        there, back = shares[:n], shares[n:]
+        contradict = np.minimum(there, back)[:, self._contradiction]
+        return contradict, np.maximum(there, back)[:, self._entailment]

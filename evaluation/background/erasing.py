@@ -37,6 +37,7 @@ from evaluation.background.record import (
     works_on,
 )
 from evaluation.background.scrubbing import PLACES, Texts, drop_vectors, only_theirs, scrub
+from evaluation.flow.facts import MEANING
 from evaluation.models import (
     AnswerFact,
     AnswerScore,
@@ -129,7 +130,10 @@ def step(removal: Removal) -> Went:
 
 
 def _drop_facts(versions: list[int]) -> None:
-    """Delete the values that nobody states any more; one that people agree on is of several."""
+    """Delete the values that nobody states any more; one that people agree on is of several.
+
+    A claim about meaning is a text, which was taken out of its row if it was theirs alone.
+    """
     stated = AnswerFact.objects.filter(
         run=OuterRef("run"),
         question=OuterRef("question"),
@@ -137,7 +141,7 @@ def _drop_facts(versions: list[int]) -> None:
         value=OuterRef("value"),
     )
     rows = CrowdFact.objects.filter(~Exists(stated), run__version__in=versions)
-    rows.exclude(state=CrowdFact.State.AGREED).delete()
+    rows.exclude(state=CrowdFact.State.AGREED).exclude(slot=MEANING).delete()
 
 
 def _scrub(removal: Removal) -> None:

@@ -13,9 +13,12 @@ from typing import Any
 from django.db.models import Model, Q, QuerySet
 
 from annotations.models import IdempotentRequest, Response
+from evaluation.flow.facts import MEANING
 from evaluation.models import (
     Alarm,
     AlarmReview,
+    AnswerFact,
+    CrowdFact,
     Embedding,
     Exhibit,
     LLMResponse,
@@ -105,6 +108,14 @@ PLACES: Mapping[str, Place] = {
     "reviews": (lambda versions: _rows(AlarmReview, **{f"alarm__{RUN}": versions}), ("note",)),
     "verdicts": (lambda versions: _rows(WorkerVerdict, **{RUN: versions}), ("reason",)),
     "exhibits": (lambda versions: _rows(Exhibit, **{RUN: versions}), ("key", "shown")),
+    "claims": (
+        lambda versions: _rows(CrowdFact, slot=MEANING, **{RUN: versions}),
+        ("value",),
+    ),
+    "claims beside answers": (
+        lambda versions: _rows(AnswerFact, slot=MEANING, **{RUN: versions}),
+        ("crowd",),
+    ),
     "replies": (
         lambda versions: _rows(LLMResponse, question__version__in=versions),
         ("prompt", "text", "parameters", "extra"),

@@ -45,12 +45,20 @@ def summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
         "warnings": graded.warnings,
         "alarms": [alarm_cells(alarm) for alarm in grading.alarms.found],
         "alarm_checks": made["alarm_checks"],
-        "facts": None if grading.facts is None else asdict(FactsFound.of(grading.facts)),
+        "facts": _facts(grading),
         "undefined": undefined.as_list(),
         "versions": made["versions"],
         "input_hash": graded.input_hash,
         "input_hashes": graded.input_hashes,
     }
+
+
+def _facts(grading: Grading) -> dict[str, Any] | None:
+    """Return what was found; of what no model was asked for nothing is told."""
+    if grading.facts is None:
+        return None
+    found = asdict(FactsFound.of(grading.facts))
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def alarm_cells(alarm: Alarm) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from evaluation.flow.facts import CrowdFacts
+from evaluation.flow.facts import MEANING, CrowdFacts, MeaningFound
 from evaluation.flow.stored import RunSummary
 from evaluation.methods.alarms.questions import FEWEST_ANSWERS, SEPARATED
 from evaluation.methods.aqer.scale import Ceiling
@@ -88,7 +88,7 @@ class FactsFound:
     """On how many questions the run speaks of facts, and what it found there.
 
     `agreed` and `contested` count values. `silent` counts the questions on which it does not speak
-    by the code of why.
+    by the code of why. `meaning` is what an entailment model said, None where none was asked.
     """
 
     questions: int = 0
@@ -96,17 +96,19 @@ class FactsFound:
     agreed: int = 0
     contested: int = 0
     silent: Mapping[str, int] = field(default_factory=dict)
+    meaning: MeaningFound | None = None
 
     @classmethod
     def of(cls, facts: CrowdFacts) -> FactsFound:
         """Count what was found."""
-        states = Counter(fact.state for fact in facts.crowd)
+        states = Counter(fact.state for fact in facts.crowd if fact.slot != MEANING)
         return cls(
             questions=len(facts.questions) + len(facts.silent),
             spoken=len(facts.questions),
             agreed=states[State.AGREED],
             contested=states[State.CONTESTED],
             silent=dict(Counter(facts.silent.values())),
+            meaning=facts.meaning,
         )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
 
+from evaluation.backends.nli import ContradictionModel
 from evaluation.flow.alarms import Alarms, GradedAnswers, alarms_of, crowd_for_alarms
-from evaluation.flow.facts import CrowdFacts, crowd_facts
+from evaluation.flow.facts import CrowdFacts, crowd_facts, with_meaning
 from evaluation.flow.fitting import Graded, ModelColumns, grade
 from evaluation.flow.grade_changes import GradeChanges, standings_of
 from evaluation.flow.inputs import GradingInput
@@ -40,12 +41,14 @@ class Grading:
     ----------
     given : what it was made from. embedded : the vectors, and how they were made.
     graded : the fitted estimators and what remedies did. alarms : what to know before trusting it.
+    known_facts : what a model had to be asked for; None where facts are read when they are wanted.
     """
 
     given: GradingInput
     embedded: Embedded
     graded: Graded
     alarms: Alarms
+    known_facts: CrowdFacts | None = None
 
     def results(self) -> Results:
         """Return the rows of the tables, to be taken once."""
@@ -58,16 +61,30 @@ class Grading:
         Workers vote with the weights that they have in the exemplary answers; those who are left
         out of these are only judged. Nothing of it goes back into a grade.
         """
-        given, aqer = self.given, self.graded.aqer
-        if not given.parameters.facts:
-            return None
-        weights = None
-        if aqer.reason_ != "fewer_than_3_workers":
-            found = zip(aqer.workers_.tolist(), aqer.weights_.tolist(), strict=True)
-            weights = {worker: 0.0 if math.isnan(one) else one for worker, one in found}
+        if self.known_facts is not None or not self.given.parameters.facts:
+            return self.known_facts
+        given = self.given
         return crowd_facts(
-            given.wordings, given.answered, given.models, weights, frozenset(given.excluded)
+            given.wordings, given.answered, given.models, self.votes, frozenset(given.excluded)
         )
+
+    @property
+    def votes(self) -> dict[Any, float] | None:
+        """Weights of the workers' votes by id; None, for equal ones, where nobody is ranked."""
+        aqer = self.graded.aqer
+        if aqer.reason_ == "fewer_than_3_workers":
+            return None
+        found = zip(aqer.workers_.tolist(), aqer.weights_.tolist(), strict=True)
+        return {worker: 0.0 if math.isnan(one) else one for worker, one in found}
+
+    @property
+    def nearest(self) -> dict[Any, int]:
+        """The row of the exemplary answer by question, of those that somebody answered."""
+        aqer = self.graded.aqer
+        columns = (aqer.questions_, aqer.nearest_, aqer.n_workers_of_question_)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        known = {question: row for question, row, n in rows if n}
+        return {question: known[question] for question in self.given.questions if question in known}
 
     def changes(self) -> GradeChanges | None:
         """Return what remedies changed against the plain run; None without any."""
@@ -131,11 +148,12 @@ def grade_answers(
     Raises
     ------
     BackendError
-        The answers cannot be embedded.
+        The answers cannot be embedded, or the entailment model cannot be had.
     RemedyError
         A remedy has no meaning for this crowd.
     """
     parameters = given.parameters
+    reader = ContradictionModel.load(parameters.nli) if parameters.reads_meaning else None
     embedded = vectors_of(given, embed_texts or partial(embed, parameters, progress=progress))
     answers = _columns(given, embedded)
     outside = _outside(given, embedded)
@@ -160,7 +178,28 @@ def grade_answers(
     if graded.remedies is not None:
         look = Look(parameters, graded, answers, outside, given.model_names)
         alarms = with_outcomes(alarms, look, crowd, theirs)
-    return Grading(given, embedded, graded, alarms)
+    grading = Grading(given, embedded, graded, alarms)
+    return grading if reader is None else _with_meaning(grading, reader, progress)
+
+
+def _with_meaning(
+    grading: Grading, reader: ContradictionModel, progress: Progress | None
+) -> Grading:
+    """Have an entailment model read the answers; the grading is as it was but for its facts."""
+    given = grading.given
+    assert grading.facts is not None
+    found = with_meaning(
+        grading.facts,
+        given.answered,
+        given.models,
+        grading.graded.aqer.final_scores_,
+        grading.nearest,
+        reader,
+        grading.votes,
+        frozenset(given.excluded),
+        progress and (lambda done, total: progress("meaning", done, total)),
+    )
+    return replace(grading, known_facts=found)
 
 
 def _columns(given: GradingInput, embedded: Embedded) -> GradedAnswers:

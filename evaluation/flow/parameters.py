@@ -107,17 +107,17 @@ class AqerParameters(Parameters):
                 "random": "random, by the seed",
                 "entailment": "by entailment among the answers",
             },
-            sign=lambda of: f"entailment({of.nli})" if of.nli else of.init,
+            sign=lambda of: f"entailment({of.nli})" if of.init == "entailment" else of.init,
         ),
     )
     nli: str | None = option(
         None,
         Text(
             label="Entailment model",
-            help="The name or folder of a cross-encoder that the worker has; only with "
-            "{init:entailment}.",
+            help="The name or folder of a cross-encoder that the worker has. With {facts} it says "
+            "which answers contradict the exemplary one, in no grade; with {init:entailment} it "
+            "makes the first weights instead.",
             optional=True,
-            only_with=("init", "entailment"),
             loads=named,
             signed_as=NOT_SIGNED,
             metavar="NAME",
@@ -400,6 +400,8 @@ class AqerParameters(Parameters):
         "nli_needed": "{init:entailment} needs an entailment model, and none comes with the "
         "platform: install or download a cross-encoder trained on natural language inference and "
         "give its name or folder by {nli:=}",
+        "nli_idle": "{nli} would not be used: it reads {facts}, or first weights by "
+        "{init:entailment}",
         "majority_needs_bow": "{aggregation:majority} counts words and needs {embedder:bow} (or "
         "precomputed vectors of zeros and ones)",
         "camps_or_anchors": "{camps} takes several answers for right, {anchors} and "
@@ -409,6 +411,14 @@ class AqerParameters(Parameters):
         "spelling_of_vectors": "{spelling} corrects texts before embedding: precomputed vectors "
         "are made",
     }
+
+    @property
+    def reads_meaning(self) -> bool:
+        """Whether an entailment model says which answers contradict the exemplary one.
+
+        Not where it makes the first weights, which takes a model that knows entailment only.
+        """
+        return self.facts and bool(self.nli) and self.init != "entailment"
 
     @property
     def remedies(self) -> tuple[str, ...]:
@@ -445,6 +455,8 @@ class AqerParameters(Parameters):
             yield problem("precision_of_file", "precision")
         if self.init == "entailment" and not self.nli:
             yield problem("nli_needed", "init")
+        if self.nli and self.init != "entailment" and not self.facts:
+            yield problem("nli_idle", "nli")
         if self.aggregation == "majority" and kind not in ("bow", "precomputed"):
             yield problem("majority_needs_bow", "aggregation")
         if self.camps and (self.anchors or self.suggest_anchors):

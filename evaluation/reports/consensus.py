@@ -18,6 +18,7 @@ from django.db.models import Count, F, Max, Min, Q
 from annotations.exchange.reading.answers import cleaned
 from annotations.models import Response
 from evaluation.flow.aqer_summary import summary_of
+from evaluation.flow.facts import MEANING
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import AnswerScore, CrowdFact, ExemplaryAnswer, Run, WorkerGrade
 from evaluation.options import TERMINAL
@@ -205,7 +206,8 @@ def _facts(run: Run) -> dict[int, list[CrowdValue]]:
     if summary_of(run).facts is None:
         return {}
     backed = [CrowdFact.State.AGREED, CrowdFact.State.CONTESTED]
-    rows = CrowdFact.objects.filter(run=run, state__in=backed).order_by("place")
+    rows = CrowdFact.objects.filter(run=run, state__in=backed)
+    rows = rows.exclude(slot=MEANING).order_by("place")
     found: dict[int, list[CrowdValue]] = {}
     for question, *cells in rows.values_list(
         *("question_id", "slot", "value", "mentions", "of", "state")

@@ -35,6 +35,33 @@ def _do(of: Mapping[str, Any]) -> str:
     return "does" if of["mentions"] == 1 else "do"
 
 
+# Characters of a claim that a sentence shows.
+SHOWN = 160
+
+
+def _claim(of: Mapping[str, Any]) -> str:
+    text = " ".join(of["crowd"].split())
+    return f"“{text if len(text) <= SHOWN else f'{text[: SHOWN - 1].rstrip()}…'}”"
+
+
+def _by_meaning(of: Mapping[str, Any]) -> str:
+    agree = "agrees" if of["n_crowd"] == 1 else "agree"
+    return (
+        f"contradicts {_claim(of)} by the entailment model (probability {of['value']}); "
+        f"{_others(of, 'n_crowd')} {agree} with that"
+    )
+
+
+def _contested_meaning(of: Mapping[str, Any]) -> str:
+    return f"{_by_meaning(of)}, {_others(of, 'mentions')} contradict it as well: contested"
+
+
+def _agreeing_meaning(of: Mapping[str, Any]) -> str:
+    return (
+        f"agrees with {_claim(of)} by the entailment model, as {_others(of, 'mentions')} {_do(of)}"
+    )
+
+
 def _standing(of: Mapping[str, Any]) -> str:
     questions = counted(of["questions"], "question")
     if not of["questions"]:
@@ -53,6 +80,14 @@ FACTS: Mapping[str, Sentence] = {
     "facts.extra": "says {value} besides, which the crowd neither agrees on nor denies",
     "facts.open": "says {value}; the crowd agrees on nothing of the kind",
     "facts.too_few": "says {value}; too few others say anything of the kind",
+    "meaning.agrees": _agreeing_meaning,
+    "meaning.contradicts": _by_meaning,
+    "meaning.contested": _contested_meaning,
+    "meaning.open": "neither agrees with the exemplary answer by the entailment model nor "
+    "contradicts it (probability {value})",
+    "meaning.too_few": "too few others answered to say what contradicts them",
+    "meaning.found": "By meaning ({model}), in no grade: {contradicts:answer} contradict what the "
+    "crowd says, {contested} contested, {agrees} agree, {open} open, on {questions:question}.",
     "facts.standing": _standing,
     "facts.found": "Facts, in no grade: {agreed:value} agreed on and {contested} contested, on "
     "{spoken} of {questions:question}.",

@@ -108,7 +108,7 @@ def test_a_run_is_paused_and_resumed_and_one_that_ended_is_neither(api, world):
         ({"tolerance": "nan"}, "tolerance"),
         ({"bootstrap": 1}, "bootstrap"),
         ({"init": "entailment"}, "init"),
-        ({"nli": "model"}, "nli"),
+        ({"nli": "model", "facts": False}, "nli"),
         ({"aggregation": "majority"}, "aggregation"),
         ({"embedder": "nothing"}, "embedder"),
         ({"embedder": "precomputed:/etc/passwd"}, "embedder"),

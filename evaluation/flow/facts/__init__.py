@@ -5,6 +5,22 @@ not that it is wrong.
 """
 
 from evaluation.flow.facts.finding import AskedFor, crowd_facts
-from evaluation.flow.facts.records import AnswerFact, CrowdFact, CrowdFacts
+from evaluation.flow.facts.meaning import with_meaning
+from evaluation.flow.facts.records import (
+    MEANING,
+    AnswerFact,
+    CrowdFact,
+    CrowdFacts,
+    MeaningFound,
+)
 
-__all__ = ["AnswerFact", "AskedFor", "CrowdFact", "CrowdFacts", "crowd_facts"]
+__all__ = [
+    "MEANING",
+    "AnswerFact",
+    "AskedFor",
+    "CrowdFact",
+    "CrowdFacts",
+    "MeaningFound",
+    "crowd_facts",
+    "with_meaning",
+]

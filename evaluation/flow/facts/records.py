@@ -14,6 +14,8 @@ from typing import Any
 from evaluation.methods.facts import Agreement, State, Verdict, agreement_of
 
 WORKER, MODEL = "worker", "model"
+# The slot of what an entailment model says; see `evaluation.flow.facts.meaning`.
+MEANING = "meaning"
 NO_SHARED_SLOT, LONG_ANSWERS = "no_shared_slot", "long_answers"
 
 
@@ -67,6 +69,28 @@ class AnswerFact:
 
 
 @dataclass(frozen=True)
+class MeaningFound:
+    """What an entailment model said of the answers' meaning, in all.
+
+    Attributes
+    ----------
+    questions : on which it was asked. pairs : of different texts, each read both ways.
+    agrees, contradicts, contested, open, too_few : answers by verdict.
+    """
+
+    model: str = ""
+    revision: str = ""
+    threshold: float = 0.5
+    questions: int = 0
+    pairs: int = 0
+    agrees: int = 0
+    contradicts: int = 0
+    contested: int = 0
+    open: int = 0
+    too_few: int = 0
+
+
+@dataclass(frozen=True)
 class CrowdFacts:
     """The facts of a crowd's answers, and how all answers stand to them.
 
@@ -78,12 +102,15 @@ class CrowdFacts:
     silent : those on which it does not, each with the code of why: no_shared_slot (fewer than 60%
         of the answers state one and the same slot) or long_answers (the median answer is longer
         than 20 words: explanations, of which nothing is promised).
+    meaning : what an entailment model said, whose rows have the slot "meaning", on questions of
+        both kinds; None where none was asked.
     """
 
     crowd: Sequence[CrowdFact]
     answers: Sequence[AnswerFact]
     questions: Sequence[Any]
     silent: Mapping[Any, str]
+    meaning: MeaningFound | None = None
 
     @cached_property
     def agreements(self) -> Mapping[tuple[str, Any], Agreement]:

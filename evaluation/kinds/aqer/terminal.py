@@ -182,6 +182,8 @@ def _facts(found: FactsFound | None) -> str:
     said = [Message("facts.found", asdict(found))]
     for code, n in found.silent.items():
         said.append(Message("facts.silent", {"n": n, "why": WHY_EMPTY[code]}))
+    if found.meaning is not None:
+        said.append(Message("meaning.found", asdict(found.meaning)))
     return textwrap.fill(" ".join(map(TERMINAL.said, said)), WIDE)
 
 

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from annotations.web.paging import PAGE, Keyset, Page
 from evaluation.flow.aqer_summary import summary_of
+from evaluation.flow.facts import MEANING
 from evaluation.models import CrowdFact, ExemplaryAnswer, Run
 from evaluation.texts.facts.stated import NAME
 from evaluation.words.reasons import Reasoned
@@ -114,7 +115,8 @@ def question_facts(run: Run, exemplar: ExemplaryAnswer | None) -> QuestionFacts:
         return QuestionFacts(False, [], [], "")
     if exemplar.facts != SPOKEN:
         return QuestionFacts(True, [], [], exemplar.facts)
-    rows = CrowdFact.objects.filter(run=run, question=exemplar.question_id).order_by("place")
+    rows = CrowdFact.objects.filter(run=run, question=exemplar.question_id)
+    rows = rows.exclude(slot=MEANING).order_by("place")
     agreed, contested = told(
         CrowdValue(row.slot, row.value, row.mentions, row.of, row.state) for row in rows
     )

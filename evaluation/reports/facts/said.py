@@ -9,6 +9,7 @@ from uuid import UUID
 
 from annotations.web.paging import PAGE, Keyset, Page
 from evaluation.flow.aqer_summary import summary_of
+from evaluation.flow.facts import MEANING
 from evaluation.models import AnswerFact, Run
 from evaluation.words.message import Message
 
@@ -94,11 +95,12 @@ def _by_answer(run: Run, of: str, keys: Sequence[int]) -> dict[int, list[SaidFac
 
 def _said(row: dict[str, Any]) -> SaidFact:
     numbers = {name: row[name] for name in ("value", "crowd", "mentions", "of", "n_crowd")}
+    room = "meaning" if row["slot"] == MEANING else "facts"
     return SaidFact(
         slot=row["slot"],
         verdict=row["verdict"],
         spans=row["spans"],
-        said=Message(f"facts.{row['verdict']}", numbers),
+        said=Message(f"{room}.{row['verdict']}", numbers),
         **numbers,
     )
 

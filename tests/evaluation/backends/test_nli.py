@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evaluation.backends import BackendError
-from evaluation.backends.nli import EntailmentModel
+from evaluation.backends.nli import ContradictionModel, EntailmentModel
 from tests.evaluation.backends.conftest import save_bert
 
 LABELS = {0: "contradiction", 1: "ENTAILMENT", 2: "neutral"}
@@ -77,3 +77,36 @@ def test_a_model_that_is_nowhere_is_refused(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(BackendError, match=r"not on this machine.*name a cross-encoder NLI model"):
         EntailmentModel.load("nobody/no-such-model")
+
+
+def test_contradiction_counts_the_less_of_both_ways_and_entailment_the_greater(folder):
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    pairs = PAIRS[:2]
+    contradict, entail = ContradictionModel.load(str(folder)).both_ways(pairs)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+
+    def shares(first, second):
+        with torch.inference_mode():
+            found = model(**tokenizer(first, second, return_tensors="pt")).logits.softmax(-1)
+        return found[0].tolist()
+
+    for at, (one, other) in enumerate(pairs):
+        there, back = shares(one, other), shares(other, one)
+        assert contradict[at] == pytest.approx(min(there[0], back[0]), abs=1e-5)
+        assert entail[at] == pytest.approx(max(there[1], back[1]), abs=1e-5)
+    assert [one.shape for one in ContradictionModel.load(str(folder)).both_ways([])] == [(0,)] * 2
+
+
+def test_a_model_that_knows_no_contradiction_is_refused_for_it_only(tmp_path, tiny_words):
+    save_bert(
+        tmp_path / "nli",
+        tiny_words,
+        "BertForSequenceClassification",
+        id2label={0: "entailment", 1: "not_entailment"},
+    )
+    EntailmentModel.load(str(tmp_path / "nli"))
+    with pytest.raises(BackendError, match=r"by meaning: the model .* no class for contradiction"):
+        ContradictionModel.load(str(tmp_path / "nli"))

@@ -113,11 +113,11 @@ def test_a_plain_run_has_no_remedies_and_everything_else():
             ),
         ),
         (
-            {"nli": "model"},
+            {"nli": "model", "facts": False},
             (
-                "--nli is only used with --init entailment",
-                "“Entailment model” is only used with “First weights: by entailment among the",
-                "nli is only used with init entailment",
+                "--nli would not be used: it reads --facts, or first weights by --init entailment",
+                "“Entailment model” would not be used: it reads “Facts”, or first weights by",
+                "nli would not be used: it reads facts, or first weights by init entailment",
             ),
         ),
     ],

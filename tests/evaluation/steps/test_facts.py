@@ -1,14 +1,18 @@
 """Facts as a run stores them: as the files have them, once, and gone with what they are of."""
 
 import csv
+import re
+from collections import Counter
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
 from annotations.exchange import ColumnNames, OutputFolder
 from annotations.models import Response, Worker
+from evaluation.backends.nli import ContradictionModel
 from evaluation.background import erasing, runs
 from evaluation.background.work import work_one_turn
 from evaluation.files.grading import GradingRequest
@@ -17,12 +21,15 @@ from evaluation.files.tables import write_tables
 from evaluation.flow.facts.records import WORKER
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import AnswerFact, CrowdFact, Run
+from evaluation.options import TERMINAL
+from evaluation.reports.facts import facts_of_responses, question_facts
 from evaluation.reports.removal import hanging_on_run
 from evaluation.reports.tables import answer_facts_table, facts_table
 from evaluation.steps import grading
 from tests.evaluation import fact_world
 
 pytestmark = pytest.mark.django_db
+YEAR = re.compile(r"\d{4}")
 PARAMETERS = {"embedder": "tfidf-char", "bootstrap": 0}
 
 
@@ -138,3 +145,69 @@ def test_who_is_erased_takes_along_a_value_that_nobody_else_states(asked):
     assert not AnswerFact.objects.filter(run=run, value="1857").exists()
     values = CrowdFact.objects.filter(run=run).order_by("place").values_list("value", flat=True)
     assert list(values) == ["1858", "1865", "1866"]
+
+
+class Script:
+    """An entailment model that finds that two texts contradict each other if their years differ."""
+
+    name, revision = "script", "1"
+
+    def both_ways(self, pairs, progress=None):
+        years = [tuple(YEAR.findall(text) for text in pair) for pair in pairs]
+        apart = np.array([float(one != other) for one, other in years])
+        return apart, 1.0 - apart
+
+
+@pytest.fixture
+def by_meaning(asked, monkeypatch, settings):
+    settings.OFFERED_MODELS = frozenset({"script"})
+    monkeypatch.setattr(ContradictionModel, "load", lambda name: Script())
+    return fact_world.graded(asked, nli="script")
+
+
+def test_what_an_entailment_model_says_is_stored_and_told_of_the_answer(by_meaning):
+    rows = AnswerFact.objects.filter(run=by_meaning, slot="meaning")
+    # On the first question one of ten and a model say another year; on the second 3 of ten do,
+    # and 2 others, of 9, are fewer than a quarter.
+    said = Counter(rows.values_list("question__external_id", "verdict"))
+    assert said == {
+        ("cable", "agrees"): 10, ("cable", "contradicts"): 2,
+        ("ship", "agrees"): 9, ("ship", "contradicts"): 3, ("why", "agrees"): 10,
+    }  # fmt: skip
+    assert by_meaning.summary["facts"]["meaning"]["contradicts"] == 5
+    # The counts of facts read are those of a run without the model.
+    assert by_meaning.summary["facts"]["agreed"] == 1
+    joe = rows.get(response__submission__worker__external_id="joe", question__external_id="cable")
+    (told,) = [
+        TERMINAL.said(one.said)
+        for one in facts_of_responses(by_meaning, [joe.response_id])[joe.response_id]
+        if one.slot == "meaning"
+    ]
+    claim = fact_world.said("cable", "1858")
+    assert told == (
+        f"contradicts “{claim}” by the entailment model (probability 1.000); 9 of 9 others agree "
+        "with that"
+    )
+    # Neither the page of the question nor the export of what people agree on has the claim.
+    exemplar = by_meaning.exemplary_answers.get(question__external_id="cable")
+    assert [fact.value for fact in question_facts(by_meaning, exemplar).agreed] == ["1858"]
+
+
+def test_a_claim_goes_with_the_person_whose_text_it_is(by_meaning):
+    claim = CrowdFact.objects.get(run=by_meaning, slot="meaning", question__external_id="cable")
+    CrowdFact.objects.filter(pk=claim.pk).update(value="only Joe wrote this sentence")
+    AnswerFact.objects.filter(run=by_meaning, slot="meaning").update(
+        crowd="only Joe wrote this sentence"
+    )
+    joe = Worker.objects.get(external_id="joe")
+    answer = Response.objects.filter(submission__worker=joe).first()
+    Response.objects.filter(pk=answer.pk).update(text="only Joe wrote this sentence")
+    removal = erasing.erase(joe, by_meaning.version.question_set.owner_id)
+    for _ in range(60):
+        if erasing.step(removal).name == "ALL":
+            break
+        removal.refresh_from_db()
+    claim.refresh_from_db()
+    assert claim.value == "(erased)"
+    rows = AnswerFact.objects.filter(run=by_meaning, slot="meaning")
+    assert set(rows.values_list("crowd", flat=True)) == {"(erased)"}
