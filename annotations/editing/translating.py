@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from annotations.exchange.reading.questions import LONGEST_PASSAGE
 from annotations.languages import canonical
 from annotations.models import Passage, Question, QuestionSetVersion, Translation
 from annotations.models.translations import TITLE, Row, is_whole, mark, to_translate
@@ -32,6 +33,11 @@ LABELS: Final = {
     "feedback": "Feedback",
 }
 MOST_LANGUAGES: Final = 40
+LONGEST_TEXT: Final = 20_000
+"""Characters of a text that people read, but those of a passage or question itself."""
+LONGEST_TITLE: Final = 500
+MOST_PARTS: Final = 1_000
+"""Choices, or right answers, of one question."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +65,19 @@ class Piece:
             return f"v-{self.name}"
         letter = "p" if isinstance(self.row, Passage) else "q"
         return f"{letter}-{self.name}-{self.row.external_id}"
+
+    @property
+    def most(self) -> int:
+        """How many characters it may have in a language."""
+        if self.name == "text":
+            return LONGEST_PASSAGE // 4
+        return LONGEST_TITLE if self.name == TITLE else LONGEST_TEXT
+
+    def why_too_long(self, text: str) -> str:
+        """Return the reason why a text cannot be stored, "" if it can."""
+        if len(text) <= self.most:
+            return ""
+        return f"it has {len(text):,} characters, more than {self.most:,}: nothing is saved yet"
 
     @property
     def is_optional(self) -> bool:

@@ -17,6 +17,7 @@ from annotations.models.questions import Passage, Question
 Row = QuestionSetVersion | Passage | Question
 
 KEYED: Final = (Question.Role.PRACTICE, Question.Role.ATTENTION, Question.Role.GOLD)
+LISTS: Final = ("choices", "accepted_answers")
 TITLE: Final = "title"
 """What a version's translation may have beside its texts: how the study is called for people."""
 
@@ -125,6 +126,11 @@ def is_whole(name: str, original: Any, translated: Any) -> bool:
     if name == "choices":
         return isinstance(translated, list) and len(translated) == len(original)
     return bool(translated.strip() if isinstance(translated, str) else translated)
+
+
+def is_list(name: str) -> bool:
+    """Return whether the text of that name is a list of texts."""
+    return name in LISTS
 
 
 def mark(original: Any) -> str:

@@ -15,6 +15,7 @@ from annotations.api.pictures import ImageViewSet, PictureViewSet
 from annotations.api.question_sets import QuestionSetViewSet
 from annotations.api.questions import QuestionViewSet
 from annotations.api.taking_part import TakingPartViewSet
+from annotations.api.translations import TranslationViewSet
 from annotations.api.writing import WritingViewSet
 from crowdgrade.rest.views import DocsView, NowhereView, ProblemView, RootView, SchemaView
 from evaluation.api.accepting import AcceptingViewSet
@@ -209,6 +210,21 @@ PICTURES: tuple[tuple[str, type, dict[str, str], str], ...] = (
     (f"{OF_SET}/images/<uuid:image_id>/", ImageViewSet, {"get": "retrieve"}, "image"),
 )
 
+TRANSLATIONS: tuple[tuple[str, type, dict[str, str], str], ...] = (
+    (
+        f"{OF_SET}/translations/",
+        TranslationViewSet,
+        {"get": "languages", "post": "add"},
+        "translations",
+    ),
+    (
+        f"{OF_SET}/translations/<slug:language>/",
+        TranslationViewSet,
+        {"get": "retrieve", "patch": "partial_update", "delete": "destroy"},
+        "translation",
+    ),
+)
+
 REMOVING: tuple[tuple[str, type, dict[str, str], str], ...] = tuple(
     (f"{place}/{end}/", view, methods, f"{name}-{end}")
     for place, view, name in (
@@ -319,6 +335,7 @@ version_1 = [
             *WRITING,
             *COLLECTING,
             *PICTURES,
+            *TRANSLATIONS,
             *NOTES,
             *REMOVING,
             *UNDOING,

@@ -10,6 +10,7 @@ from django.core.validators import MaxLengthValidator
 
 from annotations.answering.languages import offered
 from annotations.editing import free_id
+from annotations.editing.translating import LONGEST_TEXT
 from annotations.exchange import InputError
 from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.images import CheckedImage, read_image
@@ -22,7 +23,6 @@ else:
     ModelForm = forms.ModelForm
 
 BETWEEN = " | "
-LONGEST_TEXT = 20_000
 LONGEST_LIST = 20_000
 
 

@@ -13,7 +13,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from annotations.answering.languages import spoken
-from annotations.desk.editor.forms import BETWEEN, LONGEST_TEXT
+from annotations.desk.editor.forms import BETWEEN
 from annotations.desk.editor.saving import PUBLISHED, WORDS
 from annotations.editing import (
     PublishedError,
@@ -25,16 +25,14 @@ from annotations.editing import (
     rows_of,
 )
 from annotations.editing.translating import Piece
-from annotations.exchange.reading.questions import LONGEST_PASSAGE
 from annotations.languages import direction, name_of, own_name
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
-from annotations.models.translations import Row
+from annotations.models.translations import Row, is_list
 from annotations.web.pages import breadcrumbs
 from annotations.web.scope import editable
 
 ROWS_SHOWN = 15
 """Passages and questions on a page, each with all of its texts."""
-LISTS = ("choices", "accepted_answers")
 LONG = ("guidelines", "consent_text", "text", "feedback")
 NEXT = "next"
 """The value of the button that saves into the next version."""
@@ -311,7 +309,7 @@ def _differs(piece: Piece, typed: dict[str, str]) -> bool:
 def _read(piece: Piece, text: str) -> Any:
     """Return what was typed as it is stored."""
     text = text.replace("\r\n", "\n").replace("\x00", "").strip()
-    if piece.name not in LISTS:
+    if not is_list(piece.name):
         return text
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if piece.name == "choices":
@@ -331,11 +329,8 @@ def _written(value: Any) -> str:
 def _too_long(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
     found = {}
     for piece in sheet.pieces:
-        is_main = piece.name == "text"
-        most = LONGEST_PASSAGE // 4 if is_main else 500 if piece.name == "title" else LONGEST_TEXT
-        n = len(typed.get(piece.key, ""))
-        if n > most:
-            found[piece.key] = f"It has {n:,} characters, more than {most:,}: nothing is saved yet."
+        if why := piece.why_too_long(typed.get(piece.key, "")):
+            found[piece.key] = f"{why[:1].upper()}{why[1:]}."
     return found
 
 

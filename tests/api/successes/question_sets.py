@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from annotations.editing import Sheet, add_language, rows_of
 from annotations.models import Import, QuestionSet
 from tests.api.successes.declaration import Sent, archived, draft, succeeds
 
@@ -78,3 +81,36 @@ def _(world):
 def _(world):
     brought = Import.objects.filter(question_set=world.set, what="answers").earliest("pk")
     return Sent(ids={"import_id": brought.public_id})
+
+
+def in_english(world) -> dict[str, Any]:
+    """The draft, whose texts are known to be English."""
+    ids = draft(world)
+    QuestionSet.objects.filter(public_id=ids["set_id"]).update(language="en")
+    return ids
+
+
+def translated(world) -> dict[str, Any]:
+    """The same, which has Arabic."""
+    ids = in_english(world)
+    add_language(QuestionSet.objects.get(public_id=ids["set_id"]).draft(), "ar")
+    return ids | {"language": "ar"}
+
+
+@succeeds("translations_add")
+def _(world):
+    return Sent({"language": "ar"}, ids=in_english(world))
+
+
+@succeeds("translations_store")
+def _(world):
+    ids = translated(world)
+    version = QuestionSet.objects.get(public_id=ids["set_id"]).draft()
+    sheet = Sheet(version, "ar", rows_of(version))
+    piece = next(one for one in sheet.pieces if one.name == "text")
+    return Sent({"seen": sheet.seen, "texts": {piece.key: "نص"}}, ids=ids)
+
+
+@succeeds("translations_remove")
+def _(world):
+    return Sent(ids=translated(world))
