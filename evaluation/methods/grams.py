@@ -3,13 +3,13 @@
 With G_j = X_j X_j' an exemplary answer need never be formed: cosines and distances to it, left-out
 or not, follow from G_j and the voting weights. After one pass over the embeddings an iteration no
 longer depends on their dimension, and every bootstrap draw is only another weight vector.
-A question with more answers than dimensions keeps its vectors instead, which are smaller then.
+A question with more answers than dimensions keeps its vectors instead, which are smaller then, and
+so does one with many answers of few words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evaluation.methods.cells import Cells, Floats, Integers
+from evaluation.methods.gram_block import GramBlock, SparseGramBlock
 from evaluation.methods.undefined import ratio
 
 Vectors: TypeAlias = NDArray[np.floating] | sparse.csr_array
@@ -34,6 +35,9 @@ MANY = 64
 # computes in half the operations and, up to so many answers, in 1.3 to 2.5 times the time: they
 # are multiplied with a copy.
 FEW = 20
+# Sparse rows of questions with more answers stay sparse where they have fewer numbers than this
+# share of the inner products: 1,000 answers of ten words are 10,000 numbers, and not a million.
+SPARSE = 4
 # Squared norms outside this range are computed again on vectors scaled by powers of two, so that
 # neither an underflow nor an overflow changes a similarity.
 SAFE = (1e-140, 1e140)
@@ -53,66 +57,6 @@ class NonFiniteError(ValueError):
     def __init__(self, row: int) -> None:
         super().__init__(f"the vector of row {row} is not finite")
         self.row = row
-
-
-@dataclass(frozen=True)
-class GramBlock:
-    """B questions with m answers each.
-
-    Its rows are the answers' vectors: brought to unit length (a zero vector stays zero), or, where
-    `centred`, less their question's mean.
-
-    Attributes
-    ----------
-    inner : (B, m, m) inner products of the rows, or (B, m, d) the rows where `direct`.
-    own : (B, m) squared norms of the rows.
-    length : (B, m) norms of the vectors themselves.
-    along_mean : (B, m) inner products of the rows with their question's mean; zeros where not
-        centred. mean_squared : (B,) squared norm of that mean.
-    exponent : (B,) vectors were multiplied by ``2 ** -exponent`` for all of the above.
-    """
-
-    inner: Floats
-    own: Floats
-    length: Floats
-    along_mean: Floats
-    mean_squared: Floats
-    exponent: Integers
-    direct: bool
-    centred: bool
-
-    @property
-    def size(self) -> int:
-        """Number m of answers to each question."""
-        return self.own.shape[1]
-
-    def __len__(self) -> int:
-        return len(self.own)
-
-    def product(self, v: Floats) -> Floats:
-        """Return G v for each question: (B, m, D) from (B, m, D)."""
-        if self.direct:
-            return np.asarray(self.inner @ (self.inner.transpose(0, 2, 1) @ v))
-        if v.shape[2] == 1:
-            return np.einsum("bij,bj->bi", self.inner, v[:, :, 0])[:, :, None]
-        return np.asarray(self.inner @ v)
-
-    def product_of(self, which: Integers, v: Floats) -> Floats:
-        """Return G v for chosen questions, one vector each: (F, m) from (F,) and (F, m)."""
-        chosen = self.inner[which]
-        if self.direct:
-            return np.einsum("fid,fd->fi", chosen, np.einsum("fid,fi->fd", chosen, v))
-        return np.einsum("fij,fj->fi", chosen, v)
-
-    def square_of_directions(self, v: Floats) -> Floats:
-        """(B,) squared norm of the weighted sum of the vectors' directions; v is (B, m)."""
-        if self.centred:
-            v = ratio(v, self.length, 0.0)
-        square = np.einsum("bi,bi->b", v, self.product(v[:, :, None])[:, :, 0])
-        if not self.centred:
-            return square
-        total, along = v.sum(axis=1), np.einsum("bi,bi->b", v, self.along_mean)
-        return np.asarray(square + 2 * total * along + total**2 * self.mean_squared)
 
 
 def gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> list[GramBlock]:
@@ -137,7 +81,7 @@ def gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> list[GramBl
 
 
 def _gram_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBlock]:
-    blocks = []
+    blocks: list[GramBlock] = []
     dimension = vectors.shape[1]
     for size, first, last in cells.runs():
         direct = size > dimension
@@ -147,8 +91,48 @@ def _gram_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBloc
             end = min(begin + most, last)
             start = int(cells.starts[begin])
             rows = cells.row[start : start + (end - begin) * size].reshape(end - begin, size)
-            blocks.append(_block(vectors, rows, centred=centred, direct=direct))
+            block: GramBlock | None = None
+            if sparse.issparse(vectors) and size > MANY and not centred:
+                block = _sparse_block(vectors, rows, width)
+            if block is None:
+                block = _block(vectors, rows, centred=centred, direct=direct)
+            blocks.append(block)
     return blocks
+
+
+def _sparse_block(vectors: Vectors, rows: Integers, width: int) -> SparseGramBlock | None:
+    """Return a block that keeps sparse rows.
+
+    None where that would not be far smaller than `width` numbers an answer, and for vectors whose
+    squares are no safe numbers.
+    """
+    count, size = rows.shape
+    x = sparse.csr_array(vectors[rows.ravel()], dtype=np.float64, copy=True)
+    if x.nnz * SPARSE > rows.size * width:
+        return None
+    if not np.isfinite(x.data).all():
+        raise NonFiniteError(0)
+    x.sum_duplicates()
+    x.eliminate_zeros()
+    row = np.repeat(np.arange(rows.size), np.diff(x.indptr))
+    with np.errstate(over="ignore", under="ignore"):
+        squared = np.bincount(row, weights=x.data**2, minlength=rows.size)
+    if not _safe(squared[np.diff(x.indptr) > 0]):
+        return None
+    length = np.sqrt(squared)
+    used, place = np.unique(row // size * x.shape[1] + x.indices, return_inverse=True)
+    data = x.data * ratio(1.0, length, 0.0)[row]
+    return SparseGramBlock(
+        inner=np.empty((count, size, 0)),
+        own=(squared > 0).astype(np.float64).reshape(count, size),
+        length=length.reshape(count, size),
+        along_mean=np.zeros((count, size)),
+        mean_squared=np.zeros(count),
+        exponent=np.zeros(count, dtype=np.int64),
+        direct=False,
+        centred=False,
+        rows=sparse.csr_array((data, place, x.indptr), shape=(rows.size, max(1, len(used)))),
+    )
 
 
 def _block(vectors: Vectors, rows: Integers, *, centred: bool, direct: bool) -> GramBlock:

@@ -91,8 +91,8 @@ SEMEVAL = Layout(
     slug="semeval-2013-7",
     title="SemEval 2013 Task 7 (Beetle, SciEntsBank)",
     source="Dzikovska et al. 2013; labels in two, three or five ways, of which only correct is "
-    "worth 1. The id of an answer ends in .STUDENT-lN.qaATTEMPT (Beetle) or in .STUDENT.ATTEMPT "
-    "(SciEntsBank)",
+    "worth 1. The id of an answer ends in .STUDENT-lN.qaATTEMPT (Beetle); one that ends in two "
+    "numbers (SciEntsBank) is taken for .STUDENT.ATTEMPT, which nothing confirms",
     labels={
         "correct": 1.0,
         "incorrect": 0.0,

@@ -146,8 +146,8 @@ class _Handler(ContentHandler):
     def _student(self, answer_id: str) -> tuple[str, int | None]:
         """Return who gave the answer of that id, and which attempt it was; "" where it is silent.
 
-        Students have names in Beetle; in SciEntsBank they have numbers, which are taken to be those
-        of a module's own students.
+        Students have names in Beetle; two numbers at the end, as in SciEntsBank, are taken to be
+        those of a module's own student and of the attempt, which no documentation confirms.
         """
         for pattern in SEMEVAL.student:
             if known := pattern.search(answer_id.strip()):

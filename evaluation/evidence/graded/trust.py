@@ -5,6 +5,11 @@ halves (by the seed): the method without an answer key that agrees best with the
 is chosen, and what is said of it is measured on the other. It is trusted if its lead over the
 default there has a 95% interval above 0, by a paired bootstrap over workers; and the default, where
 it was chosen itself, if its lead over the next best has. Else the methods cannot be told apart.
+
+All intervals here are BCa over workers, those of single methods too: they stand beside leads, and
+are of the mean over all deals. `evaluation.evidence.labelled_crowd` widens percentiles instead and
+speaks of one repetition, for Pearson and Spearman, and adds an interval over questions; its module
+says by how much the two differ.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 
 from evaluation.methods.alarms.pairs import cosines
 from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.grams import GramBlock
+from evaluation.methods.gram_block import GramBlock
 
 # Numbers of matrices that a processor keeps at hand while it multiplies them again and again.
 CACHED = 100_000

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from evaluation.methods.aqer.mean_vote import MeanVote
 from evaluation.methods.cells import Booleans, Cells, Floats, Integers
-from evaluation.methods.grams import GramBlock
+from evaluation.methods.gram_block import GramBlock
 from evaluation.methods.undefined import ratio
 
 # Pairs of answers kept; a larger crowd is judged by a random sample of its workers.
@@ -232,11 +232,7 @@ def cosines(block: GramBlock, part: slice, chosen: Integers | None = None) -> Fl
     first. A zero vector has cosine 0 with everything, 1 stands on no diagonal of such a one.
     """
     every = slice(None) if chosen is None else chosen
-    inner = block.inner[part][:, every]
-    if block.direct:
-        inner = inner @ inner.transpose(0, 2, 1)
-    elif chosen is not None:
-        inner = inner[:, :, chosen]
+    inner = block.gram(part, chosen)
     if not block.centred:
         return np.clip(inner, -1.0, 1.0)
     along, length = block.along_mean[part][:, every], block.length[part][:, every]

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evaluation.methods.cells import Cells, Floats, Integers, codes_of
-from evaluation.methods.grams import CHUNK, GramBlock, NonFiniteError, Vectors, gram_blocks
+from evaluation.methods.gram_block import GramBlock
+from evaluation.methods.grams import CHUNK, NonFiniteError, Vectors, gram_blocks
 
 # A weighted sum shorter than this share of the summed lengths, squared, is a rounded zero.
 ZERO = 1e-14
@@ -156,7 +157,7 @@ class MeanVote:
         """Form the sum over the others anew for chosen cells, writing into `results`."""
         rest, rest_square, others = results
         at = np.nonzero(redo)
-        step = max(1, REDO // (block.size * block.inner.shape[2]))
+        step = max(1, REDO // (block.size * block.width))
         for begin in range(0, len(at[0]), step):
             b, i, d = (index[begin : begin + step] for index in at)
             each = np.arange(len(b))

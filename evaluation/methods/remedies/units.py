@@ -146,9 +146,7 @@ def _sums(vote: MeanVote) -> Floats:
     out, start = np.empty(len(vote.cells)), 0
     for block in vote.blocks:
         stop = start + len(block) * block.size
-        inner = block.inner
-        if block.direct:
-            inner = inner @ inner.transpose(0, 2, 1)
+        inner = block.gram(slice(None))
         if vote.euclidean:
             squared = block.own[:, :, None] + block.own[:, None, :] - 2 * inner
             inner = -np.sqrt(np.maximum(squared, 0.0))

@@ -6,6 +6,7 @@ from scipy import sparse
 
 from evaluation.methods.aqer.mean_vote import MeanVote
 from evaluation.methods.cells import Cells, codes_of
+from evaluation.methods.gram_block import GramBlock, SparseGramBlock
 from evaluation.methods.grams import NonFiniteError, gram_blocks
 from tests.evaluation.methods.worlds import crowd
 
@@ -220,3 +221,81 @@ def test_sparse_questions_packed_together_are_as_dense_ones():
     (packed,) = gram_blocks(sparse.csr_array(vectors), cells, centred=False)
     (dense,) = gram_blocks(vectors, cells, centred=False)
     np.testing.assert_allclose(packed.inner, dense.inner, atol=1e-15)
+
+
+def bags(n_workers, n_questions, words=400, seed=5):
+    """Bags of words, of which some are empty, one is repeated and one has a zero that is stored."""
+    rng = np.random.default_rng(seed)
+    n = n_workers * n_questions
+    x = rng.random((n, words)) * (rng.random((n, words)) < 0.02)
+    x[3] = 0
+    x[7] = x[8]
+    packed = sparse.csr_array(x)
+    packed.data[0] = 0
+    return (
+        packed,
+        np.tile(np.arange(n_workers), n_questions),
+        np.repeat(np.arange(n_questions), n_workers),
+    )
+
+
+@pytest.mark.parametrize("leave_one_out", [False, True])
+def test_many_bags_of_words_stay_sparse_and_score_as_dense_ones(leave_one_out):
+    packed, workers, questions = bags(90, 3)
+    cells = cells_of(workers, questions)
+    sparse_vote = MeanVote.from_vectors(packed, cells, "cosine")
+    dense_vote = MeanVote.from_vectors(packed.toarray(), cells, "cosine")
+    assert [type(block) for block in sparse_vote.blocks] == [SparseGramBlock]
+    assert [type(block) for block in dense_vote.blocks] == [GramBlock]
+    weights = np.random.default_rng(1).random((90, 3))
+    weights[:, 1] = 0  # nobody has a weight
+    weights[5, 2] = 1e9  # one outweighs the others
+    how = {"leave_one_out": leave_one_out}
+    found, expected = (v.similarity(weights, **how) for v in (sparse_vote, dense_vote))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    one, other = (v.dispersion(weights[:, 0]) for v in (sparse_vote, dense_vote))
+    np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_inner_products_of_sparse_rows_are_those_of_dense_ones():
+    packed, workers, questions = bags(70, 4)
+    cells = cells_of(workers, questions)
+    (block,) = gram_blocks(packed, cells, centred=False)
+    (dense,) = gram_blocks(packed.toarray(), cells, centred=False)
+    some = np.array([3, 7, 8, 69])
+    for part, chosen in ((slice(None), None), (slice(1, 3), None), (slice(0, 2), some)):
+        found, expected = block.gram(part, chosen), dense.gram(part, chosen)
+        np.testing.assert_allclose(found, expected, atol=1e-14)
+    which, v = np.array([2, 0, 2]), np.random.default_rng(0).random((3, 70))
+    np.testing.assert_allclose(block.product_of(which, v), dense.product_of(which, v), atol=1e-12)
+    # Some ten words of an answer instead of 70 inner products.
+    assert block.rows.nnz < dense.inner.size / 4
+
+
+def test_words_that_are_said_twice_in_a_row_of_the_matrix_both_count():
+    packed, workers, questions = bags(70, 1)
+    twice = packed.copy()
+    twice.data = twice.data / 2
+    twice = sparse.csr_array(
+        (np.repeat(twice.data, 2), np.repeat(twice.indices, 2), 2 * twice.indptr),
+        shape=packed.shape,
+    )
+    cells = cells_of(workers, questions)
+    (one,), (other,) = (gram_blocks(x, cells, centred=False) for x in (packed, twice))
+    np.testing.assert_allclose(one.gram(slice(None)), other.gram(slice(None)), atol=1e-14)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_numbers_whose_squares_are_none_are_scaled_first(scale):
+    packed, workers, questions = bags(70, 1)
+    cells = cells_of(workers, questions)
+    (far,) = gram_blocks(packed * scale, cells, centred=False)
+    (near,) = gram_blocks(packed, cells, centred=False)
+    np.testing.assert_allclose(far.gram(slice(None)), near.gram(slice(None)), atol=1e-12)
+
+
+def test_a_bag_that_is_not_finite_is_named_by_its_row():
+    packed, workers, questions = bags(70, 2)
+    packed.data[packed.indptr[100]] = np.nan
+    with pytest.raises(NonFiniteError, match="row 100 "):
+        gram_blocks(packed, cells_of(workers, questions), centred=False)
