@@ -15,14 +15,13 @@ from django.template.response import TemplateResponse
 from django.views.decorators.http import require_POST
 
 from annotations.desk.forms import UploadForm
-from annotations.exchange.importing import ImportReport
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.source import stored_source
 from annotations.models import QuestionSet, Response, Upload
 from annotations.models.uploads import LONGEST_NAME, sweep
 from annotations.web.pages import breadcrumbs
 from annotations.web.scope import editable, user_id
-from annotations.web.upload_kinds import KINDS, WIZARD, UploadKind
+from annotations.web.upload_kinds import KINDS, WIZARD, Report, UploadKind
 
 SOME = 3
 """Ids of questions that a page shows."""
@@ -90,7 +89,9 @@ def uploaded(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "kind": sort,
         "staged": staged,
         "hidden_problems": staged.n_problems - len(staged.problems),
-        "may_grade": staged.state == Upload.State.DONE and _has_answers(question_set),
+        "may_grade": staged.state == Upload.State.DONE
+        and sort.door == UploadKind.door
+        and _has_answers(question_set),
     }
     return TemplateResponse(request, "annotations/uploaded.html", context)
 
@@ -186,9 +187,7 @@ def note_problems(upload: Upload, error: InputError) -> None:
     ]
 
 
-def _imported(
-    upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool
-) -> ImportReport:
+def _imported(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> Report:
     """Import the file; what a dry run has read of it is not read again."""
     options = upload.options
     if kind.stage is None:

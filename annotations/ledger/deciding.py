@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import transaction
 
 from annotations.exchange.prolific import Wrong, category_named, wrong_with
-from annotations.models import Decision, QuestionSetVersion, Submission
+from annotations.models import Decision, QuestionSet, QuestionSetVersion, Submission
 from annotations.models.access import Anybody, is_requester
 from annotations.models.rights import rights
 
@@ -130,6 +130,32 @@ def decide_all(user: Any, wanted: Sequence[Wanted]) -> Outcome:
         ]
         Decision.objects.bulk_create(rows, batch_size=IDS)
         return Outcome(len(rows), len(wanted) - len(rows))
+
+
+def approve_undecided(user: Any, submissions: Sequence[int]) -> Outcome:
+    """Approve all or none of those of whom nothing was decided when they were shown.
+
+    Raises DecidedMeanwhileError with the first decision that counts by now, and WithdrawnError.
+    """
+    with transaction.atomic():
+        locked(submissions)
+        for row in newest_of(submissions).values():
+            if row.kind != Decision.Kind.OPEN:
+                raise DecidedMeanwhileError(row)
+        return decide_all(user, [Wanted(key, Decision.Kind.APPROVE) for key in submissions])
+
+
+def answered_version(
+    question_set: QuestionSet, number: int | None = None
+) -> QuestionSetVersion | None:
+    """Return the version of that number; without one the newest in which somebody took part.
+
+    The newest of all where nobody did; None where there is no such version.
+    """
+    versions = question_set.versions.order_by("-number").select_related("question_set")
+    if number is not None:
+        return versions.filter(number=number).first()
+    return versions.filter(submissions__isnull=False).first() or versions.first()
 
 
 def newest_of(submissions: Iterable[int]) -> dict[int, Decision]:

@@ -10,7 +10,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.ledger.bonuses import LONGEST_ROUND, ROUND
-from annotations.ledger.deciding import may_decide
+from annotations.ledger.deciding import answered_version, may_decide
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import QuestionSet, QuestionSetVersion
 
@@ -37,12 +37,8 @@ class DeskCommand(SetCommand):
     def version_of(self, options: dict[str, Any]) -> QuestionSetVersion:
         """The version that is meant; exit status 2 if there is none."""
         question_set = self.question_set(options)
-        versions = question_set.versions.order_by("-number")
         number = options["in_version"]
-        if number is not None:
-            found = versions.filter(number=number).first()
-        else:
-            found = versions.filter(submissions__isnull=False).first() or versions.first()
+        found = answered_version(question_set, number)
         if found is None:
             what = "is empty" if number is None else f"has no version {number}"
             raise CommandError(f"{question_set} {what}", returncode=USAGE)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from annotations.exchange.header import ColumnNames
 from annotations.exchange.importing import (
@@ -25,6 +25,20 @@ from annotations.exchange.importing.mturk import StagedBatch, stage_batch, store
 from annotations.exchange.importing.stage import Stage
 from annotations.exchange.reading.mturk import PANEL
 from annotations.exchange.reading.questions import QuestionColumns
+
+
+class Report(Protocol):
+    """What an import says of itself."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything is new."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the page of an upload shows."""
+
+    def lines(self) -> Iterator[str]:
+        """Return it for a terminal, a line each."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +63,8 @@ class UploadKind:
     whose columns have fixed names has no `columns_example` and takes no `columns`. `initial` is
     what stands in the options at first. Files that may be large have a `stage`. A kind
     `names_questions` if its rows call questions of the set by ids, which the page then shows, and
-    `knows_who` if its `load` takes who brings the file, `imported_by`.
+    `knows_who` if its `load` takes who brings the file, `imported_by`. `door` is the page of the
+    set that one comes back to, with its words.
     """
 
     slug: str
@@ -58,12 +73,13 @@ class UploadKind:
     example: str
     columns_example: str
     parse_columns: Callable[[str], Any]
-    load: Callable[..., ImportReport]
+    load: Callable[..., Report]
     options: tuple[str, ...] = ()
     initial: dict[str, str] = field(default_factory=dict)
     stage: Staging | None = None
     names_questions: bool = False
     knows_who: bool = False
+    door: tuple[str, str] = ("admin:question-set", "To the question set")
 
 
 KINDS: dict[str, UploadKind] = {}

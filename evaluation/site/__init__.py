@@ -4,3 +4,4 @@ As in `annotations.desk`: plain functions, one noun a module, everything scoped.
 """
 
 from evaluation.site import uploads as uploads  # model answers may be uploaded as well
+from evaluation.site.paying import files as files  # so may decisions and statuses of a panel

@@ -20,11 +20,13 @@ from evaluation.site import (
     starting,
     workers,
 )
+from evaluation.site.paying import desk, files, person
 
 SET = "question-sets/<uuid:set_id>/"
 RUN = "runs/<uuid:run_id>/"
 WORKER = "workers/<uuid:worker_id>/"
 MODEL = "models/<uuid:model_id>/"
+PAYING = f"{SET}paying/"
 PROMPT = "prompts/<uuid:prompt_id>/"
 
 urlpatterns = [
@@ -55,6 +57,11 @@ urlpatterns = [
     path(f"{SET}collecting/places/", collecting.places, name="collecting-places"),
     path(f"{SET}collecting/ids/", collecting.ids, name="collecting-ids"),
     path(f"{SET}collecting/grade/", collecting.grade, name="collecting-grade"),
+    path(PAYING, desk.desk, name="paying"),
+    path(f"{PAYING}approve/", desk.approve, name="paying-approve"),
+    path(f"{PAYING}people/<uuid:submission_id>/", person.person, name="paying-person"),
+    path(f"{PAYING}lists/<slug:name>/", files.panel_list, name="paying-list"),
+    path(f"{PAYING}take-bonuses/", files.take_bonuses, name="paying-take"),
     path("runs/", runs.runs, name="runs"),
     path(RUN, runs.run, name="run"),
     path(f"{RUN}status.json", runs.run_status, name="run-status"),

@@ -19,6 +19,7 @@ from evaluation.words.message import SENTENCE, Message, Sentence, filled
 from evaluation.words.multiqa import MULTIQA
 from evaluation.words.outcomes import OUTCOMES
 from evaluation.words.panels import PANELS
+from evaluation.words.paying import PAYING
 from evaluation.words.plan import PLAN
 from evaluation.words.remedies import FAILED, REMEDIES
 from evaluation.words.signals import SIGNALS
@@ -40,6 +41,7 @@ COMMON: Mapping[str, Sentence] = {
     **COMPARING,
     **DECISION,
     **TRIAGE,
+    **PAYING,
     **SIGNALS,
     **FACTS,
     **JUDGE,

@@ -17,6 +17,7 @@ from evaluation.words.message import SENTENCE, Message
 from evaluation.words.multiqa import MULTIQA
 from evaluation.words.outcomes import OUTCOMES
 from evaluation.words.panels import PANELS
+from evaluation.words.paying import PAYING
 from evaluation.words.plan import PLAN
 from evaluation.words.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
 from evaluation.words.remedies import REMEDIES
@@ -42,6 +43,7 @@ SAID = {
     "Can I trust this?": TRUST,
     "Whom to keep and whom to look at": DECISION,
     "Deciding about people": TRIAGE,
+    "The payment desk": PAYING,
     "How answers were written": SIGNALS,
     "Models compared": COMPARING,
     "Panels of people and of models": PANELS,

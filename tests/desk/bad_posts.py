@@ -218,6 +218,12 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:collecting-admission": [
         Bad({"at_least": "", "do": "save"}, ("at_least",), "Nothing was changed", given=earlier)
     ],
+    "admin:paying-approve": BUTTON,
+    "admin:paying-take": BUTTON,
+    "admin:paying-person": [
+        Bad({"do": "reject", "category": "OTHER", "reason": "bad"}, ("reason",)),
+        Bad({"do": "reject", "reason": LONG[:120]}, ("category",)),
+    ],
     "admin:collecting-ids": [
         Bad(
             {"ids": "", "do": "admit"},

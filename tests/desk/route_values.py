@@ -197,6 +197,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "question": lambda of: of.version.questions.first().public_id,
     "team_id": lambda of: of.team.public_id,
     "membership_id": lambda of: of.team.memberships.first().public_id,
+    "submission_id": lambda of: of.version.submissions.earliest("pk").public_id,
     "project_id": lambda of: begun_writing(of).public_id,
     "problem_id": lambda of: _written(of, 2),
     "own_id": lambda of: _written(of, 1),

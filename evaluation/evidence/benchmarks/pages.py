@@ -130,6 +130,7 @@ def values_of(run: Any) -> dict[str, Any]:
         "worker_id": grade.worker.public_id,
         "model": model.public_id,
         "model_id": model.public_id,
+        "submission_id": grade.worker.submissions.get(version=version).public_id,
         "prompt_id": prompt.public_id,
         "kind": "answers",
         "place": 0,

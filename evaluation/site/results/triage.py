@@ -96,6 +96,7 @@ def triage(request: HttpRequest, run: Run) -> Context:
         "begin": next((one for one in queue.workers if one not in queue.verdicts), None),
         "query": _query(show, who),
         "may": rights(request.user, run.version.question_set).edit,
+        "question_set_id": run.version.question_set.public_id,
         "n_excluded": len(excluded),
         "n_decided": len(queue.verdicts),
         "n_undecided": queue.n_all - len(queue.verdicts),

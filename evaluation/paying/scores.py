@@ -1,0 +1,84 @@
+"""Raw leave-one-out scores of a run's workers, with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from django.db.models import Count, F, StdDev
+
+from annotations.models import QuestionSetVersion
+from evaluation.methods.inference.intervals import t_interval
+from evaluation.models import AnswerScore, Run, WorkerGrade
+from evaluation.models.runs import GRADING
+from evaluation.models.runs_of_record import run_that_counts
+
+
+@dataclass(frozen=True, slots=True)
+class RawScore:
+    """A worker's mean similarity to the exemplary answers of the others, on the run's own scale.
+
+    Attributes
+    ----------
+    value : None where nothing could be compared. low, high : the closed-form 95% interval over the
+        worker's answers, mean +- t sd / sqrt(n); None below two of them.
+    n_answers : answers that were graded. supported : whether they are enough for a rank.
+    contradicted, fact_questions : facts of the answers that contradict the crowd, of how many
+        questions with one; None in runs without facts. They are notices, and in no rule.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n_answers: int
+    supported: bool
+    rank_low: int | None = None
+    contradicted: int | None = None
+    fact_questions: int | None = None
+
+
+def run_of(version: QuestionSetVersion) -> Run | None:
+    """Return the grading that counts for a version: that of record, if it is of this version.
+
+    Else the newest that is done; None without any.
+    """
+    done = Run.objects.filter(version=version, kind=GRADING, state=Run.State.DONE)
+    return run_that_counts(done.select_related("version"))
+
+
+def scores_of(run: Run | None, workers: Collection[int] | None = None) -> Mapping[int, RawScore]:
+    """Return the scores of workers by their keys, everybody's without any; two queries."""
+    if run is None:
+        return {}
+    grades = WorkerGrade.objects.filter(run=run)
+    answers = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
+    if workers is not None:
+        grades = grades.filter(worker__in=workers)
+        answers = answers.filter(response__submission__worker__in=workers)
+    rows = list(
+        grades.values_list(
+            *("worker", "leave_one_out", "n_answers", "support", "rank_low"),
+            *("fact_contradicted", "fact_questions"),
+        )
+    )
+    spread = {
+        row["worker"]: (row["n"], row["sd"])
+        for row in answers.order_by()
+        .values(worker=F("response__submission__worker"))
+        .annotate(n=Count("pk"), sd=StdDev("score_leave_one_out", sample=True))
+    }
+    value = np.array([np.nan if row[1] is None else row[1] for row in rows], dtype=float)
+    n = np.array([spread.get(row[0], (0, None))[0] for row in rows], dtype=float)
+    sd = np.array([spread.get(row[0], (0, None))[1] or 0.0 for row in rows], dtype=float)
+    error = np.where(n >= 2, sd / np.sqrt(np.maximum(n, 1)), np.nan)
+    # No row has no interval: `t_interval` takes a number as one row, and no rows as an error.
+    interval = t_interval(value, error, n) if rows else None
+    found = {}
+    for at, row in enumerate(rows):
+        one = interval[at] if interval is not None else None
+        found[row[0]] = RawScore(
+            *(row[1], one.low if one else None, one.high if one else None, row[2], row[3]),
+            *row[4:],
+        )
+    return found

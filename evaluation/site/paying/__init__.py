@@ -1,0 +1,1 @@
+"""Pages of the payment desk: who is paid, why not, bonuses, and the lists that panels take."""

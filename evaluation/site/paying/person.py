@@ -1,0 +1,174 @@
+"""One submission at the payment desk: what speaks for each decision, the decision, the history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from annotations.exchange.prolific import CATEGORIES, LEAST_MESSAGE, LONGEST_MESSAGE, REJECT
+from annotations.ledger import deciding
+from annotations.models import Decision, QuestionSetVersion, Submission
+from evaluation.paying.evidence import Evidence
+from evaluation.reports.facts import contradictions_of
+from evaluation.reports.paying.people import Desk, PayRow
+from evaluation.site.paying.frame import frame, paid_version
+from evaluation.words.paying import draft
+
+SAID = {
+    "approve": "Approved. No panel was told yet.",
+    "reject": "Rejected. The worker and the panel were not told yet.",
+    "open": "Undecided again.",
+}
+
+
+class RejectForm(forms.Form):
+    """Why work is refused; what will not do `annotations.ledger.deciding` says, field by field."""
+
+    category = forms.ChoiceField(
+        label="Reason, as the panel calls it", required=False, widget=forms.RadioSelect
+    )
+    reason = forms.CharField(
+        label="What the worker reads",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6, "dir": "auto"}),
+        help_text=f"{LEAST_MESSAGE} to {LONGEST_MESSAGE:,} characters: what was wrong, in words "
+        "that they can answer to.",
+    )
+
+    def __init__(self, offered: Sequence[str], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: Any = self.fields["category"]
+        field.choices = [
+            *((code, f"{CATEGORIES[code]}: there is evidence") for code in offered),
+            *((code, words) for code, words in CATEGORIES.items() if code not in offered),
+        ]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpResponse:
+    """Show one submission with its evidence; what is posted is decided."""
+    version = paid_version(request, set_id)
+    row = _row(version, submission_id)
+    if request.method != "POST":
+        return _page(request, row)
+    kind = request.POST.get("do", "")
+    values = {name: request.POST.get(name, "") for name in ("category", "reason")}
+    values = values if kind == REJECT else {}
+    try:
+        deciding.decide(row.submission, request.user, kind, **values, seen=_seen(request))
+    except deciding.DecisionError as error:
+        return _refused(request, row, error, values)
+    except deciding.WithdrawnError as error:
+        return _page(request, row, problem=f"{error}: nothing was decided.", status=409)
+    except deciding.DecidedMeanwhileError as error:
+        problem = _meanwhile(error.newest, request.user)
+        given = values if kind == REJECT else None
+        return _page(request, _row(version, submission_id), given, problem=problem, status=409)
+    messages.success(request, f"{row.name}: {SAID[kind]}")
+    return redirect(request.get_full_path())
+
+
+def _row(version: QuestionSetVersion, submission_id: UUID) -> PayRow:
+    of = Desk(version)
+    found = of.people().filter(public_id=submission_id).first()
+    if found is None:
+        raise Http404("there is no such submission")
+    return of.rows([found], in_full=True)[0]
+
+
+def _refused(
+    request: HttpRequest, row: PayRow, error: deciding.DecisionError, values: Mapping[str, str]
+) -> HttpResponse:
+    """Return the page with what was posted, and what is wrong beside its field."""
+    form = RejectForm(row.suggestion.categories, values)
+    form.is_valid()
+    problem = ""
+    for field, why, remedy in error.wrong:
+        if field in form.fields:
+            form.errors.pop(field, None)
+            form.add_error(field, f"{why[:1].upper()}{why[1:]}. {remedy}")
+        else:
+            problem = f"{why[:1].upper()}{why[1:]}. {remedy}"
+    is_rejecting = bool(form.errors)
+    return _page(request, row, form=form if is_rejecting else None, problem=problem, status=400)
+
+
+def _page(
+    request: HttpRequest,
+    row: PayRow,
+    given: Mapping[str, str] | None = None,
+    *,
+    form: RejectForm | None = None,
+    problem: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    submission = row.submission
+    version = submission.version
+    run = Desk(version).run
+    drafts = _drafts(row)
+    history = list(
+        Decision.objects.filter(submission=submission).select_related("decided_by").order_by("-pk")
+    )
+    offered = row.suggestion.categories
+    first = next(iter(offered), "")
+    initial = given or {"category": first, "reason": drafts.get(first, "")}
+    context = frame(version, row.name) | {
+        "row": row,
+        "run": run if row.score is not None else None,
+        "contradictions": contradictions_of(run, "worker", submission.worker.public_id)
+        if run and row.score
+        else [],
+        "history": history,
+        "seen": history[0].public_id if history else "",
+        "form": form or RejectForm(offered, initial=initial),
+        "is_rejecting": form is not None or given is not None or request.GET.get("do") == REJECT,
+        "drafts": [(CATEGORIES[code], text) for code, text in drafts.items() if code != first],
+        "problem": problem,
+        "signals": row.signals,
+    }
+    return TemplateResponse(request, "evaluation/paying/person.html", context, status=status)
+
+
+def _drafts(row: PayRow) -> dict[str, str]:
+    """Return what the worker could read, by category: of those that there is evidence for."""
+    here = row.submission.source == Submission.Source.COLLECTED
+    found = {}
+    for category in row.suggestion.categories:
+        of: list[Evidence] = [
+            one for one in row.evidence if one.category == category and one.offered
+        ]
+        checks = [check for one in of for check in one.checks]
+        said = [(one.said.code, one.said.values) for one in of]
+        found[category] = draft(category, said, checks, here=here)
+    return found
+
+
+def _meanwhile(newest: Decision, user: Any) -> str:
+    who = "You" if newest.decided_by_id == user.pk else newest.decided_by.get_username()
+    return (
+        f"{who} decided meanwhile: {newest.get_kind_display()} "
+        f"({newest.created_at:%-d %b %Y, %H:%M} UTC). What you chose is not kept; decide again if "
+        "you see it otherwise."
+    )
+
+
+def _seen(request: HttpRequest) -> UUID | None:
+    try:
+        return UUID(request.POST.get("seen", ""))
+    except ValueError:
+        return None
+
+
+def person_link(version: QuestionSetVersion, submission: UUID) -> str:
+    """Return the address of a submission at the desk."""
+    link = reverse("admin:paying-person", args=[version.question_set.public_id, submission])
+    return link + str(frame(version, "")["kept"])

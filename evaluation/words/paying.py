@@ -1,0 +1,130 @@
+"""The payment desk: what speaks for a decision, what a rejected worker reads, bonuses, fairness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation.words.message import Sentence, counted
+from evaluation.words.triage import CLOSING
+
+SHOWN = 2
+"""Failed checks that are quoted to a worker."""
+LONGEST_QUOTE = 100
+
+
+def _of(n: int, m: int, noun: str) -> str:
+    return f"{n:,} of {counted(m, noun)}"
+
+
+def _checks(of: Mapping[str, Any]) -> str:
+    verb = "was" if of["failed"] == 1 else "were"
+    return (
+        f"{_of(of['failed'], of['checks'], 'attention check')} {verb} answered otherwise than "
+        "asked for."
+    )
+
+
+def _empty(of: Mapping[str, Any]) -> str:
+    return f"{_of(of['empty'], of['asked'], 'question')} left without an answer."
+
+
+def _same(of: Mapping[str, Any]) -> str:
+    return f"The same text stands in {_of(of['same'], of['answers'], 'answer')}."
+
+
+def _few(of: Mapping[str, Any]) -> str:
+    return f"Only {counted(of['answers'], 'answer')} graded: too few to say how good they are."
+
+
+def _poor(of: Mapping[str, Any]) -> str:
+    n = of["below"]
+    verb = "earns" if n == 1 else "earn"
+    return (
+        f"{n:,} of {counted(of['timed'], 'person')} with times {verb} less than "
+        f"{of['least']} {of['currency']} an hour, bonus included: the lowest {of['lowest']}."
+    )
+
+
+PAYING: Mapping[str, Sentence] = {
+    "paying.no_data": "Handed in, and there is no answer at all.",
+    "paying.checks": _checks,
+    "paying.fast": "Took {minutes:.1f} min; half of the people took {median:.1f} min or more "
+    "({timed:,} have times). A third of that is the line here.",
+    "paying.empty": _empty,
+    "paying.same": _same,
+    "paying.no_code": "Came back to the panel without a completion code.",
+    "paying.bad_code": "Gave the panel the code {code}, which is none of this study's.",
+    "paying.withdrew": "Withdrew what they wrote: nothing is decided of it any more.",
+    "paying.not_handed_in": "Did not hand in.",
+    "paying.settled": "The panel has settled it: {status}.",
+    "paying.alarm": "An alarm names them: {words}.",
+    "paying.lowest": "Stays in the lowest quarter of the ranks on whatever questions are drawn.",
+    "paying.little": "There is something, and less than is offered as a reason: {said}",
+    "paying.fine": "Nothing speaks against it.",
+    "paying.ungraded": "Not graded yet: only times, checks and empty answers were looked at.",
+    "paying.few": _few,
+    "paying.unfair": "{group} ({what}): {hit:,} of {n:,} {done}; {best}: {best_hit:,} of "
+    "{best_n:,}. That is {ratio:.2f} times as often. Below 0.80 (four fifths) look "
+    "whether the rule itself is fair to them before it is applied.",
+    "paying.poor": _poor,
+}
+"""By what is said; nothing here is a decision."""
+
+APPEAL = "You can answer once on the last page of the study: open its link again."
+
+DRAFTS: Mapping[str, str] = {
+    "NO_DATA": "Your submission was handed in without an answer to any of its questions.",
+    "FAILED_CHECK": "Questions of the study that only check whether they are read were answered "
+    "otherwise than they ask for",
+    "TOO_QUICKLY": "You finished the study in {minutes:.1f} minutes, while half of the "
+    "participants took {median:.1f} minutes or more: too fast to have read what it asks.",
+    "LOW_EFFORT": "Your submission shows clear low effort",
+    "NO_CODE": "You came back to the panel without the completion code that the last page of the "
+    "study shows.",
+    "BAD_CODE": "The completion code that you gave is none of those that this study shows at its "
+    "end.",
+}
+"""How what a rejected worker reads begins, by category: what was counted, and no more."""
+
+
+def draft(
+    category: str,
+    said: Sequence[tuple[str, Mapping[str, Any]]],
+    checks: Any = (),
+    *,
+    here: bool = True,
+) -> str:
+    """Return what a worker could read: the reason, what was counted, and how to answer.
+
+    `said` are codes with values of evidence for the category; `here` says whether they answered on
+    pages of this site, where they can appeal. It has more than the 100 characters
+    that Prolific asks for, and fewer than its 1,000. A person reads and changes it before it is
+    sent; "" for a category without evidence.
+    """
+    if not said or category not in DRAFTS:
+        return ""
+    values = said[0][1]
+    begin = DRAFTS[category]
+    if category == "TOO_QUICKLY":
+        begin = begin.format(**values)
+    elif category == "FAILED_CHECK":
+        quoted = "; ".join(
+            f"“{_short(one.text)}” (your answer: “{_short(one.answer)}”)" for one in checks[:SHOWN]
+        )
+        begin += f" ({values['failed']} of {values['checks']}): {quoted}."
+    elif category == "LOW_EFFORT":
+        told = [_told(code, of) for code, of in said]
+        begin += f": {'; '.join(told)}."
+    return " ".join(filter(None, [begin, CLOSING, APPEAL if here else ""]))
+
+
+def _told(code: str, of: Mapping[str, Any]) -> str:
+    if code == "paying.empty":
+        return f"{_of(of['empty'], of['asked'], 'question')} left without an answer"
+    return f"the same text in {_of(of['same'], of['answers'], 'answer')}"
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= LONGEST_QUOTE else f"{words[: LONGEST_QUOTE - 1]}…"

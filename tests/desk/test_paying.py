@@ -1,0 +1,185 @@
+"""Pay people: everybody with the evidence, decided one by one or several at once, lists, files."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from annotations.ledger.deciding import decide
+from annotations.models import Collection, Decision, PanelStatus
+from tests.evaluation.paying.crowd import rivers
+
+REASON = "You answered the question that checks whether it is read otherwise than it asks for. " * 2
+
+
+@pytest.fixture
+def crowd(rana, client):
+    client.force_login(rana)
+    version, people = rivers(rana)
+    return version, people
+
+
+def link(crowd, name="paying", *more):
+    return reverse(f"admin:{name}", args=[crowd[0].question_set.public_id, *more])
+
+
+def of(crowd, name):
+    return link(crowd, "paying-person", crowd[1][name].public_id)
+
+
+def text_of(response):
+    return response.content.decode()
+
+
+def test_everybody_is_there_with_what_speaks_for_a_decision(crowd, client):
+    shown = text_of(client.get(link(crowd)))
+    assert "1 of 1 attention check was answered otherwise than asked for." in shown
+    assert "<strong>10</strong>nothing decided" in shown
+    assert shown.count('name="who"') == 9  # hal did not hand in
+
+
+def test_the_list_is_searched_filtered_and_sorted(crowd, client):
+    def names(query):
+        rows = client.get(link(crowd) + query).context["rows"]
+        return [row.name for row in rows]
+
+    assert names("?q=a") == ["ada", "fay", "hal", "ida"]
+    assert names("?suggested=reject") == ["ben", "cy", "di", "fay", "gus"]
+    assert names("?sort=-worker")[0] == "joe"
+    decide(crowd[1]["joe"], crowd[0].question_set.owner, "approve")
+    assert names("?decided=approve") == ["joe"]
+    PanelStatus.objects.create(submission=crowd[1]["eve"], status="RETURNED", session_id="s")
+    assert names("?status=RETURNED") == ["eve"]
+    assert len(names("?status=unknown")) == 9
+    assert "Select a valid choice" in text_of(client.get(link(crowd) + "?decided=perhaps"))
+
+
+def test_a_draft_made_from_the_evidence_is_there_and_can_be_sent(crowd, client):
+    shown = client.get(of(crowd, "ben"))
+    form = shown.context["form"]
+    assert form.initial["category"] == "FAILED_CHECK"
+    assert "“Tick often.” (your answer: “never”)" in form.initial["reason"]
+    response = client.post(of(crowd, "ben"), {"do": "reject", "seen": "", **form.initial})
+    assert response.status_code == 302
+    row = Decision.objects.get()
+    assert (row.kind, row.category, row.reason) == (
+        *("reject", "FAILED_CHECK"),
+        form.initial["reason"],
+    )
+    assert "Rejected</strong> by" in text_of(client.get(of(crowd, "ben")))
+
+
+def test_a_reason_of_99_characters_is_refused_beside_the_field(crowd, client):
+    sent = {"do": "reject", "seen": "", "category": "OTHER", "reason": "x" * 99}
+    response = client.post(of(crowd, "ada"), sent)
+    assert response.status_code == 400
+    assert "at least 100 characters, and this has 99" in str(response.context["form"].errors)
+    assert "x" * 99 in text_of(response)
+    assert not Decision.objects.exists()
+
+
+def test_a_reason_without_evidence_is_not_offered_and_warned_of(crowd, client):
+    shown = client.get(of(crowd, "ada"))
+    assert shown.context["form"].initial == {"category": "", "reason": ""}
+    assert "Nothing was counted here that a panel takes as a reason" in text_of(shown)
+
+
+def test_who_decided_meanwhile_is_told_and_nothing_typed_is_lost(crowd, client):
+    decide(crowd[1]["ada"], crowd[0].question_set.owner, "approve")
+    sent = {"do": "reject", "seen": "", "category": "OTHER", "reason": REASON}
+    response = client.post(of(crowd, "ada"), sent)
+    assert response.status_code == 409
+    assert "You decided meanwhile: approved" in text_of(response)
+    assert REASON.strip() in text_of(response)
+    assert [row.kind for row in Decision.objects.all()] == ["approve"]
+
+
+def test_a_decision_is_taken_back_by_a_further_row(crowd, client):
+    row = decide(crowd[1]["ada"], crowd[0].question_set.owner, "approve")
+    client.post(of(crowd, "ada"), {"do": "open", "seen": str(row.public_id)})
+    assert [row.kind for row in Decision.objects.order_by("pk")] == ["approve", "open"]
+
+
+def test_several_are_approved_after_they_were_shown_by_name(crowd, client):
+    page = client.get(link(crowd, "paying-approve"))
+    assert [one.name for one in page.context["people"]] == ["ada", "eve", "ida", "joe"]
+    who = page.context["who"]
+    assert client.post(link(crowd, "paying-approve"), {"who": who}).status_code == 302
+    assert Decision.objects.filter(kind="approve").count() == 4
+    again = client.post(link(crowd, "paying-approve"), {"who": who})
+    assert again.status_code == 409
+    assert Decision.objects.count() == 4
+
+
+def test_of_the_chosen_only_the_undecided_are_asked_for(crowd, client):
+    decide(crowd[1]["ada"], crowd[0].question_set.owner, "approve")
+    chosen = "&".join(f"who={crowd[1][name].public_id}" for name in ("ada", "ben"))
+    page = client.get(f"{link(crowd, 'paying-approve')}?{chosen}&who=nonsense")
+    assert [one.name for one in page.context["people"]] == ["ben"]
+
+
+def test_lists_are_those_of_the_command(crowd, client):
+    owner = crowd[0].question_set.owner
+    decide(crowd[1]["ada"], owner, "approve")
+    decide(crowd[1]["ben"], owner, "reject", "OTHER", REASON)
+
+    def sent(name):
+        response = client.get(link(crowd, "paying-list", name))
+        return b"".join(response.streaming_content).decode()
+
+    assert sent("prolific-approve") == "ada\n"
+    assert "ben,OTHER," in sent("prolific-reject")
+    assert sent("log").count("\n") == 3
+    assert client.get(link(crowd, "paying-list", "prolific-bonus")).status_code == 404
+    assert client.get(link(crowd, "paying-list", "no-such-list")).status_code == 404
+
+
+def test_a_file_of_decisions_is_tried_first_and_bonuses_are_taken_once(crowd, client):
+    Collection.objects.create(version=crowd[0], places=9, pay="1.00", currency="GBP")
+    file = SimpleUploadedFile(
+        "d.csv", b"worker,decision,category,reason,bonus\nada,approve,,,1.50\nben,open,,,\n"
+    )
+    page = client.post(link(crowd, "upload", "decisions"), {"file": file}, follow=True)
+    assert "1 approve, 1 open" in text_of(page)
+    assert "Bonuses: 1, 1.50 GBP in all, 1 of them new" in text_of(page)
+    assert not Decision.objects.exists()
+    form = page.context["staged"].public_id
+    client.post(link(crowd, "upload-confirm", form))
+    assert Decision.objects.count() == 2
+    assert "1 confirmed bonus that" in text_of(client.get(link(crowd)))
+    taken = client.post(link(crowd, "paying-take"))
+    assert b"".join(taken.streaming_content) == b"ada,1.50\n"
+    again = client.post(link(crowd, "paying-take"), follow=True)
+    assert "No confirmed bonus was left to be sent." in text_of(again)
+    (batch,) = client.get(link(crowd)).context["taken"]
+    once_more = client.get(link(crowd, "paying-list", "prolific-bonus") + f"?batch={batch[0]}")
+    assert b"".join(once_more.streaming_content) == b"ada,1.50\n"
+
+
+def test_a_bad_file_is_told_with_its_lines_and_nothing_is_kept(crowd, client):
+    file = SimpleUploadedFile(
+        "d.csv", b"worker,decision,category,reason\nada,approve,,\nzoe,approve,,\n"
+    )
+    page = client.post(link(crowd, "upload", "decisions"), {"file": file}, follow=True)
+    assert "zoe took no part in" in text_of(page)
+    assert not Decision.objects.exists()
+
+
+def test_statuses_of_prolific_are_taken_in_from_the_page(crowd, client):
+    file = SimpleUploadedFile(
+        "export.csv",
+        b"Submission id,Participant id,Status\ns1,ada,AWAITING REVIEW\ns2,ben,RETURNED\n",
+    )
+    page = client.post(link(crowd, "upload", "panel-statuses"), {"file": file}, follow=True)
+    assert "Of who took part: 1 AWAITING REVIEW, 1 RETURNED" in text_of(page)
+    client.post(link(crowd, "upload-confirm", page.context["staged"].public_id))
+    assert PanelStatus.objects.count() == 2
+    assert "returned" in text_of(client.get(of(crowd, "ben")))
+
+
+def test_an_empty_version_says_so(rana, client):
+    from tests.annotations import world
+
+    client.force_login(rana)
+    version = world.version(rana, "empty")
+    page = client.get(reverse("admin:paying", args=[version.question_set.public_id]))
+    assert "Nobody took part in this version yet." in text_of(page)

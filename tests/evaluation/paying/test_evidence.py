@@ -1,0 +1,119 @@
+"""Evidence for the reasons that a panel takes is counted, and a draft says what was counted."""
+
+import pytest
+
+from annotations.exchange.prolific import CATEGORIES, message_length, wrong_with
+from annotations.models import Collection, PanelStatus
+from evaluation.options import SITE
+from evaluation.paying.evidence import evidence_of, seconds_of
+from evaluation.reports.paying.people import Desk
+from evaluation.words.paying import draft
+from tests.annotations import world
+from tests.evaluation.paying.crowd import rivers
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def crowd(db):
+    return rivers(world.user("rana", is_staff=True))
+
+
+def categories(crowd, name):
+    version, people = crowd
+    return [(one.category, one.offered) for one in evidence_of(version)[people[name].pk]]
+
+
+def test_each_reason_has_its_count_and_who_gave_no_cause_has_none(crowd):
+    assert categories(crowd, "ada") == []
+    assert categories(crowd, "ben") == [("FAILED_CHECK", True)]  # 1 of 1
+    assert categories(crowd, "cy") == [("LOW_EFFORT", True)]  # 3 of 4 empty
+    assert categories(crowd, "di") == [("LOW_EFFORT", True)]  # "no idea" in 3 of 4
+    assert categories(crowd, "gus") == [("NO_DATA", True)]
+    assert categories(crowd, "hal") == []  # still writing: drafts are nobody's business
+
+
+def test_far_too_fast_is_less_than_a_third_of_the_median(crowd):
+    # Nine people with times: eight of 600 seconds and one of 60; a third of 600 is 200.
+    version, people = crowd
+    times = seconds_of(version)
+    assert len(times) == 9
+    assert times[people["fay"].pk] == pytest.approx(60)
+    (fast,) = evidence_of(version, [people["fay"].pk])[people["fay"].pk]
+    assert fast.category == "TOO_QUICKLY"
+    assert fast.said.values == pytest.approx({"minutes": 1, "median": 10, "timed": 9})
+    assert "Took 1.0 min; half of the people took 10.0 min or more (9 have times)" in SITE.said(
+        fast.said
+    )
+
+
+def test_without_five_people_with_times_nobody_was_too_fast(crowd):
+    version, people = crowd
+    version.submissions.exclude(worker__external_id__in=["ada", "ben", "cy", "fay"]).update(
+        started_at=None
+    )
+    assert evidence_of(version, [people["fay"].pk])[people["fay"].pk] == []
+
+
+def test_one_empty_answer_of_four_is_told_and_not_offered(crowd):
+    _, people = crowd
+    people["eve"].responses.filter(question__external_id="r1").update(text="", status="empty")
+    assert categories(crowd, "eve") == [("LOW_EFFORT", False)]
+
+
+def test_a_code_is_held_against_those_of_the_study(crowd):
+    version, people = crowd
+    Collection.objects.create(version=version, places=9, code_done="DONE1234")
+    for name, code in (("ada", "NOCODE"), ("eve", "XXXX"), ("ida", "DONE1234"), ("joe", "")):
+        PanelStatus.objects.create(
+            submission=people[name], status="AWAITING REVIEW", session_id=name, code=code
+        )
+    assert categories(crowd, "ada") == [("NO_CODE", True)]
+    assert categories(crowd, "eve") == [("BAD_CODE", True)]
+    assert categories(crowd, "ida") == categories(crowd, "joe") == []
+
+
+def test_every_draft_is_one_that_the_panel_takes(crowd):
+    version, _ = crowd
+    seen = set()
+    long = "Please tick often. " * 40
+    version.questions.filter(external_id="check").update(text=long)
+    for found in evidence_of(version).values():
+        for one in found:
+            text = draft(one.category, [(one.said.code, one.said.values)], one.checks)
+            assert list(wrong_with("reject", one.category, text)) == []
+            assert message_length(text) < 1000
+            assert one.category in CATEGORIES
+            seen.add(one.category)
+    assert seen == {"FAILED_CHECK", "LOW_EFFORT", "TOO_QUICKLY", "NO_DATA"}
+    assert draft("OTHER", []) == ""
+
+
+def test_what_could_be_done_is_suggested_with_reasons_and_pastes_are_never_one(crowd):
+    version, people = crowd
+    people["ada"].responses.update(
+        signals="counted",
+        paste_count=9,
+        pasted_characters=999,
+        keystrokes=0,
+        typed_characters=0,
+        deleted_characters=0,
+        blur_count=9,
+        away_seconds=9,
+        active_seconds=1,
+    )
+    found = Desk(version).suggestions()
+    actions = {name: found[one.pk].action for name, one in people.items()}
+    assert actions == {
+        **dict.fromkeys(("ada", "eve", "ida", "joe"), "approve"),
+        **dict.fromkeys(("ben", "cy", "di", "fay", "gus"), "reject"),
+        "hal": "nothing",
+    }
+    assert found[people["ben"].pk].categories == ("FAILED_CHECK",)
+
+
+def test_whom_the_panel_has_settled_nothing_is_suggested_for(crowd):
+    version, people = crowd
+    PanelStatus.objects.create(submission=people["ben"], status="RETURNED", session_id="s")
+    found = Desk(version).suggestions()[people["ben"].pk]
+    assert (found.action, found.categories) == ("nothing", ())
