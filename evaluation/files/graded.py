@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from annotations.exchange import AnswerFile, ModelAnswerFile
 from evaluation.flow.grading import Grading
@@ -18,12 +20,16 @@ class FileGrading:
     Attributes
     ----------
     answers, models : the files as they were read. input_hashes : SHA-256 of each input file.
+    asked : what a chat model was asked, by step: requests, tokens, cost. is_complete : whether each
+        of these has its reply.
     """
 
     grading: Grading
     answers: AnswerFile
     models: ModelAnswerFile | None
     input_hashes: dict[str, str]
+    asked: Sequence[Mapping[str, Any]] = ()
+    is_complete: bool = True
 
     @property
     def input_hash(self) -> str:

@@ -25,8 +25,10 @@ from annotations.exchange.presets.advice import advised
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.questions import read_questions
 from evaluation.backends import parse_spec
+from evaluation.files.asking import Asking
 from evaluation.files.graded import FileGrading
 from evaluation.files.metrics import refuse_to_replace
+from evaluation.files.model_facts import refuse_idle_model, with_model_facts
 from evaluation.files.remedies import (
     anchors_of,
     listed_workers,
@@ -34,6 +36,7 @@ from evaluation.files.remedies import (
     refuse_to_leave_nobody,
     refuse_to_replace_grades,
 )
+from evaluation.files.study import StudyFolder
 from evaluation.files.summary import refuse_to_replace_results
 from evaluation.files.tables import ANCHORS, files_of, write_tables
 from evaluation.files.vectors import read_vectors
@@ -51,7 +54,10 @@ CONVERT = "manage.py convert_answers {file} --preset {preset} --output answers.c
 
 @dataclass(frozen=True)
 class GradingRequest:
-    """What to grade, how, and where the tables go."""
+    """What to grade, how, and where the tables go.
+
+    `facts_model` is the chat model that reads facts, None where our own rules do.
+    """
 
     answers: Path
     models: Path | None
@@ -64,6 +70,7 @@ class GradingRequest:
     duplicates: Duplicates = Duplicates.REFUSE
     overwrite: bool = False
     questions: Path | None = None
+    facts_model: Asking | None = None
 
 
 def grade_file(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
@@ -75,14 +82,37 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
         A file, or what it holds, cannot be used; nothing was written.
     BackendError
         The answers cannot be embedded; nothing was written.
+    EndedEarlyError
+        The model of the facts was not asked all; what came is kept, no table is written.
     """
     _refuse_to_replace_inputs(request)
     if request.parameters.suggest_anchors:
         refuse_to_replace_grades(request.output / ANCHORS)
+    if request.facts_model is not None:
+        return _grade_and_ask(request, request.facts_model, progress)
     with OutputFolder(request.output) as folder:
         grading = graded(request, progress)
         write_tables(folder, grading)
     return grading
+
+
+def _grade_and_ask(
+    request: GradingRequest, asking: Asking, progress: Progress | None
+) -> FileGrading:
+    """Grade, have a chat model read the facts, and write."""
+    refuse_idle_model(request.parameters, asking)
+    asked = StudyFolder(request.output, asking, progress or _untold)  # is the model there?
+    grading = graded(request, progress)
+    with asked as folder:
+        found = with_model_facts(grading.grading, folder)
+        grading = replace(grading, grading=found, asked=folder.steps(), is_complete=folder.complete)
+        with OutputFolder(request.output) as output:
+            write_tables(output, grading)
+    return grading
+
+
+def _untold(what: str, done: int, total: int) -> None:
+    """Nobody is told how far it is."""
 
 
 def _refuse_to_replace_inputs(request: GradingRequest) -> None:

@@ -46,6 +46,7 @@ def summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
         "alarms": [alarm_cells(alarm) for alarm in grading.alarms.found],
         "alarm_checks": made["alarm_checks"],
         "facts": _facts(grading),
+        **({"asked": graded.asked} if graded.asked else {}),
         "undefined": undefined.as_list(),
         "versions": made["versions"],
         "input_hash": graded.input_hash,

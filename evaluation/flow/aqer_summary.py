@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from evaluation.flow.facts import MEANING, CrowdFacts, MeaningFound
+from evaluation.flow.facts import MEANING, CrowdFacts, MeaningFound, ReadByModel
 from evaluation.flow.stored import RunSummary
 from evaluation.methods.alarms.questions import FEWEST_ANSWERS, SEPARATED
 from evaluation.methods.aqer.scale import Ceiling
@@ -88,7 +88,8 @@ class FactsFound:
     """On how many questions the run speaks of facts, and what it found there.
 
     `agreed` and `contested` count values. `silent` counts the questions on which it does not speak
-    by the code of why. `meaning` is what an entailment model said, None where none was asked.
+    by the code of why. `meaning` is what an entailment model said, `read_by` how a chat model read
+    the facts; None where none was asked.
     """
 
     questions: int = 0
@@ -97,6 +98,7 @@ class FactsFound:
     contested: int = 0
     silent: Mapping[str, int] = field(default_factory=dict)
     meaning: MeaningFound | None = None
+    read_by: ReadByModel | None = None
 
     @classmethod
     def of(cls, facts: CrowdFacts) -> FactsFound:
@@ -109,6 +111,7 @@ class FactsFound:
             contested=states[State.CONTESTED],
             silent=dict(Counter(facts.silent.values())),
             meaning=facts.meaning,
+            read_by=facts.read_by,
         )
 
 

@@ -92,6 +92,10 @@ FACTS: Mapping[str, Sentence] = {
     "facts.found": "Facts, in no grade: {agreed:value} agreed on and {contested} contested, on "
     "{spoken} of {questions:question}.",
     "facts.silent": "Nothing is said of {n:question}: {why}.",
+    "facts.read_by": "Read by {model}: {facts:fact} in {answers:answer} to {questions:question}; "
+    "refused {not_in_text} whose quotes are not in the answers and {other_slot} of kinds that were "
+    "not asked for. Not to be read: the replies on {unread:answer}, and the kinds of "
+    "{without_slots:question}; {errors} without a reply.",
     "facts.notice": "contradicts the crowd on {contradicted} of {questions:question}",
 }
 """By the verdict on a value of an answer; and what it comes to for a worker or a model."""

@@ -12,6 +12,7 @@ from evaluation.flow.facts.records import (
     CrowdFact,
     CrowdFacts,
     MeaningFound,
+    ReadByModel,
 )
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "CrowdFact",
     "CrowdFacts",
     "MeaningFound",
+    "ReadByModel",
     "crowd_facts",
     "with_meaning",
 ]

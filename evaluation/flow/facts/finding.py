@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -30,6 +30,9 @@ STATED = 0.6
 LONGEST = 20
 # Values whose words are compared; the agreed ones are among the first.
 SHOWN = 10
+
+# Of a question's id and the texts of its answers the facts that each states.
+ReadBy = Callable[[Any, Sequence[str]], list[list[Stated]]]
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ def crowd_facts(
     weights: Mapping[Any, float] | None = None,
     excluded: Collection[Any] = (),
     stated: float = STATED,
+    read_by: ReadBy | None = None,
 ) -> CrowdFacts:
     """Return what the workers agree on and how every answer stands to it.
 
@@ -99,9 +103,12 @@ def crowd_facts(
     models : those with a text count. weights : of the workers' votes; equal without.
     excluded : workers who do not vote and are judged only.
     stated : share of a question's answers that must state a slot, for it to be spoken on.
+    read_by : reads the texts of a question, by its id, in place of our own rules; then explanations
+        are spoken on as well, for these rules alone are of no use there.
     """
     spoken = None if models is None else models.with_text()
-    reader = Reader([*answers.texts, *(spoken.texts if spoken else ())])
+    every = [*answers.texts, *(spoken.texts if spoken else ())]
+    reader = Reader(every if read_by is None else [])
     crowd: list[CrowdFact] = []
     judged: list[AnswerFact] = []
     spoken_of: list[Any] = []
@@ -109,7 +116,8 @@ def crowd_facts(
     for question, asked in _by_question(answers, spoken).items():
         theirs = [answers.texts[row] for row in asked.workers]
         of_models = [spoken.texts[row] for row in asked.models] if spoken else []
-        read = reader.read(questions.get(question, ""), [*theirs, *of_models])
+        texts, wording = [*theirs, *of_models], questions.get(question, "")
+        read = reader.read(wording, texts) if read_by is None else read_by(question, texts)
         said = [
             _Said(
                 WORKER,
@@ -128,12 +136,12 @@ def crowd_facts(
             ]
         asks = AskedFor.of(theirs, read[: len(theirs)])
         slots = asks.slots(stated)
-        if not slots or asks.words > LONGEST:
+        if not slots or (read_by is None and asks.words > LONGEST):
             silent[question] = LONG_ANSWERS if slots else NO_SHARED_SLOT
             continue
         spoken_of.append(question)
         for name in slots:
-            slot = _Slot.of(question, name, said, Asked.of(questions.get(question, "")))
+            slot = _Slot.of(question, name, said, Asked.of(wording))
             crowd += slot.rows()
             judged += (fact for one in said for fact in slot.verdicts(one))
     return CrowdFacts(crowd, judged, spoken_of, silent)

@@ -164,6 +164,24 @@ def with_meaning(
     )
 
 
+def meaning_beside(facts: CrowdFacts, other: CrowdFacts) -> CrowdFacts:
+    """Return facts with what an entailment model said beside the others of the same answers."""
+    crowd: dict[Any, list[CrowdFact]] = defaultdict(list)
+    judged: dict[Any, list[AnswerFact]] = defaultdict(list)
+    for claim in other.crowd:
+        if claim.slot == MEANING:
+            crowd[claim.question].append(claim)
+    for said in other.answers:
+        if said.slot == MEANING:
+            judged[said.question].append(said)
+    return replace(
+        facts,
+        crowd=_merged(facts.crowd, crowd),
+        answers=_merged(facts.answers, judged),
+        meaning=other.meaning,
+    )
+
+
 def _questions(
     facts: CrowdFacts,
     answers: Answers,

@@ -91,6 +91,34 @@ class MeaningFound:
 
 
 @dataclass(frozen=True)
+class ReadByModel:
+    """How a chat model read the facts, in place of our own rules.
+
+    Attributes
+    ----------
+    model : its name. prompts : the beginning of their hashes.
+    questions, answers : that were to be read. slots : kinds of facts that it named.
+    without_slots : questions of which it named none in a way that could be read.
+    unread : answers whose replies could not be read, asked again; errors : that got no reply.
+    facts : that were taken. not_in_text : refused, for their quotes are not in the answers, letter
+        by letter. other_slot : refused, of kinds that were not asked for.
+    """
+
+    model: str = ""
+    prompts: str = ""
+    questions: int = 0
+    slots: int = 0
+    without_slots: int = 0
+    answers: int = 0
+    unread: int = 0
+    errors: int = 0
+    asked_again: int = 0
+    facts: int = 0
+    not_in_text: int = 0
+    other_slot: int = 0
+
+
+@dataclass(frozen=True)
 class CrowdFacts:
     """The facts of a crowd's answers, and how all answers stand to them.
 
@@ -104,6 +132,7 @@ class CrowdFacts:
         than 20 words: explanations, of which nothing is promised).
     meaning : what an entailment model said, whose rows have the slot "meaning", on questions of
         both kinds; None where none was asked.
+    read_by : how a chat model read the facts; None where our own rules did.
     """
 
     crowd: Sequence[CrowdFact]
@@ -111,6 +140,7 @@ class CrowdFacts:
     questions: Sequence[Any]
     silent: Mapping[Any, str]
     meaning: MeaningFound | None = None
+    read_by: ReadByModel | None = None
 
     @cached_property
     def agreements(self) -> Mapping[tuple[str, Any], Agreement]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
 import numpy as np
@@ -37,7 +37,8 @@ class Said(Protocol):
 
 Replies = Mapping[tuple[str, int], Said]
 Ask = Callable[[str, JudgePrompt, Sequence[Item]], Replies]
-Read = Callable[[str], tuple[float | None, str | None]]
+T = TypeVar("T")
+Read = Callable[[str], tuple[T | None, str | None]]
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def judge_answers(
         )
         for row in rows
     ]
-    found, again = _read(ask, "score", score, items, score_in, NO_NUMBER)
+    found, again = read_replies(ask, "score", score, items, score_in, NO_NUMBER)
     scores = np.full((len(answers), repeats), np.nan)
     reasons: list[list[str | None]] = [[None] * repeats for _ in rows]
     for row in rows:
@@ -128,7 +129,7 @@ def judge_answers(
     pairs = pairs_of(answers, parameters.pairs, parameters.seed)
     shown = [(a, b) for one, other in pairs for a, b in ((one, other), (other, one))]
     of_pairs = [_comparison(answers, compare, a, b) for a, b in shown]
-    verdicts, again_too = _read(ask, "compare", compare, of_pairs, verdict_in, NO_VERDICT)
+    verdicts, again_too = read_replies(ask, "compare", compare, of_pairs, verdict_in, NO_VERDICT)
     told = [verdicts[item.id, 0] for item in of_pairs]
     first = np.array([_number(value) for value, _ in told[::2]], dtype=np.float64)
     # Of the swapped order the verdict is on the other answer.
@@ -186,14 +187,18 @@ def _comparison(answers: ToJudge, prompt: JudgePrompt, one: int, other: int) -> 
     return Item(f"compare/{answers.name(one)}/{kind}/{author}", messages)
 
 
-def _read(
-    ask: Ask, step: str, prompt: JudgePrompt, items: Sequence[Item], read: Read, nothing: str
-) -> tuple[dict[tuple[str, int], tuple[float | None, str | None]], int]:
-    """Return the number in each reply, or why there is none, and how many were asked again."""
+def read_replies(
+    ask: Ask, step: str, prompt: JudgePrompt, items: Sequence[Item], read: Read[T], nothing: str
+) -> tuple[dict[tuple[str, int], tuple[T | None, str | None]], int]:
+    """Return what `read` takes from each reply, or why nothing, and how many were asked again.
+
+    By item and sample. A reply that says nothing is asked for once more, unless it is an ERROR;
+    `nothing` is why of an empty one.
+    """
     if not items:
         return {}, 0
     replies = ask(step, prompt, items)
-    found = {which: _number_in(reply, read, nothing) for which, reply in replies.items()}
+    found = {which: _read_in(reply, read, nothing) for which, reply in replies.items()}
     messages = {item.id: item.messages for item in items}
     unread = [
         which
@@ -208,11 +213,11 @@ def _read(
         ]
         second = ask(f"{step} again", prompt, more)
         for which in unread:
-            found[which] = _number_in(second[name[which], 0], read, nothing)
+            found[which] = _read_in(second[name[which], 0], read, nothing)
     return found, len(unread)
 
 
-def _number_in(reply: Said, read: Read, nothing: str) -> tuple[float | None, str | None]:
+def _read_in(reply: Said, read: Read[T], nothing: str) -> tuple[T | None, str | None]:
     if reply.status is AnswerStatus.TEXT:
         return read(reply.answer)
     return None, nothing if reply.status is AnswerStatus.EMPTY else reply.status.value

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from evaluation.backends.chat.registry import FORMS
+from evaluation.files.asking import Asking
 from evaluation.files.grading import GradingRequest, grade_file
+from evaluation.files.study import EndedEarlyError
+from evaluation.flow.asking.budget import Prices
 from evaluation.flow.parameters import REMEDIES, AqerParameters
 from evaluation.kinds.answer_files import add_answers, add_columns, add_models, add_output
 from evaluation.kinds.aqer.terminal import report_of_files
 from evaluation.kinds.kind import Evaluation, Progress
+from evaluation.words.console import at_least
 
 COMPARED = "Each is off unless asked for, and compared with the plain run in remedies.csv."
 
@@ -29,7 +35,8 @@ Written into DIR: workers.csv, answers.csv, exemplars.csv, exemplars.npz, models
 model_answers.csv, alarms.csv, summary.json; without --no-facts facts.csv and answer_facts.csv, with
 remedies remedies.csv, with --suggest-anchors anchors.csv. platform/docs/data-formats.md says what
 is in them.
-Exit code: 0 done, 2 bad usage or input (nothing is written then).
+Exit code: 0 done, 2 bad usage or input (nothing is written then), 3 with --facts-model where not
+every request has a reply (what came is kept).
 """
 
 
@@ -44,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="texts of the questions (question, text): what they state is no fact of an answer, "
         "and whether they ask who, where or which; in no grade",
     )
+    _add_facts_model(parser)
     add_output(parser, "tables")
     parser.add_argument(
         "--overwrite",
@@ -51,6 +59,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="replace results of other inputs that are in the folder",
     )
     add_columns(parser)
+
+
+def _add_facts_model(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument_group(
+        "Facts read by a chat model",
+        "In place of the rules: kinds of facts for each question, then each answer. Every request "
+        "and reply is kept in DIR (requests.jsonl, without keys); the same command goes on.",
+    ).add_argument
+    add("--facts-model", metavar="SPEC", help=f"the model: {FORMS}")
+    add(
+        "--facts-key-variable",
+        default="OPENAI_API_KEY",
+        metavar="NAME",
+        help="environment variable that holds its key (%(default)s)",
+    )
+    add(
+        "--facts-max-tokens",
+        type=at_least(1),
+        default=512,
+        metavar="N",
+        help="longest reply (%(default)s)",
+    )
+    add("--facts-budget", type=_amount, metavar="X", help="spend no more; needs prices")
+    add("--facts-price-in", type=_amount, metavar="X", help="money for a million tokens read")
+    add("--facts-price-out", type=_amount, metavar="X", help="money for a million tokens written")
+
+
+def _amount(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return number
+
+
+def _facts_model(arguments: Mapping[str, Any]) -> Asking | None:
+    if arguments["facts_model"] is None:
+        return None
+    price_in, price_out = arguments["facts_price_in"], arguments["facts_price_out"]
+    given = (price_in, price_out) != (None, None)
+    return Asking(
+        arguments["facts_model"],
+        parameters={"temperature": 0.0, "max_tokens": arguments["facts_max_tokens"]},
+        prices=Prices(price_in or 0.0, price_out or 0.0) if given else None,
+        budget=arguments["facts_budget"],
+        key_variable=arguments["facts_key_variable"],
+    )
 
 
 def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
@@ -67,8 +124,13 @@ def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Pr
         exclude_workers=arguments["exclude_workers"],
         collapse_workers=arguments["collapse_workers"],
         anchors=arguments["anchors"],
+        facts_model=_facts_model(arguments),
     )
-    return report_of_files(grade_file(request, progress), request.output)
+    done = grade_file(request, progress)
+    said = report_of_files(done, request.output)
+    if not done.is_complete:
+        raise EndedEarlyError(f"{said}\n\nSome requests ended in errors.")
+    return said
 
 
 EVALUATE = Evaluation(

@@ -184,6 +184,8 @@ def _facts(found: FactsFound | None) -> str:
         said.append(Message("facts.silent", {"n": n, "why": WHY_EMPTY[code]}))
     if found.meaning is not None:
         said.append(Message("meaning.found", asdict(found.meaning)))
+    if found.read_by is not None:
+        said.append(Message("facts.read_by", asdict(found.read_by)))
     return textwrap.fill(" ".join(map(TERMINAL.said, said)), WIDE)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from evaluation.files.study import EndedEarlyError
 from evaluation.kinds import all_kinds
 from evaluation.management.file_commands import add_kinds
 from evaluation.management.option_arguments import chosen
@@ -13,11 +15,14 @@ from evaluation.words.console import (
     BAD_INPUT,
     Bars,
     ended_by_signal,
+    printable,
     refused_as_bad_input,
     tell,
 )
 
 __all__ = ["BAD_INPUT", "Command"]
+
+INCOMPLETE = 3
 
 
 class Command(BaseCommand):
@@ -35,6 +40,10 @@ class Command(BaseCommand):
         kind = all_kinds()[options["method"]]
         assert kind.evaluate is not None  # or there would be no such method
         parameters = chosen(kind.options, options, files=True)
-        with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
-            said = kind.evaluate.run(parameters, options, bars.show)
+        try:
+            with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
+                said = kind.evaluate.run(parameters, options, bars.show)
+        except EndedEarlyError as error:
+            tell(self.stdout, printable(f"{error}\nThe same command goes on from here."))
+            sys.exit(INCOMPLETE)
         tell(self.stdout, said)
