@@ -20,7 +20,7 @@ from evaluation.site import (
     starting,
     workers,
 )
-from evaluation.site.paying import desk, files, person
+from evaluation.site.paying import bonuses, desk, files, person
 
 SET = "question-sets/<uuid:set_id>/"
 RUN = "runs/<uuid:run_id>/"
@@ -61,6 +61,7 @@ urlpatterns = [
     path(f"{PAYING}approve/", desk.approve, name="paying-approve"),
     path(f"{PAYING}people/<uuid:submission_id>/", person.person, name="paying-person"),
     path(f"{PAYING}lists/<slug:name>/", files.panel_list, name="paying-list"),
+    path(f"{PAYING}bonuses/", bonuses.rule, name="paying-bonuses"),
     path(f"{PAYING}take-bonuses/", files.take_bonuses, name="paying-take"),
     path("runs/", runs.runs, name="runs"),
     path(RUN, runs.run, name="run"),

@@ -71,8 +71,6 @@ PAYING: Mapping[str, Sentence] = {
 }
 """By what is said; nothing here is a decision."""
 
-APPEAL = "You can answer once on the last page of the study: open its link again."
-
 DRAFTS: Mapping[str, str] = {
     "NO_DATA": "Your submission was handed in without an answer to any of its questions.",
     "FAILED_CHECK": "Questions of the study that only check whether they are read were answered "
@@ -92,13 +90,10 @@ def draft(
     category: str,
     said: Sequence[tuple[str, Mapping[str, Any]]],
     checks: Any = (),
-    *,
-    here: bool = True,
 ) -> str:
     """Return what a worker could read: the reason, what was counted, and how to answer.
 
-    `said` are codes with values of evidence for the category; `here` says whether they answered on
-    pages of this site, where they can appeal. It has more than the 100 characters
+    `said` are codes with values of evidence for the category. It has more than the 100 characters
     that Prolific asks for, and fewer than its 1,000. A person reads and changes it before it is
     sent; "" for a category without evidence.
     """
@@ -116,7 +111,7 @@ def draft(
     elif category == "LOW_EFFORT":
         told = [_told(code, of) for code, of in said]
         begin += f": {'; '.join(told)}."
-    return " ".join(filter(None, [begin, CLOSING, APPEAL if here else ""]))
+    return f"{begin} {CLOSING}"
 
 
 def _told(code: str, of: Mapping[str, Any]) -> str:

@@ -220,6 +220,7 @@ BAD: dict[str, list[Bad] | str] = {
     ],
     "admin:paying-approve": BUTTON,
     "admin:paying-take": BUTTON,
+    "admin:paying-bonuses": BUTTON,  # the rule itself is a search
     "admin:paying-person": [
         Bad({"do": "reject", "category": "OTHER", "reason": "bad"}, ("reason",)),
         Bad({"do": "reject", "reason": LONG[:120]}, ("category",)),

@@ -254,6 +254,7 @@ ROUTES: dict[str, Route] = {
     "admin:paying-approve": form(EDITS_ANSWERS),
     "admin:paying-person": form(EDITS_ANSWERS),
     "admin:paying-list": get(EDITS_ANSWERS, name=["log", "prolific-approve"]),
+    "admin:paying-bonuses": form(EDITS_ANSWERS),
     "admin:paying-take": post(EDITS_ANSWERS),
     "admin:writing": get(ANSWERS),
     "admin:writing-start": post(EDITS_ANSWERS),

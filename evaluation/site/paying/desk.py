@@ -22,6 +22,7 @@ from annotations.ledger.deciding import (
 from annotations.models import QuestionSetVersion
 from annotations.panels.lists import PanelLists
 from annotations.panels.people import decided_people
+from evaluation.paying.fairness import of_decisions
 from evaluation.reports.paying.people import OPEN, Desk, PayFilter
 from evaluation.reports.paying.suggestions import APPROVE
 from evaluation.site.paying.frame import frame, paid_version
@@ -48,6 +49,7 @@ def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "rows": of.rows(page.rows),
         "run": of.run,
         "counts": counts,
+        "comparisons": of_decisions(version),
         "n_all": sum(counts.values()),
         "lists": PanelLists(version.pk, decided_people(version)),
         "versions": version.question_set.versions.order_by("-number"),

@@ -23,6 +23,8 @@ from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.panels.statuses import import_statuses
 from annotations.web.downloads import download, file_name
 from annotations.web.upload_kinds import UploadKind, register
+from evaluation.options import SITE
+from evaluation.paying.fairness import lines, of_file
 from evaluation.site.paying.frame import frame, paid_version
 
 BONUSES = "prolific-bonus"
@@ -58,7 +60,7 @@ def take_bonuses(request: HttpRequest, set_id: UUID) -> HttpResponse | Streaming
     if not pieces:
         messages.warning(request, "No confirmed bonus was left to be sent.")
         kept = frame(version, "")["kept"]
-        return redirect(reverse("admin:paying", args=[set_id]) + kept)
+        return redirect(reverse("admin:paying-bonuses", args=[set_id]) + kept)
     return download(iter(pieces), _name(version, BONUSES), "csv")
 
 
@@ -111,6 +113,9 @@ def load_decisions(
             f"Bonuses: {report.n_bonuses:,}, {report.total} in all, {report.n_new_bonuses:,} of "
             "them new. Importing confirms them, and sends nothing."
         )
+    found = of_file(version, given) if report.n_by_kind.get("reject") else []
+    notes += [f"Not rejected, once this is decided, by {line.strip()}." for line in lines(found)]
+    notes += [SITE.said(message) for one in found for message in one.warnings]
     return DeskReport(report, "decisions", notes)
 
 

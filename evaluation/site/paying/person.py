@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.exchange.prolific import CATEGORIES, LEAST_MESSAGE, LONGEST_MESSAGE, REJECT
 from annotations.ledger import deciding
-from annotations.models import Decision, QuestionSetVersion, Submission
+from annotations.models import Decision, QuestionSetVersion
 from evaluation.paying.evidence import Evidence
 from evaluation.reports.facts import contradictions_of
 from evaluation.reports.paying.people import Desk, PayRow
@@ -140,7 +140,6 @@ def _page(
 
 def _drafts(row: PayRow) -> dict[str, str]:
     """Return what the worker could read, by category: of those that there is evidence for."""
-    here = row.submission.source == Submission.Source.COLLECTED
     found = {}
     for category in row.suggestion.categories:
         of: list[Evidence] = [
@@ -148,7 +147,7 @@ def _drafts(row: PayRow) -> dict[str, str]:
         ]
         checks = [check for one in of for check in one.checks]
         said = [(one.said.code, one.said.values) for one in of]
-        found[category] = draft(category, said, checks, here=here)
+        found[category] = draft(category, said, checks)
     return found
 
 

@@ -11,6 +11,8 @@ from annotations.exchange import InputError
 from annotations.ledger.files import decide_by_file
 from annotations.management.desk import DeskCommand, add_round
 from annotations.management.importing import USAGE
+from evaluation.options import TERMINAL
+from evaluation.paying.fairness import lines, of_file
 
 
 class Command(DeskCommand):
@@ -49,3 +51,11 @@ class Command(DeskCommand):
             raise CommandError(str(error), returncode=USAGE) from error
         for line in report.lines():
             self.stdout.write(line)
+        found = of_file(version, options["file"]) if report.n_by_kind.get("reject") else []
+        if found:
+            self.stdout.write("Not rejected, once this is decided:")
+        for line in lines(found):
+            self.stdout.write(line)
+        for one in found:
+            for message in one.warnings:
+                self.stdout.write(f"Warning: {TERMINAL.said(message)}")

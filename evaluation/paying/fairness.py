@@ -1,0 +1,185 @@
+"""Whom a decision or a rule leaves out more often than others, before it is applied.
+
+By what submissions hold: the language in which texts were read, and whether the worker asked not
+to be counted, which people who use assistive technology do, and others who do not want it: nobody
+can tell them apart. The device is kept nowhere, so nothing is said of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from annotations.exchange.prolific import REJECT
+from annotations.exchange.reading.decisions import read_decisions
+from annotations.exchange.reading.source import Readable
+from annotations.languages import own_name
+from annotations.models import QuestionSetVersion, Submission
+from annotations.panels.people import standing
+from evaluation.methods.inference.selection_rates import FEWEST, selection_rates
+from evaluation.words.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """People who have something in common; a number is None where there is nothing to say.
+
+    Attributes
+    ----------
+    hit, n : for how many of the group it turns out well. share, low, high : the same as a share,
+        with Wilson's 95% interval. ratio, ratio_low, ratio_high : over the group for which it
+        turns out well most often. small : too few to tell. unfair : the ratio is below four fifths.
+    """
+
+    name: str
+    hit: int
+    n: int
+    share: float | None
+    low: float | None
+    high: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    small: bool
+    unfair: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The groups of one kind, the largest first, and what to say of those that are worse off."""
+
+    what: str
+    groups: tuple[Group, ...]
+    warnings: tuple[Message, ...]
+
+
+def fairness(
+    version: QuestionSetVersion, among: Collection[int], well: Collection[int], done: str
+) -> list[Comparison]:
+    """Compare groups of the submissions `among`, for those of whom in `well` it turns out well.
+
+    `done` is what that is, after a number: "get a bonus". Kinds with one group only are left out,
+    and so is everything where it turns out well for all or for nobody. One query.
+    """
+    chosen, of = set(among), set(well) & set(among)
+    if not of or of == chosen:
+        return []
+    rows = Submission.objects.filter(version=version).values("pk", "language", "signals_off")
+    people: list[Any] = [row for row in rows if row["pk"] in chosen]
+    return list(_comparisons(people, of, done))
+
+
+def of_decisions(
+    version: QuestionSetVersion, rejecting: Collection[int] = (), keeping: Collection[int] = ()
+) -> list[Comparison]:
+    """Compare how often work is not rejected, among everybody who handed in.
+
+    By the decisions that count, and as if those `rejecting` were rejected too and those `keeping`
+    were not.
+    """
+    handed_in = Submission.objects.filter(
+        version=version, state=Submission.State.SUBMITTED, withdrawn_at=None
+    )
+    among = set(handed_in.values_list("pk", flat=True)) | set(rejecting)
+    refused = {key for key, row in standing(version).items() if row.kind == REJECT}
+    refused = (refused - set(keeping)) | set(rejecting)
+    return fairness(version, among, among - refused, "are not rejected")
+
+
+def of_file(version: QuestionSetVersion, given: Readable) -> list[Comparison]:
+    """Compare how often work is not rejected once a file of decisions that will do is applied."""
+    told = {row.worker: row.decision == REJECT for row in read_decisions(given).rows}
+    people = Submission.objects.filter(version=version, worker__external_id__in=list(told))
+    keys = dict(people.values_list("pk", "worker__external_id"))
+    rejecting = {key for key, name in keys.items() if told[name]}
+    if not rejecting:
+        return []
+    return of_decisions(version, rejecting, set(keys) - rejecting)
+
+
+def lines(found: list[Comparison]) -> Iterator[str]:
+    """Yield the comparisons for a terminal, a line a group."""
+    for one in found:
+        for group in one.groups:
+            share = "" if group.share is None else f" ({group.share:.0%}"
+            if share:
+                share += f", 95% {group.low:.0%} to {group.high:.0%})"
+            ratio = "too few to tell" if group.small else _ratio(group)
+            told = f"{group.hit:,} of {group.n:,}{share}"
+            yield f"  {one.what} {group.name}: {told}{'; ' + ratio if ratio else ''}"
+
+
+def _ratio(group: Group) -> str:
+    if group.ratio is None or group.ratio == 1:
+        return ""
+    ends = ""
+    if group.ratio_low is not None:
+        ends = f" ({group.ratio_low:.2f} to {group.ratio_high:.2f})"
+    return f"{group.ratio:.2f} times as often{ends}{', below four fifths' if group.unfair else ''}"
+
+
+def _language(row: dict[str, Any]) -> str:
+    return own_name(row["language"]) if row["language"] else "not known"
+
+
+def _counting(row: dict[str, Any]) -> str:
+    return "switched off" if row["signals_off"] else "on"
+
+
+KINDS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
+    ("language", _language),
+    ("counting how answers are written (off with assistive technology, or by choice)", _counting),
+)
+
+
+def _comparisons(people: list[dict[str, Any]], well: set[int], done: str) -> Iterator[Comparison]:
+    for what, group_of in KINDS:
+        counts: dict[str, list[int]] = {}
+        for row in people:
+            of = counts.setdefault(group_of(row), [0, 0])
+            of[0] += row["pk"] in well
+            of[1] += 1
+        if len(counts) < 2:
+            continue
+        names = sorted(counts, key=lambda name: (-counts[name][1], name))
+        hit, n = zip(*(counts[name] for name in names), strict=True)
+        found = selection_rates(hit, n, FEWEST)
+        groups = tuple(
+            Group(
+                name=name,
+                hit=hit[at],
+                n=n[at],
+                share=_number(found.share[at]),
+                low=_number(found.low[at]),
+                high=_number(found.high[at]),
+                ratio=_number(found.ratio[at]),
+                ratio_low=_number(found.ratio_low[at]),
+                ratio_high=_number(found.ratio_high[at]),
+                small=bool(found.small[at]),
+                unfair=bool(found.unfair[at]),
+            )
+            for at, name in enumerate(names)
+        )
+        yield Comparison(what, groups, tuple(_warnings(what, groups, found.best, done)))
+
+
+def _warnings(what: str, groups: tuple[Group, ...], best: int, done: str) -> Iterator[Message]:
+    for one in groups:
+        if one.unfair:
+            values = {
+                "what": what,
+                "group": one.name,
+                "hit": one.hit,
+                "n": one.n,
+                "done": done,
+                "best": groups[best].name,
+                "best_hit": groups[best].hit,
+                "best_n": groups[best].n,
+                "ratio": one.ratio,
+            }
+            yield Message("paying.unfair", values)
+
+
+def _number(value: Any) -> float | None:
+    return None if value != value else float(value)  # NaN is not itself

@@ -1,0 +1,195 @@
+"""Bonuses by a rule: tried first, planned, confirmed by a person, and where each stands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from annotations.exchange.money import amount_of
+from annotations.ledger import bonuses
+from annotations.ledger.deciding import WithdrawnError
+from annotations.models import QuestionSetVersion
+from evaluation.paying.rules import KINDS, LOW, SCORE, Proposal, Rule, RuleError, propose
+from evaluation.site.paying.frame import frame, paid_version
+
+NAMED = 200
+"""People who are named; of the others their number is told."""
+AMOUNT = {"inputmode": "decimal", "autocomplete": "off"}
+
+
+class AmountField(forms.CharField):
+    """An amount such as 1.50, as files of decisions have it."""
+
+    def clean(self, value: Any) -> Any:
+        """Return the amount, None for an empty field that may be empty."""
+        text = super().clean(value)
+        if not text:
+            return None
+        try:
+            return amount_of(text)
+        except ValueError as error:
+            raise forms.ValidationError(f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
+
+
+class RuleForm(forms.Form):
+    """Who gets how much; what is missing `evaluation.paying.rules` says, field by field."""
+
+    kind = forms.ChoiceField(label="Who gets a bonus", choices=list(KINDS.items()))
+    amount = AmountField(
+        label="Amount",
+        max_length=20,
+        widget=forms.TextInput(attrs=AMOUNT),
+        help_text="Such as 1.50: for each person, or for each answer.",
+    )
+    share = forms.FloatField(
+        label="Best percent of people",
+        required=False,
+        min_value=0,
+        max_value=100,
+        help_text="For the best share: 20 is the best fifth. Who ties with the last gets it too.",
+    )
+    at_least = forms.FloatField(
+        label="Least raw score", required=False, min_value=-1000, max_value=1000
+    )
+    end = forms.ChoiceField(
+        label="What has to reach it",
+        choices=[(SCORE, "the score"), (LOW, "the lower end of its interval")],
+        required=False,
+    )
+    least = AmountField(
+        label="Warn below this pay an hour",
+        required=False,
+        max_length=20,
+        widget=forms.TextInput(attrs=AMOUNT),
+    )
+    round = forms.CharField(
+        label="Name of the bonus",
+        max_length=bonuses.LONGEST_ROUND,
+        initial=bonuses.ROUND,
+        help_text="Of a name everybody has one: one more bonus needs another name.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("share", "at_least"):
+            self.fields[name].widget.attrs["step"] = "any"
+
+    def rule(self) -> Rule:
+        """Return the rule of a form that is valid."""
+        of = self.cleaned_data
+        share = None if of["share"] is None else of["share"] / 100
+        return Rule(of["kind"], of["amount"], share, of["at_least"], of["end"] or SCORE)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def rule(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show where bonuses stand, and what a rule would do; what is posted is planned, or confirmed.
+
+    The rule stands in the address while it is tried.
+    """
+    version = paid_version(request, set_id)
+    do = request.POST.get("do", "")
+    if request.method == "POST" and do in ("confirm", "cancel"):
+        return _advance(request, version, do)
+    asked = request.POST if request.method == "POST" else request.GET
+    form = RuleForm(asked) if "kind" in asked else RuleForm()
+    found = _proposal(version, form) if form.is_bound and form.is_valid() else None
+    problem, status = "", 400 if form.errors else 200
+    if request.method == "POST" and found is not None:
+        if request.POST.get("seen") != found.seen:
+            problem = "Who gets the bonus has changed since you looked. Look again, then plan it."
+            status = 409
+        else:
+            try:
+                return _plan(request, version, form, found)
+            except (bonuses.OtherAmountError, WithdrawnError) as error:
+                problem, status = f"Nothing was planned: {error}.", 409
+    return _page(request, version, form, found, problem, status)
+
+
+def _proposal(version: QuestionSetVersion, form: RuleForm) -> Proposal | None:
+    try:
+        return propose(version, form.rule(), least=form.cleaned_data["least"])
+    except RuleError as error:
+        said = str(error)
+        form.add_error(error.field, f"{said[:1].upper()}{said[1:]}.")
+        return None
+
+
+def _plan(
+    request: HttpRequest, version: QuestionSetVersion, form: RuleForm, found: Proposal
+) -> HttpResponse:
+    name = form.cleaned_data["round"]
+    new = bonuses.plan(version, found.amounts, request.user, name, found.rule.said)
+    messages.success(request, f"{new:,} planned. Nobody is paid before they are confirmed below.")
+    return redirect(_here(version))
+
+
+def _advance(request: HttpRequest, version: QuestionSetVersion, do: str) -> HttpResponse:
+    """Confirm or cancel a round; refused where its sum is another than the one that was shown."""
+    name, total = request.POST.get("round", ""), request.POST.get("total", "")
+    act = bonuses.confirm if do == "confirm" else bonuses.cancel
+    with transaction.atomic():
+        done = act(version, request.user, name)
+        changed = str(done.total) != total
+        if changed:
+            transaction.set_rollback(True)
+    if changed:
+        problem = "The bonuses have changed since you looked, and nothing was done: look again."
+        return _page(request, version, RuleForm(), None, problem, 409)
+    said = "confirmed. Take their list to the panel" if do == "confirm" else "cancelled"
+    messages.success(request, f"{len(done.payments):,} bonuses, {done.total} in all, {said}.")
+    return redirect(_here(version))
+
+
+def _page(
+    request: HttpRequest,
+    version: QuestionSetVersion,
+    form: RuleForm,
+    found: Proposal | None,
+    problem: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    payments = bonuses.payments_of(version)
+    rounds = [
+        {
+            "name": name,
+            "states": Counter(one.state for one in payments if one.round == name).items(),
+            "planned": _sum(payments, name, {"planned"}),
+            "unsent": _sum(payments, name, {"planned", "confirmed"}),
+        }
+        for name in dict.fromkeys(one.round for one in payments)
+    ]
+    people = found.rewarded if found else []
+    context = frame(version, "Bonuses") | {
+        "form": form,
+        "found": found if not form.errors else None,
+        "people": people[:NAMED],
+        "more": max(0, len(people) - NAMED),
+        "rounds": rounds,
+        "n_confirmed": sum(one.state == "confirmed" for one in payments),
+        "currency": bonuses.currency_of(version),
+        "problem": problem,
+    }
+    return TemplateResponse(request, "evaluation/paying/bonuses.html", context, status=status)
+
+
+def _sum(payments: list[bonuses.Payment], name: str, states: set[str]) -> Decimal:
+    found = (one.amount for one in payments if one.round == name and one.state in states)
+    return sum(found, Decimal(0))
+
+
+def _here(version: QuestionSetVersion) -> str:
+    link = reverse("admin:paying-bonuses", args=[version.question_set.public_id])
+    return link + str(frame(version, "")["kept"])
