@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-
 from evaluation.flow.facts import MEANING, CrowdFacts, MeaningFound, ReadByModel
 from evaluation.flow.stored import RunSummary
 from evaluation.methods.alarms.questions import FEWEST_ANSWERS, SEPARATED
@@ -329,4 +327,4 @@ def camps_summary(camps: dict[Any, CampedAnswers], asked: Iterable[Any]) -> dict
 
 def known_separation(value: float) -> float:
     """Return a separation within its range, which rounding may leave."""
-    return float(np.clip(value, 0.0, 1.0))
+    return min(max(value, 0.0), 1.0)
