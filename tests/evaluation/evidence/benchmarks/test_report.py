@@ -1,8 +1,11 @@
 import json
+import re
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from evaluation.evidence.benchmarks.cases import CASES as CASES_OF_ALL
 from evaluation.evidence.benchmarks.embedding import against_bare_encode
 from evaluation.evidence.benchmarks.results import (
     Claim,
@@ -124,3 +127,10 @@ def test_mohler_is_skipped_without_the_data(tmp_path):
 def test_an_unknown_case_is_refused():
     with pytest.raises(CommandError, match="invalid choice"):
         call_command("benchmark", "--only", "nothing")
+
+
+def test_every_case_is_told_in_the_documentation():
+    document = (settings.ROOT / "platform/docs/benchmarks.md").read_text(encoding="utf-8")
+    (only,) = re.findall(r"\| `--only NAME \.\.\.` \| (.*) \|", document)
+    assert re.findall(r"`([a-z-]+)`", only) == list(CASES_OF_ALL)
+    assert all(f"\n**{name}.** " in document for name in CASES_OF_ALL)
