@@ -17,12 +17,15 @@ from annotations.web.scope import RefusedError
 from evaluation.api.done import DoneRunViewSet
 from evaluation.api.judging import experts_named
 from evaluation.api.trust import FactSerializer
+from evaluation.judging.adjudication import CannotSettleError, ask_to_settle
 from evaluation.judging.audit import (
     COUNT,
     MOST,
+    PRESETS,
     CannotDrawError,
     ask_for_audit,
     draw_audit,
+    drawable,
     take_back,
 )
 from evaluation.judging.sample import MOST_SEED, ExpertProgress
@@ -32,13 +35,13 @@ from evaluation.reports.judged_answers import JudgedAnswer
 from evaluation.reports.trust.report import fact_of_experts
 
 AboutAudit = serializer_of(
-    AuditReport, without=("experts", "others", "check", "differ", "foreseen")
+    AuditReport, without=("experts", "others", "check", "differ", "foreseen", "parties")
 )
 
 
 class DifferingAnswerSerializer(
     serializer_of(  # type: ignore[misc]
-        JudgedAnswer, "grade", without=("key", "grades", "given_at", "judged_at")
+        JudgedAnswer, "grade", without=("key", "grades", "given_at", "judged_at", "settled_by")
     )
 ):
     """An answer on which grades and scores differ."""
@@ -62,6 +65,12 @@ class AskForAuditSerializer(StrictSerializer):
         default=COUNT,
         help_text="How many; a larger number keeps those drawn before.",
     )
+    preset = serializers.ChoiceField(
+        choices=PRESETS,
+        required=False,
+        help_text="As many as published protocols: `tenth` of all answers, or `200`; in place of "
+        "`count`.",
+    )
     design = serializers.ChoiceField(
         choices=Audit.Design.choices,
         default=Audit.Design.QUESTION,
@@ -71,11 +80,26 @@ class AskForAuditSerializer(StrictSerializer):
         default=False, help_text="Whether every fourth answer is a model's."
     )
     seed = serializers.IntegerField(min_value=0, max_value=MOST_SEED, default=0)
+    step = serializers.FloatField(
+        min_value=0,
+        max_value=5,
+        required=False,
+        help_text="Experts disagree on an answer where two grades are further apart (1 at first); "
+        "it counts each time it is given.",
+    )
     experts = serializers.ListField(
         child=serializers.CharField(),
         allow_empty=False,
         max_length=100,
         help_text="Names of experts with whom the set is shared, or your own.",
+    )
+
+
+class SettleSerializer(StrictSerializer):
+    """Who settles what experts disagree on."""
+
+    expert = serializers.CharField(
+        help_text="The name of an expert of the set, or your own, who graded none of it."
     )
 
 
@@ -115,12 +139,39 @@ class AuditViewSet(DoneRunViewSet):
         run = self._changed(request, run_id)
         asked = self.checked(AskForAuditSerializer).validated_data
         experts = experts_named(request, run, asked.pop("experts"))
+        if preset := asked.pop("preset", None):
+            if "count" in request.data:
+                raise bad_field("preset", "Give a count or a preset, not both.")
+            asked["count"] = drawable(run).drawn_by(preset, asked["with_models"])
         try:
             drawn = draw_audit(run, **asked)
         except CannotDrawError as error:
             raise ApiProblem("conflict", str(error)) from error
         for expert in experts:
             ask_for_audit(drawn, expert)
+        return _said(run)
+
+    @extend_schema(
+        operation_id="results_audit_settle",
+        summary="Ask a third expert to settle what experts disagree on",
+        description="Answers whose grades are more than the sample's step apart, and that nobody "
+        "was asked to settle. The third sees both grades and not who gave which; their grade "
+        "counts in place of the others' mean.",
+        request=SettleSerializer,
+        responses=AuditSerializer,
+    )
+    def settle(self, request: Request, run_id: Any) -> Response:
+        """Ask, and return the report."""
+        run = self._changed(request, run_id)
+        name = self.checked(SettleSerializer).validated_data["expert"]
+        (expert,) = experts_named(request, run, [name], "expert")
+        audit = Audit.objects.filter(run=run).first()
+        try:
+            if audit is None:
+                raise CannotSettleError("No answer of this run was drawn yet.")
+            ask_to_settle(audit, expert)
+        except CannotSettleError as error:
+            raise ApiProblem("conflict", str(error)) from error
         return _said(run)
 
     @extend_schema(

@@ -157,14 +157,19 @@ class RunJudgingViewSet(DoneRunViewSet):
         raise Http404("the kind has nothing of that name judged")
 
 
-def experts_named(request: Request, run: Run, names: list[str]) -> list[int]:
-    """Return the keys of those who may judge. Raises `ApiProblem` at a name that may not."""
+def experts_named(request: Request, run: Run, names: list[str], field: str = "") -> list[int]:
+    """Return the keys of those who may judge. Raises `ApiProblem` at a name that may not.
+
+    `field` is the one that holds a single name.
+    """
     shares = Share.objects.of_experts(run.version.question_set)
     known = dict(shares.filter(user__username__in=names).values_list("user__username", "user"))
     known[request.user.get_username()] = user_id(request)
     for at, name in enumerate(names):
         if name not in known:
-            raise bad_field(f"experts/{at}", "The set is not shared with an expert of this name.")
+            raise bad_field(
+                field or f"experts/{at}", "The set is not shared with an expert of this name."
+            )
     return [known[name] for name in names]
 
 

@@ -8,6 +8,7 @@ the smaller one.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +20,6 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotations.models import Response
 from evaluation.judging.sample import ExpertProgress
-from evaluation.judging.tasks import PLACES
 from evaluation.methods.statistics.sampling import stratified_order
 from evaluation.models import (
     AnswerScore,
@@ -31,6 +31,7 @@ from evaluation.models import (
     Run,
     WorkerGrade,
 )
+from evaluation.models.judgements import PLACES
 
 COUNT, MOST = 20, 2_000
 # A model's answer stands at every so many places.
@@ -42,6 +43,16 @@ STRATA = (PEOPLE, *THIRDS, MODELS)
 
 class CannotDrawError(ValueError):
     """A sample that a run cannot give; the message is for people."""
+
+
+# As many as the papers had experts grade: a tenth of all answers, or 200.
+TENTH, TWO_HUNDRED = "tenth", "200"
+PRESETS = (TENTH, TWO_HUNDRED)
+
+
+def preset_size(name: str, n_answers: int) -> int:
+    """Return how many of some answers a preset draws; there may be fewer."""
+    return max(1, math.ceil(n_answers / 10)) if name == TENTH else 200
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,10 @@ class Drawable:
     answers: Sequence[tuple[int, int, int]]
     models: Sequence[int]
     grades: dict[int, float]
+
+    def drawn_by(self, preset: str, with_models: bool) -> int:
+        """Return how many answers a preset draws; models' ones count where they are drawn, too."""
+        return preset_size(preset, len(self.answers) + (len(self.models) if with_models else 0))
 
     @property
     def n_questions(self) -> int:
@@ -91,17 +106,21 @@ def drawable(run: Run) -> Drawable:
 
 
 @transaction.atomic
-def draw_audit(run: Run, count: int, design: str, with_models: bool, seed: int) -> Audit:
+def draw_audit(
+    run: Run, count: int, design: str, with_models: bool, seed: int, step: float | None = None
+) -> Audit:
     """Return the audit of a run with `count` answers at least, drawn now or before.
 
-    Where there are fewer, all. `design`, `with_models` and `seed` count in the first draw only.
-    Raises `CannotDrawError`.
+    Where there are fewer, all. `design`, `with_models` and `seed` count in the first draw only;
+    `step`, beyond which experts disagree, each time it is given. Raises `CannotDrawError`.
     """
     # The run's row makes two who draw at once wait for each other.
     Run.objects.select_for_update().get(pk=run.pk)
     audit = Audit.objects.filter(run=run).first()
     if audit is None:
         audit = Audit(run=run, design=design, with_models=with_models, seed=seed)
+    if step is not None:
+        audit.step = step
     found = drawable(run)
     rng = np.random.default_rng(audit.seed)
     people = _people(found, audit.design, rng)
@@ -170,8 +189,13 @@ def audit_progress(audit: Audit) -> list[ExpertProgress]:
 
 def take_back(audit: Audit, expert: int) -> int:
     """Ask an expert no longer about what they have not judged; return how many answers that is."""
-    rest = requests_of(audit).filter(expert=expert, is_done=False).values_list("pk", flat=True)
-    JudgementRequest.objects.filter(pk__in=list(rest)).delete()
+    rest = list(requests_of(audit).filter(expert=expert, is_done=False))
+    # What this one was to settle is to be settled by somebody else.
+    for thing in ("response_id", "llm_response_id"):
+        keys = [key for one in rest if (key := getattr(one, thing)) is not None]
+        of_rest = audit.items.filter(**{f"{thing}__in": keys}, adjudicator=expert)
+        of_rest.update(adjudicator=None)
+    JudgementRequest.objects.filter(pk__in=[one.pk for one in rest]).delete()
     return len(rest)
 
 

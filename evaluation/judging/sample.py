@@ -11,9 +11,9 @@ from django.db.models import Count, Q
 
 from evaluation import models
 from evaluation.judging.declaration import Judging
-from evaluation.judging.tasks import PLACES
 from evaluation.methods.statistics.sampling import stratified_order
 from evaluation.models import JudgementRequest, Run
+from evaluation.models.judgements import PLACES
 
 # What one run may show, and the largest seed that the database keeps.
 MOST_DRAWN, MOST_SEED = 5_000, 2**31 - 1

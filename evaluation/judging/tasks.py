@@ -17,12 +17,15 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotations.models import QuestionSet, Response
+from evaluation.judging.adjudication import settles
 from evaluation.judging.declaration import ANSWERS, Choice, Part, parts_of
 from evaluation.models import HumanJudgement, JudgementRequest, Run
-from evaluation.models.judgements import THINGS
+from evaluation.models.judgements import PLACES, THINGS
 
-# Requests get a random place below it.
-PLACES = 1_000_000
+TO_SETTLE = (
+    "Nobody is told who gave which. Your grade counts in place of theirs; it need not be one of "
+    "them, nor lie between them."
+)
 
 
 class Declared(NamedTuple):
@@ -203,7 +206,11 @@ def _parts(asked: JudgementRequest) -> tuple[Part, ...]:
         one = len(question.accepted_answers) == 1
         title = "Reference answer" if one else "Reference answers"
         parts.append(Part(title, _reference(question.accepted_answers)))
-    return (*parts, Part("Answer", response.text, "It was left empty.", quoted=True))
+    parts.append(Part("Answer", response.text, "It was left empty.", quoted=True))
+    if given := settles(asked):
+        said = " and ".join(f"{grade:g}" for grade in given)
+        parts.append(Part("To settle: experts disagree", f"They gave {said}. {TO_SETTLE}"))
+    return tuple(parts)
 
 
 def _reference(accepted: list[Any]) -> str:

@@ -5,7 +5,7 @@ its results hang on it, and the next run stands beside it.
 """
 
 from evaluation.models.alarms import Alarm, AlarmReview
-from evaluation.models.audits import Audit, AuditItem
+from evaluation.models.audits import Audit, AuditItem, counting
 from evaluation.models.background import BackgroundWorker
 from evaluation.models.embeddings import EmbedderVersion, Embedding, text_hash
 from evaluation.models.facts import AnswerFact, CrowdFact
@@ -63,6 +63,7 @@ __all__ = [
     "ScoreRule",
     "WorkerGrade",
     "WorkerVerdict",
+    "counting",
     "request_hash",
     "text_hash",
 ]

@@ -6,10 +6,12 @@ held against the same ones.
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotations.models import VIEWERS, Access, Record, Response, Scoped
+from evaluation.models.judgements import HumanJudgement
 from evaluation.models.language_models import LLMResponse
 from evaluation.models.runs import Run
 
@@ -18,6 +20,7 @@ class Audit(Record):
     """How a sample of a run's answers is drawn; a run has one at most, which may grow.
 
     `strata` counts the answers that could be drawn, by stratum, as they were at the latest draw.
+    Experts whose grades of an answer are more than `step` apart disagree on it.
     """
 
     class Design(models.TextChoices):
@@ -34,9 +37,13 @@ class Audit(Record):
     with_models = models.BooleanField(default=False)
     seed = models.PositiveIntegerField()
     strata = models.JSONField(default=dict)
+    step = models.FloatField(default=1.0)
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                condition=Q(step__gte=0, step__lte=5), name="audit_step_from_0_to_5"
+            ),
             models.CheckConstraint(
                 condition=Q(design__in=["random", "question", "grade"]),
                 name="audit_design_is_known",
@@ -50,7 +57,8 @@ class Audit(Record):
 class AuditItem(Scoped):
     """An answer of a sample, of a worker or of a model; `place` is that in the order of the draw.
 
-    It goes with its answer, where that is withdrawn.
+    It goes with its answer, where that is withdrawn. `adjudicator` is who was asked to settle what
+    two experts disagree on; the grade of this one counts in place of theirs.
     """
 
     access = Access(question_set="audit__run__version__question_set", readers=VIEWERS)
@@ -65,6 +73,13 @@ class AuditItem(Scoped):
         LLMResponse, on_delete=models.CASCADE, null=True, related_name="audit_items"
     )
 
+    adjudicator = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="adjudicated_items",
+    )
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["audit", "place"], name="audit_item_once"),
@@ -77,3 +92,20 @@ class AuditItem(Scoped):
 
     def __str__(self) -> str:
         return f"answer {self.place} of {self.audit}"
+
+
+def counting(judgements: QuerySet[HumanJudgement]) -> QuerySet[HumanJudgement]:
+    """Return those of some judgements of answers that count: an adjudicator's alone where it came.
+
+    Where nobody has settled an answer, all of them count (their mean does, where there are several
+    experts).
+    """
+    settled = Q()
+    settles = Q()
+    for thing in ("response", "llm_response"):
+        items = AuditItem.objects.filter(
+            **{thing: OuterRef(thing), f"adjudicator__judgements__{thing}": OuterRef(thing)}
+        )
+        settled |= Q(Exists(items))
+        settles |= Q(Exists(items.filter(adjudicator=OuterRef("expert"))))
+    return judgements.filter(~settled | settles)

@@ -14,6 +14,8 @@ from evaluation.models.language_models import LLMResponse
 from evaluation.models.runs import Run
 
 LOWEST, HIGHEST = 0.0, 5.0
+# Requests get a random place below it.
+PLACES = 1_000_000
 # A judgement is of a worker's answer, of a model's, or of what a run shows.
 THINGS = ("response", "llm_response", "exhibit")
 SETS = (

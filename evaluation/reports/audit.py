@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from annotations.models import Share
+from evaluation.judging.adjudication import disputes, parties
 from evaluation.judging.audit import STRATA, Drawable, audit_progress, drawable
 from evaluation.judging.sample import ExpertProgress
 from evaluation.methods.inference.resampled import Estimated
@@ -100,6 +101,9 @@ class AuditReport:
     drawn_for : the run whose sample it is, where that is another of the same version.
     n_answers, n_model_answers, n_questions : what can be drawn.
     n_judged : drawn answers with a grade; n_by_two : with two at least; n_given : grades of them.
+    step : how far apart two grades may be; None before the first draw. n_disputed : answers with
+        grades that are further apart; n_settling : of these, a third was asked about; n_settled :
+        and graded. parties : who graded what is open, and so cannot settle it.
     waiting : people who are invited as experts and have not signed in yet.
     check : of people's answers, for the verdict.
     people, models : grades of people's answers, weighted back to all of them, and of models'.
@@ -122,6 +126,11 @@ class AuditReport:
     n_judged: int
     n_by_two: int
     n_given: int
+    step: float | None
+    n_disputed: int
+    n_settling: int
+    n_settled: int
+    parties: set[int]
     experts: list[ExpertProgress]
     others: list[tuple[int, str]]
     waiting: list[str]
@@ -151,6 +160,8 @@ def audit_report(run: Run) -> AuditReport:
         question_set=question_set, role=Share.Role.EXPERT, user__is_active=True, pending=True
     ).order_by("user__username")
     covered, workers = _of_workers(run, people)
+    disputed = disputes(own) if own else []
+    open_ones = [one for one in disputed if one.settled is None]
     return AuditReport(
         about=about(run),
         design=audit.design if audit else None,
@@ -164,7 +175,12 @@ def audit_report(run: Run) -> AuditReport:
         n_drawn=audit.items.count() if audit else 0,
         n_judged=len(judged),
         n_by_two=sum(len(one.grades) > 1 for one in judged),
-        n_given=sum(len(one.grades) for one in judged),
+        n_given=sum(len(one.grades) + (one.settled is not None) for one in judged),
+        step=audit.step if audit else None,
+        n_disputed=len(disputed),
+        n_settling=sum(one.adjudicator is not None for one in open_ones),
+        n_settled=len(disputed) - len(open_ones),
+        parties=parties(disputed),
         experts=experts,
         others=[(user, name) for user, name in shares[:MOST_EXPERTS] if user not in asked],
         waiting=list(invited.values_list("user__username", flat=True)[:MOST_EXPERTS]),
@@ -195,7 +211,7 @@ def audit_table(run: Run) -> Table:
     """Return a row for each grade of an expert of the sample, in the order of the draw."""
     header = (
         *("question", "worker", "model", "stratum", "weight", "score", "judge", "grade"),
-        "judged_at",
+        *("judged_at", "settles"),
     )
     audit = audit_of(run)
     judged = judged_answers(run, audit) if audit else []
@@ -207,12 +223,20 @@ def audit_table(run: Run) -> Table:
                 one.question_name,
                 *(("", one.author) if one.of_model else (one.author, "")),
                 *(one.stratum, weights[at], one.score),
-                *(f"human:{expert}", one.grades[expert], one.judged_at.isoformat()),
+                *(f"human:{expert}", grade, one.judged_at.isoformat(), settles),
             )
             for at, one in enumerate(judged)
-            for expert in sorted(one.grades)
+            for expert, grade, settles in _grades(one)
         ),
     )
+
+
+def _grades(one: JudgedAnswer) -> Iterator[tuple[str, float, int]]:
+    """Yield who gave what, and 1 where it settles what the others disagree on."""
+    for expert in sorted(one.grades):
+        yield expert, one.grades[expert], 0
+    if one.settled is not None:
+        yield one.settled_by, one.settled, 1
 
 
 def _graded(expert: str, judged: Sequence[JudgedAnswer], audit: Audit | None) -> Graded:
@@ -226,7 +250,7 @@ def _graded(expert: str, judged: Sequence[JudgedAnswer], audit: Audit | None) ->
 def _by_expert(people: Sequence[JudgedAnswer], audit: Audit | None) -> Iterator[Graded]:
     for name in sorted({expert for one in people for expert in one.grades}):
         mine = [one for one in people if name in one.grades]
-        alone = [replace(one, grades={name: one.grades[name]}) for one in mine]
+        alone = [replace(one, grades={name: one.grades[name]}, settled=None) for one in mine]
         yield _graded(name, alone, audit)
 
 

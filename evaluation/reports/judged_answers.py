@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
 from uuid import UUID
@@ -25,6 +25,8 @@ from evaluation.reports.judging import Pair
 
 # Samples of other runs that are looked at for one that is judged.
 MOST_AUDITS = 100
+# Whether it is a model's answer, and its primary key.
+Thing = tuple[bool, int]
 # Fewer graded answers say nothing about agreement with experts: with 20 a correlation of .7 is
 # known to about a quarter. The levels are a rule of thumb; that of good also asks of the interval
 # to be above the level of bad.
@@ -40,7 +42,8 @@ class JudgedAnswer:
     ----------
     stratum : of the sample; "" for an answer that was judged without being sampled.
     worker, model : who wrote it, one of the two; `author` is the name.
-    score : of a worker's answer the leave-one-out score. grades : by expert.
+    score : of a worker's answer the leave-one-out score. grades : by expert, who each graded alone.
+    settled, settled_by : the grade of who settled a disagreement, and who that is; None and "".
     given_at, judged_at : when the first was given and the last one given or changed.
     """
 
@@ -57,10 +60,14 @@ class JudgedAnswer:
     grades: Mapping[str, float]
     given_at: datetime
     judged_at: datetime
+    settled: float | None = None
+    settled_by: str = ""
 
     @property
     def grade(self) -> float:
-        """The mean of the experts' grades."""
+        """The grade that counts: of who settled a disagreement, else the mean of the experts'."""
+        if self.settled is not None:
+            return self.settled
         return sum(self.grades.values()) / len(self.grades)
 
     @property
@@ -124,7 +131,7 @@ def _is_judged(audit: Audit) -> bool:
 
 def judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
     """Return the judged answers that the run scored: those of the sample, else all, of people."""
-    strata: dict[tuple[bool, int], str] | None = None
+    strata: dict[Thing, str] | None = None
     if audit is not None:
         items = audit.items.order_by("place").values_list("response", "llm_response", "stratum")
         strata = {
@@ -132,13 +139,34 @@ def judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
             for response, llm, stratum in items
         }
     found = [*_of_people(run, strata), *(_of_models(run, strata) if strata else ())]
+    found = _settled(run, found) if found else found
     if strata is None:
         return found
     place = {key: at for at, key in enumerate(strata)}
     return sorted(found, key=lambda one: place[one.of_model, one.key])
 
 
-def _of_people(run: Run, strata: Mapping[tuple[bool, int], str] | None) -> Iterator[JudgedAnswer]:
+def _settled(run: Run, judged: list[JudgedAnswer]) -> list[JudgedAnswer]:
+    """Return the answers with the grades of who settled them apart from the experts' own."""
+    items = AuditItem.objects.filter(
+        audit__run__version=run.version_id, adjudicator__isnull=False
+    ).values_list("response_id", "llm_response_id", "adjudicator__username")
+    asked: dict[Thing, set[str]] = {}
+    for response, llm, name in items:
+        asked.setdefault((llm is not None, int(response or llm or 0)), set()).add(name)
+    return [_apart(one, asked.get((one.of_model, one.key), set())) for one in judged]
+
+
+def _apart(one: JudgedAnswer, thirds: set[str]) -> JudgedAnswer:
+    by = sorted(thirds & one.grades.keys())
+    if not by:
+        return one
+    own = {expert: grade for expert, grade in one.grades.items() if expert not in thirds}
+    settled = sum(one.grades[name] for name in by) / len(by)
+    return replace(one, grades=own, settled=settled, settled_by=", ".join(by))
+
+
+def _of_people(run: Run, strata: Mapping[Thing, str] | None) -> Iterator[JudgedAnswer]:
     judgements = HumanJudgement.objects.filter(
         response__submission__version=run.version_id, grade__isnull=False
     )
@@ -160,7 +188,7 @@ def _of_people(run: Run, strata: Mapping[tuple[bool, int], str] | None) -> Itera
         )
 
 
-def _of_models(run: Run, strata: Mapping[tuple[bool, int], str]) -> Iterator[JudgedAnswer]:
+def _of_models(run: Run, strata: Mapping[Thing, str]) -> Iterator[JudgedAnswer]:
     judgements = HumanJudgement.objects.filter(
         llm_response__question__version=run.version_id, grade__isnull=False
     )
@@ -184,7 +212,7 @@ def _of_models(run: Run, strata: Mapping[tuple[bool, int], str]) -> Iterator[Jud
 def _grades(
     judgements: QuerySet[HumanJudgement],
     field: str,
-    strata: Mapping[tuple[bool, int], str] | None,
+    strata: Mapping[Thing, str] | None,
     *,
     of_model: bool,
 ) -> dict[int, tuple[dict[str, float], datetime, datetime]]:

@@ -16,7 +16,7 @@ from annotations.models.access import Anybody
 from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.parameters import AqerParameters
 from evaluation.methods.aqer.electorate import RemedyError
-from evaluation.models import HumanJudgement, Run
+from evaluation.models import HumanJudgement, Run, counting
 from evaluation.options import Problem
 from evaluation.options.problems import problem
 from evaluation.steps.checkpoints import RunInputError
@@ -121,8 +121,11 @@ def judgements_of(question_set: QuestionSet | QuestionSetVersion) -> QuerySet[Hu
 
 
 def mean_judgements(version: QuestionSetVersion) -> dict[int, float]:
-    """Return the mean grade of each judged answer, by the answer's primary key."""
-    rows = judgements_of(version).order_by("response_id").values_list("response_id")
+    """Return the grade that counts of each judged answer, by the answer's primary key.
+
+    The adjudicator's where experts disagreed and it was settled, else the mean.
+    """
+    rows = counting(judgements_of(version)).order_by("response_id").values_list("response_id")
     return dict(rows.annotate(mean=Avg("grade")))
 
 

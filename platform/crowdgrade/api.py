@@ -314,6 +314,11 @@ version_1 = [
         AuditViewSet.as_view({"get": "audit", "post": "ask", "patch": "take_back"}),
         name="results-audit",
     ),
+    path(
+        "runs/<uuid:run_id>/results/audit/settle/",
+        AuditViewSet.as_view({"post": "settle"}),
+        name="results-audit-settle",
+    ),
     path("judging/", JudgingViewSet.as_view({"get": "inbox"}), name="inbox"),
     *(
         path(

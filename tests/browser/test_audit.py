@@ -98,7 +98,7 @@ def test_a_requester_has_an_expert_check_the_grades(browser, client, live_server
                 page.wait_for_selector("text=A half more: now the digit, or Escape.")
                 keep(window, look, "half")
                 page.keyboard.press("Escape")
-                page.wait_for_selector("text=A half more", state="detached")
+                page.wait_for_selector(".judging-begun:text-is('')")
                 page.keyboard.press("h")
                 page.keyboard.press("3")
                 continue

@@ -452,6 +452,7 @@ ROUTES: dict[str, Route] = {
     "api:judge": get(JUDGES) | patch(JUDGES) | delete(JUDGES),
     "api:inbox": get(SIGNED_IN),
     "api:results-audit": get(ANSWERS) | post(EDITS_ANSWERS) | patch(EDITS_ANSWERS),
+    "api:results-audit-settle": post(EDITS_ANSWERS),
     "api:results-decision": get(ANSWERS),
     "api:results-trust": get(ANSWERS),
     "api:results-planner": get(ANSWERS),

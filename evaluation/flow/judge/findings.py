@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -172,8 +172,13 @@ def _row(system: str, metric: str, found: Estimated) -> MetricRow:
     return MetricRow(system, "", metric, found.value, found.low, found.high, found.n, found.reason)
 
 
-def grades_of(n: int, given: Sequence[tuple[int, str, float]]) -> Grades:
-    """Return grades (row, expert, grade) by answer and by expert."""
+def grades_of(
+    n: int, given: Sequence[tuple[int, str, float]], settled: Mapping[int, float] | None = None
+) -> Grades:
+    """Return grades (row, expert, grade) by answer and by expert.
+
+    `settled` has by row the grade that counts in place of the mean.
+    """
     total, count = np.zeros(n), np.zeros(n)
     by_expert: dict[str, dict[int, float]] = {}
     for row, expert, grade in given:
@@ -181,4 +186,6 @@ def grades_of(n: int, given: Sequence[tuple[int, str, float]]) -> Grades:
         count[row] += 1
         by_expert.setdefault(expert, {})[row] = grade
     mean = np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
+    for row, grade in (settled or {}).items():
+        mean[row] = grade
     return Grades(mean, by_expert)

@@ -16,13 +16,18 @@ from django.views.decorators.http import require_http_methods
 from annotations.models import Share, rights
 from annotations.web.scope import RefusedError, user_id
 from evaluation.flow.aqer_summary import AqerSummary
+from evaluation.judging.adjudication import CannotSettleError, ask_to_settle
 from evaluation.judging.audit import (
     COUNT,
     MODELS,
     MOST,
+    TENTH,
+    TWO_HUNDRED,
     CannotDrawError,
     ask_for_audit,
     draw_audit,
+    drawable,
+    preset_size,
     take_back,
 )
 from evaluation.judging.sample import MOST_SEED
@@ -51,12 +56,19 @@ STRATA = {
 class AuditForm(forms.Form):
     """How many answers are drawn, how, and who grades them."""
 
+    preset = forms.ChoiceField(
+        required=False,
+        label="How many",
+        help_text="The published protocols have experts grade a tenth of all answers, or 200. "
+        "The table above says how much each size tells.",
+    )
     count = forms.IntegerField(
         min_value=1,
         max_value=MOST,
         initial=COUNT,
-        label="How many answers",
-        help_text="A larger number later on keeps those that were drawn before.",
+        label="Number of answers",
+        help_text="Counts where you choose the number below. A larger number later on keeps those "
+        "that were drawn before.",
     )
     design = forms.ChoiceField(
         choices=Audit.Design.choices,
@@ -78,6 +90,16 @@ class AuditForm(forms.Form):
         label="Seed",
         help_text="The same seed draws the same answers.",
     )
+    step = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=5,
+        step_size=0.5,
+        initial=1,
+        label="Experts disagree beyond",
+        help_text="Two grades of an answer that are further apart than this are a disagreement, "
+        "which you can have a third expert settle. It can be changed at any time.",
+    )
     experts = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
         label="Who grades",
@@ -85,13 +107,24 @@ class AuditForm(forms.Form):
     )
 
     def __init__(
-        self, people: list[tuple[int, str]], audit: Audit | None, data: Any = None
+        self,
+        people: list[tuple[int, str]],
+        audit: Audit | None,
+        n_answers: int,
+        data: Any = None,
     ) -> None:
         super().__init__(data, label_suffix="")
         self.fields["experts"].choices = people  # type: ignore[attr-defined]
+        few = "" if n_answers > preset_size(TWO_HUNDRED, n_answers) else f" (here all {n_answers})"
+        self.fields["preset"].choices = [  # type: ignore[attr-defined]
+            ("", "The number below"),
+            (TENTH, f"A tenth of all answers ({preset_size(TENTH, n_answers)})"),
+            (TWO_HUNDRED, f"200 answers{few}"),
+        ]
         if audit is None:
             return
         self.fields["count"].initial = audit.items.count()
+        self.fields["step"].initial = audit.step
         for name in ("design", "with_models", "seed"):
             self.fields[name].initial = getattr(audit, name)
             self.fields[name].disabled = True
@@ -101,7 +134,8 @@ class AuditForm(forms.Form):
 def audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """Show the sample, who grades it and what came; what is posted draws it and asks.
 
-    `do` is `ask`, or `take-back` with the key of an `expert` who is asked no longer.
+    `do` is `ask`, `take-back` with the key of an `expert` who is asked no longer, or `settle` with
+    that of a third who settles what experts disagree on.
     """
     if request.method != "POST":
         return _page(request, run=run)
@@ -113,7 +147,9 @@ def audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
         return redirect(_address(shown))
     if request.POST.get("do") == "take-back":
         return _taken_back(request, shown)
-    form = _form(request, shown, request.POST)
+    if request.POST.get("do") == "settle":
+        return _settled(request, shown)
+    form = _form(request, shown, len(drawable(shown).answers), request.POST)
     if form.is_valid():
         return _asked(request, shown, form)
     return _page(request, run=run, form=form)
@@ -135,6 +171,7 @@ def _shown(request: HttpRequest, run: Run, form: AuditForm | None) -> Context:
     may = rights(request.user, run.version.question_set)
     me = user_id(request)
     report = audit_report(run)
+    thirds = [one for one in _people(request, run) if one[0] not in report.parties]
     return {
         "title": "Expert check",
         "subtitle": f"{report.about.name}, version {report.about.version}",
@@ -142,7 +179,9 @@ def _shown(request: HttpRequest, run: Run, form: AuditForm | None) -> Context:
         "fact": fact_of_experts(report.check),
         "strata": [(STRATA.get(row.code, row.code), row) for row in report.strata],
         "design": dict(Audit.Design.choices).get(report.design or "", ""),
-        "form": form or _form(request, run),
+        "form": form or _form(request, run, report.n_answers),
+        "thirds": thirds,
+        "unsettled": report.n_disputed - report.n_settled - report.n_settling,
         "enough": FEWEST_JUDGED,
         "foreseen_for": FORESEEN_FOR,
         "fewest_of_worker": FEWEST_OF_WORKER,
@@ -153,14 +192,10 @@ def _shown(request: HttpRequest, run: Run, form: AuditForm | None) -> Context:
     }
 
 
-def _form(request: HttpRequest, run: Run, data: Any = None) -> AuditForm:
-    me = user_id(request)
-    experts = Share.objects.of_experts(run.version.question_set).exclude(user=me)
-    people = [
-        *experts.values_list("user", "user__username"),
-        (me, f"{request.user.get_username()} (you)"),
-    ]
-    form = AuditForm(people, Audit.objects.filter(run=run).first(), data)
+def _form(request: HttpRequest, run: Run, n_answers: int, data: Any = None) -> AuditForm:
+    people = _people(request, run)
+    audit = Audit.objects.filter(run=run).first()
+    form = AuditForm(people, audit, n_answers, data)
     if not run.llm_answer_scores.filter(score__isnull=False).exists():
         del form.fields["with_models"]
     return form
@@ -169,10 +204,11 @@ def _form(request: HttpRequest, run: Run, data: Any = None) -> AuditForm:
 def _asked(request: HttpRequest, run: Run, form: AuditForm) -> HttpResponse:
     """Draw, give what was drawn to the experts, and say so."""
     asked = form.cleaned_data
+    with_models, count = asked.get("with_models", False), asked["count"]
+    if asked["preset"]:
+        count = drawable(run).drawn_by(asked["preset"], with_models)
     try:
-        drawn = draw_audit(
-            run, asked["count"], asked["design"], asked.get("with_models", False), asked["seed"]
-        )
+        drawn = draw_audit(run, count, asked["design"], with_models, asked["seed"], asked["step"])
     except CannotDrawError as error:
         messages.error(request, str(error))
         return redirect(_address(run))
@@ -192,16 +228,52 @@ def _asked(request: HttpRequest, run: Run, form: AuditForm) -> HttpResponse:
 
 def _taken_back(request: HttpRequest, run: Run) -> HttpResponse:
     found = Audit.objects.filter(run=run).first()
-    named = request.POST.get("expert", "")
-    if found is None or not named.isascii() or not named.isdigit() or len(named) > 11:
+    named = _named(request)
+    if found is None or named is None:
         messages.error(request, "Choose somebody who is asked.")
     else:
-        n = take_back(found, int(named))
+        n = take_back(found, named)
         messages.success(
             request,
             f"{n} answer{'' if n == 1 else 's'} taken back; what was graded stays.",
         )
     return redirect(_address(run))
+
+
+def _settled(request: HttpRequest, run: Run) -> HttpResponse:
+    """Ask a third to settle what experts disagree on, and say so."""
+    found, named = Audit.objects.filter(run=run).first(), _named(request)
+    thirds = dict(_people(request, run))
+    if found is None or named not in thirds:
+        messages.error(request, "Choose who settles it. Nobody was asked.")
+        return redirect(_address(run))
+    try:
+        n = ask_to_settle(found, named)
+    except CannotSettleError as error:
+        messages.error(request, f"{error} Nobody was asked.")
+        return redirect(_address(run))
+    messages.success(
+        request,
+        f"Asked to settle {n} answer{'' if n == 1 else 's'}: question, answer and the grades are "
+        "shown, and not who gave which.",
+    )
+    return redirect(_address(run))
+
+
+def _people(request: HttpRequest, run: Run) -> list[tuple[int, str]]:
+    """Return who may grade: experts of the set, and who asks."""
+    me = user_id(request)
+    experts = Share.objects.of_experts(run.version.question_set).exclude(user=me)
+    return [
+        *experts.values_list("user", "user__username"),
+        (me, f"{request.user.get_username()} (you)"),
+    ]
+
+
+def _named(request: HttpRequest) -> int | None:
+    """Return the posted key of an expert; None for none."""
+    named = request.POST.get("expert", "")
+    return int(named) if named.isascii() and named.isdigit() and len(named) < 12 else None
 
 
 def _address(run: Run) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -12,12 +12,12 @@ from evaluation.backends.errors import ChatError
 from evaluation.flow.inputs import GradingInput, choose
 from evaluation.flow.judge.judging import ToJudge
 from evaluation.flow.judge.parameters import JudgeParameters
-from evaluation.models import HumanJudgement, JudgementRequest, LanguageModel, Run
+from evaluation.models import AuditItem, HumanJudgement, JudgementRequest, LanguageModel, Run
 from evaluation.options import Problem, problem
 from evaluation.steps.asking.registration import chat_of
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.steps.grading import answers_of, model_answers_of
-from evaluation.steps.outside import judgements_of
+from evaluation.steps.outside import judgements_of, mean_judgements
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,16 @@ class Loaded:
     Attributes
     ----------
     to_judge : workers' answers, then models'; authors and questions are primary keys.
-    grades : row, expert and grade of each judgement. chosen : whether answers were suggested to
-        the experts by a run.
+    grades : row, expert and grade of each judgement. settled : by row, the grade that counts of
+        what experts disagreed on and an adjudicator settled. chosen : whether answers were
+        suggested to the experts by a run.
     """
 
     given: GradingInput
     to_judge: ToJudge
     grades: list[tuple[int, str, float]]
     chosen: bool
+    settled: dict[int, float] = field(default_factory=dict)
 
 
 def load(run: Run, parameters: JudgeParameters) -> Loaded:
@@ -67,7 +69,16 @@ def load(run: Run, parameters: JudgeParameters) -> Loaded:
         if response in row_of and grade is not None
     ]
     chosen = JudgementRequest.objects.filter(run__isnull=False, response__in=_judged(run)).exists()
-    return Loaded(given, to_judge, grades, chosen)
+    adjudicated = AuditItem.objects.filter(
+        response__submission__version=run.version_id, adjudicator__isnull=False
+    )
+    asked = set(adjudicated.values_list("response_id", flat=True))
+    settled = {
+        row_of[key]: grade
+        for key, grade in (mean_judgements(run.version) if asked else {}).items()
+        if key in row_of and key in asked
+    }
+    return Loaded(given, to_judge, grades, chosen, settled)
 
 
 def problems_at_start(

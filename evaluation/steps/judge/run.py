@@ -46,7 +46,7 @@ def judge_set(turn: Turn) -> None:
         str(model),
         loaded.to_judge,
         judged,
-        grades_of(len(loaded.to_judge), loaded.grades),
+        grades_of(len(loaded.to_judge), loaded.grades, loaded.settled),
         np.concatenate([of_workers, of_models[_with_text(loaded)]]),
         parameters,
     )
@@ -120,6 +120,8 @@ def _hash(loaded: Loaded) -> str:
         digest.update(f"{question}\x1f{text}\x1e".encode())
     for row, expert, grade in loaded.grades:
         digest.update(f"{row}\x1f{expert}\x1f{grade!r}\x1e".encode())
+    for row, grade in sorted(loaded.settled.items()):
+        digest.update(f"{row}\x1fsettled\x1f{grade!r}\x1e".encode())
     return digest.hexdigest()
 
 

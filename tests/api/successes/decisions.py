@@ -11,6 +11,7 @@ from annotations.models import Share
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.judging.audit import ask_for_audit, draw_audit
+from evaluation.models import HumanJudgement
 from evaluation.reports.triage.rest import rest_of
 from evaluation.triaging import decide
 from tests.api.successes.declaration import Sent, person, succeeds
@@ -73,6 +74,17 @@ def _(world):
 @succeeds("results_audit_ask")
 def _(world):
     return Sent({"count": 2, "design": "question", "experts": [expert(world).username]})
+
+
+@succeeds("results_audit_settle")
+def _(world):
+    audit = draw_audit(world.run, 2, "question", with_models=False, seed=0)
+    item = audit.items.earliest("place")
+    for name, grade in (("eve", 1), ("eva", 5)):
+        HumanJudgement.objects.create(
+            response_id=item.response_id, expert=person(name), grade=grade
+        )
+    return Sent({"expert": expert(world).username})
 
 
 @succeeds("results_audit_take_back")

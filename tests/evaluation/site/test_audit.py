@@ -287,3 +287,43 @@ def test_a_sample_that_grows_is_asked_of_those_who_are_named_again(site, run):
     assert (audit.items.count(), audit.design, audit.seed) == (30, "question", 0)
     assert JudgementRequest.objects.filter(expert=ed).count() == 30
     assert draw_audit(run, 10, "random", False, 0).items.count() == 30
+
+
+def test_a_tenth_and_two_hundred_are_presets_and_the_step_can_be_changed(site, run):
+    ed, eve = expert(run, "ed")[0], expert(run, "eve")[0]
+    said = text(site.get(page(run)))
+    assert "A tenth of all answers (9)" in said
+    assert "200 answers (here all 90)" in said
+    ask(site, run, ed, eve, count=20, preset="tenth", step="1.5")
+    audit = Audit.objects.get(run=run)
+    assert (audit.items.count(), audit.step) == (9, 1.5)
+    ask(site, run, ed, preset="200")
+    audit.refresh_from_db()
+    assert (audit.items.count(), audit.step) == (90, 1.5)
+    assert "multiple of step size" in text(ask(site, run, ed, step="0.3"), 400)
+
+
+def test_a_third_is_asked_to_settle_from_the_page(site, run):
+    (ed, of_ed), (eve, _) = expert(run, "ed"), expert(run, "eve")
+    ask(site, run, ed, eve, count=5)
+    audit = Audit.objects.get(run=run)
+    grade(audit, ed, lambda item: 1)
+    grade(audit, eve, lambda item: 4 if item.place < 3 else 1)
+    said = text(site.get(page(run)))
+    assert "On 3 of 5 answers with two grades these are more than 1 apart." in said
+    offered = said.split('id="settles"')[1]
+    assert re.findall(r'<option value="\d+">(.*?)</option>', offered) == ["rana (you)"]
+    mo, client = expert(run, "mo")
+    for wrong in ("", "x", str(ed.pk)):
+        answer = site.post(page(run), {"do": "settle", "expert": wrong}, follow=True)
+        assert "Nobody was asked." in text(answer)
+    asked = site.post(page(run), {"do": "settle", "expert": mo.pk}, follow=True)
+    assert "Asked to settle 3 answers" in text(asked)
+    assert "3 are being settled" in text(site.get(page(run)))
+    address = reverse("admin:judge", args=[*task_of(client, run)])
+    assert "They gave 1 and 4." in text(client.get(address))
+    client.post(address, {"grade": "2.5"})
+    assert "1 of them is settled by a third expert, 2 are being settled" in text(
+        site.get(page(run))
+    )
+    assert of_ed.post(page(run), {"do": "settle", "expert": mo.pk}).status_code == 404
