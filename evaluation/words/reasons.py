@@ -11,6 +11,8 @@ WHY_EMPTY: Mapping[str, str] = {
     "too_few": "too few answers to questions that others answered too",
     "no_shared_question": "no question was answered by anybody else",
     "no_discriminating_question": "no question tells good workers from others",
+    "fewer_than_5_judged": "an interval needs 5 graded answers or more",
+    "not_drawn_at_random": "the graded answers were not drawn at random",
     "no_spread": "the interval could not be computed from these answers",
     "no_draws": "intervals were switched off for this run",
     "no_interval": "the interval could not be computed from these answers",

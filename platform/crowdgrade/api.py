@@ -24,6 +24,7 @@ from evaluation.api.audit import AuditViewSet
 from evaluation.api.comparing import ComparingViewSet
 from evaluation.api.comparisons import ComparisonViewSet
 from evaluation.api.erasing import ErasureViewSet
+from evaluation.api.experts import ExpertsViewSet
 from evaluation.api.exports import ExportViewSet
 from evaluation.api.facts import FactViewSet
 from evaluation.api.imports import ImportViewSet
@@ -318,6 +319,11 @@ version_1 = [
         "runs/<uuid:run_id>/results/audit/settle/",
         AuditViewSet.as_view({"post": "settle"}),
         name="results-audit-settle",
+    ),
+    path(
+        "runs/<uuid:run_id>/results/experts/",
+        ExpertsViewSet.as_view({"get": "experts"}),
+        name="results-experts",
     ),
     path("judging/", JudgingViewSet.as_view({"get": "inbox"}), name="inbox"),
     *(

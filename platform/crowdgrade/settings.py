@@ -356,6 +356,7 @@ RUN_KINDS = [
     "evaluation.kinds.multiqa.MULTIQA",
     "evaluation.kinds.eloquent.ELOQUENT",
     "evaluation.kinds.crowd_size.CROWD_SIZE",
+    "evaluation.kinds.experts.EXPERTS",
     "evaluation.kinds.judge.JUDGE",
     "evaluation.kinds.maqa.MAQA",
     "evaluation.kinds.panels.PANELS",

@@ -19,7 +19,8 @@ EXPERT = "expert"
 class AnswerGrade:
     """An expert's grade of the answer that a worker or a model gave to a question.
 
-    `worker` is "" for a model's answer, `model` "" for a worker's.
+    `worker` is "" for a model's answer, `model` "" for a worker's. `settles`: whether it settles
+    what other experts disagree on, and counts in place of their grades.
     """
 
     line: int
@@ -28,6 +29,7 @@ class AnswerGrade:
     question: str
     expert: str
     grade: float
+    settles: bool = False
 
     @property
     def answer(self) -> tuple[str, str, str]:
@@ -44,10 +46,12 @@ class GradeFile:
     records: list[AnswerGrade]
 
     def means(self) -> dict[tuple[str, str, str], float]:
-        """Return the mean grade of each answer (worker, model, question)."""
+        """Return the mean of the grades of each answer (worker, model, question) that count."""
         found: dict[tuple[str, str, str], list[float]] = {}
+        settled = {record.answer for record in self.records if record.settles}
         for record in self.records:
-            found.setdefault(record.answer, []).append(record.grade)
+            if record.settles or record.answer not in settled:
+                found.setdefault(record.answer, []).append(record.grade)
         return {answer: sum(grades) / len(grades) for answer, grades in found.items()}
 
 
@@ -58,8 +62,9 @@ def read_answer_grades(
 ) -> GradeFile:
     """Grades of answers: question, grade, worker or model (or both columns), and perhaps expert.
 
-    Without a column `expert` all grades are of one expert. `scale`: ends of the grades, if they
-    have to keep to them. Raises `InputError` with every bad row found: a missing question or
+    Without a column `expert` (or `judge`) all grades are of one expert; a 1 in a column `settles`
+    is a grade that counts in place of the others of its answer. `scale`: ends of the grades, if
+    they have to keep to them. Raises `InputError` with every bad row found: a missing question or
     grade, both worker and model or neither, a grade that is no number or beyond the scale, an
     answer graded twice by one expert; or with one problem, if the file as a whole will not do.
     """
@@ -70,7 +75,8 @@ def read_answer_grades(
         Column("model", (columns.model,), required=False),
         Column("question", (columns.question,)),
         Column("grade", ("grade",)),
-        Column("expert", (EXPERT,), required=False),
+        Column("expert", (EXPERT, "judge"), required=False),
+        Column("settles", ("settles",), required=False),
     )
     table = open_table(path, wanted, problems)
     records = _records(table, problems, scale)
@@ -86,20 +92,23 @@ def _records(
     records: list[AnswerGrade] = []
     seen: dict[tuple[str, tuple[str, str, str]], int] = {}
     for line, cells, _ in table.rows:
-        worker, model, question, _, expert = (cleaned(cell or "") for cell in cells)
+        worker, model, question, _, expert, settles = (cleaned(cell or "") for cell in cells)
         grade = grade_in(problems, line, cells[3] or "")
         if not question:
             problems.add(line, "question", "the question is missing", "Fill in the id.")
         if bool(worker) == bool(model):
             reason = "both a worker and a model are named" if worker else "nobody is named"
             problems.add(line, "worker", reason, "Say whose answer it is: a worker's or a model's.")
+        if settles not in ("", "0", "1"):
+            remedy = "Write 1 where the grade settles a disagreement, else 0 or nothing."
+            problems.add(line, "settles", f"{settles[:40]} is neither 0 nor 1", remedy)
         if grade is not None and scale is not None and not scale[0] <= grade <= scale[1]:
             reason = f"the grade {grade:g} is not from {scale[0]:g} to {scale[1]:g}"
             problems.add(line, "grade", reason, "Bring the grades to that scale.")
             continue
         if not question or bool(worker) == bool(model) or grade is None:
             continue
-        record = AnswerGrade(line, worker, model, question, expert, grade)
+        record = AnswerGrade(line, worker, model, question, expert, grade, settles == "1")
         first = seen.setdefault((expert, record.answer), line)
         if first != line:
             who = f"{worker or model} to question {question}"

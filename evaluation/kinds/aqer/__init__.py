@@ -15,6 +15,7 @@ from evaluation.models.runs import GRADING
 from evaluation.reports import run_report, tables
 from evaluation.reports.audit import audit_table
 from evaluation.reports.comparing.tables import groups_table, leaderboard_table
+from evaluation.reports.experts import agreement_table, difficulty_table, estimates_table
 from evaluation.steps.grading import grade_run
 from evaluation.steps.outside import problems_of_workers
 
@@ -50,6 +51,7 @@ PAGES = (
     ),
     Page("trust", "Can I trust this?", address="results-trust", group=TRUST),
     Page("audit", "Expert check", address="results-audit", group=TRUST),
+    Page("experts", "What experts say", address="results-experts", group=TRUST),
     Page("planner", "How many more answers?", address="results-planner", group=TRUST),
     Page(
         "against",
@@ -81,6 +83,9 @@ AQER = Kind(
         "comparison": tables.comparisons_table,
         "alarms": tables.alarms_table,
         "audit": audit_table,
+        "expert-agreement": agreement_table,
+        "expert-difficulty": difficulty_table,
+        "expert-estimates": estimates_table,
         "leaderboard": leaderboard_table,
         "groups": groups_table,
     },

@@ -9,6 +9,7 @@ from evaluation.site.results.anchors import anchors
 from evaluation.site.results.audit import audit
 from evaluation.site.results.comparisons import comparisons
 from evaluation.site.results.decision import decide
+from evaluation.site.results.experts import experts
 from evaluation.site.results.heat_map import heat_map
 from evaluation.site.results.judging import judged
 from evaluation.site.results.model import model
@@ -64,6 +65,7 @@ urlpatterns = [
     path(f"{RUN}triage/<uuid:worker>/", triage_worker, name="results-triage-worker"),
     path(f"{RUN}anchors/", anchors, name="results-anchors"),
     path(f"{RUN}audit/", audit, name="results-audit"),
+    path(f"{RUN}experts/", experts, name="results-experts"),
     path(f"{RUN}trust/", trust, name="results-trust"),
     path(f"{RUN}heat-map/", heat_map, name="results-heat-map"),
     path(f"{RUN}against/", against, name="results-against"),

@@ -1,0 +1,1 @@
+"""What experts' grades of some answers say: of each other, of questions, of workers and models."""

@@ -1,0 +1,106 @@
+"""What experts' grades say, on a handful of answers by hand."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluation.flow.experts.findings import Answer, GradedAnswer, find
+from evaluation.flow.experts.parameters import ExpertsParameters
+from evaluation.flow.experts.tables import AGREEMENT, agreement_rows
+from evaluation.methods.inference.powered_groups import powered_groups
+from evaluation.methods.statistics.icc import intraclass_correlation
+
+PARAMETERS = ExpertsParameters(bootstrap=50)
+
+
+def graded(author, question, grades, settled=None, score=None, of_model=False):
+    names = ("ed", "eve")
+    given = {name: grade for name, grade in zip(names, grades, strict=False) if grade is not None}
+    return GradedAnswer(Answer(author, of_model, question, score), given, settled)
+
+
+SOME = [
+    graded("ada", "q1", (1, 2), score=0.1),
+    graded("ben", "q1", (3, 3), score=0.3),
+    graded("ada", "q2", (5, 4), score=0.5),
+    graded("ben", "q2", (0, 5), settled=4, score=0.4),
+    graded("ada", "q3", (4, None), score=0.4),
+]
+
+
+def test_agreement_is_of_those_who_graded_alone_and_says_what_is_missing():
+    found = find(SOME, [one.answer for one in SOME], PARAMETERS)
+    assert (found.experts, found.n_graded, found.n_settled) == (["ed", "eve"], 5, 1)
+    assert (found.panel.n_by_two, found.panel.n_missing) == (4, 1)
+    icc = next(one for one in found.agreement if one.name == "icc_single")
+    assert icc.value == intraclass_correlation([[1, 2], [3, 3], [5, 4], [0, 5]]).single
+    assert (icc.n, icc.n_questions) == (4, 2)
+    # What counts against the scores: means 1.5, 3, 4.5, 4 (settled), 4.
+    expected = stats.pearsonr([0.1, 0.3, 0.5, 0.4, 0.4], [1.5, 3, 4.5, 4, 4])[0]
+    assert found.people.value == pytest.approx(expected)
+    rows = list(agreement_rows(found))
+    assert [row[0] for row in rows][-2:] == ["alpha_interval", "score_correlation_people"]
+    assert {len(row) for row in rows} == {len(AGREEMENT)}
+
+
+def test_difficulty_is_one_less_the_mean_grade_over_five_the_hardest_first():
+    more = [*SOME, graded("llm", "q1", (5, 5), of_model=True)]
+    answers = [one.answer for one in more] + [Answer("cy", False, "q1", 0.2)]
+    first, *_, last = find(more, answers, PARAMETERS).difficulty
+    # q1: grades that count 1.5 and 3 (the model's does not): 1 - 2.25 / 5 = .55.
+    assert (first.question, first.n, first.n_answers) == ("q1", 2, 3)
+    assert first.difficulty == pytest.approx(0.55)
+    # t of one degree of freedom is 12.7: the interval is cut to 0..1.
+    assert (first.low, first.high) == (0, 1)
+    assert last.question == "q2"
+    assert last.difficulty == pytest.approx(1 - 4.25 / 5)
+
+
+@pytest.mark.parametrize(
+    ("noise", "level"), [(0.1, "reliable"), (0.55, "tentative"), (2.0, "poor")]
+)
+def test_the_level_is_that_of_alpha(noise, level):
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(6.0), 10)
+    pairs = np.clip(truth[:, None] + 2 * noise * rng.normal(size=(60, 2)), 0, 5)
+    some = [graded("ada", f"q{at}", pair) for at, pair in enumerate(pairs)]
+    found = find(some, [], PARAMETERS)
+    assert found.level == level
+    assert found.means == []
+
+
+def test_of_one_expert_nothing_is_known_of_agreement():
+    found = find([graded("ada", "q1", (3,)), graded("ben", "q2", (4,))], [], PARAMETERS)
+    assert found.level == "unknown"
+    assert {one.value for one in found.agreement} == {None}
+    assert find([], [], PARAMETERS).n_graded == 0
+
+
+def test_true_means_are_of_workers_then_models_and_only_of_random_samples():
+    rng = np.random.default_rng(3)
+    answers = [
+        Answer(author, author == "llm", f"q{at}", float(rng.random()))
+        for author in ("ada", "ben", "llm")
+        for at in range(20)
+    ]
+    some = [
+        GradedAnswer(one, {"ed": float(np.rint(10 * one.score) / 2)})
+        for one in answers
+        if int(one.question[1:]) < (12 if one.author == "ben" else 6)
+    ]
+    found = find(some, answers, PARAMETERS)
+    assert [one.kind for one in found.means] == ["worker", "worker", "model"]
+    ada = next(one for one in found.means if one.author == "ada")
+    assert (ada.n, ada.n_answers) == (6, 20)
+    grade_of = {id(one.answer): one.grade for one in some}
+    people = answers[:40]
+    expected = powered_groups(
+        [grade_of.get(id(one), np.nan) for one in people],
+        [one.score for one in people],
+        [one.author for one in people],
+    )[0]
+    assert (ada.mean, ada.low) == (expected.powered.mean, expected.powered.low)
+    assert ada.weight == pytest.approx(14 / 20)  # learned from Ben's eleven further grades
+    assert found.means[2].weight == 0  # there is no other model to learn from
+    chosen = find(some, answers, PARAMETERS, random=False)
+    assert (chosen.means, chosen.without_means) == ([], "not_drawn_at_random")
