@@ -75,9 +75,7 @@ def judge(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
         if choice is not None:
             return _saved(request, question_set, expert, task_id, choice)
         problem = (
-            "Choose one of the grades below."
-            if declared.graded
-            else "Choose one of the answers below."
+            "Choose a grade from 0 to 5." if declared.graded else "Choose one of the answers below."
         )
     context = {
         "title": f"{declared.one.capitalize()} {task.number} of {task.total}",

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from annotations.models import Share
 from evaluation.models import HumanJudgement
 from tests.browser import test_every_page as pages
 from tests.evaluation.reports import world
@@ -125,6 +126,57 @@ def test_a_requester_has_an_expert_check_the_grades(browser, client, live_server
         keep(window, look, "decide")
         window.look("runs", reverse("admin:runs"))
         assert page.locator("text=28 of 28 judged").count() == 1
+        assert window.found == []
+
+    settled_by_a_third(browser, client, site, run, look)
+
+
+def settled_by_a_third(browser, client, site, run, look):
+    """Eve graded the same and differs on two answers; Mo settles them by keys, and Rana reads."""
+    eve, mo = (User.objects.create_user(name) for name in ("eve", "mo"))
+    for user in (eve, mo):
+        Share.objects.create(question_set=run.version.question_set, user=user, role="expert")
+    for at, one in enumerate(HumanJudgement.objects.filter(expert__username="ed").order_by("pk")):
+        apart = 0.5 if at > 1 else 3
+        HumanJudgement.objects.create(
+            expert=eve,
+            response=one.response,
+            llm_response=one.llm_response,
+            grade=one.grade - apart if one.grade >= apart else one.grade + apart,
+        )
+    audit = reverse("admin:results-audit", args=[run.public_id])
+    experts = reverse("admin:results-experts", args=[run.public_id])
+    with pages.signed_in(browser, client, site, "rana", look) as window:
+        page = window.page
+        window.look("what experts disagree on", audit)
+        assert "On 2 of 28 answers" in page.locator("section:has(#settle)").inner_text()
+        page.select_option("#settles", label="mo")
+        keep(window, look, "disagree")
+        page.click("text=Ask to settle")
+        page.wait_for_selector("text=Asked to settle 2 answers")
+        assert window.found == []
+    with pages.signed_in(browser, Client(), site, "mo", look) as window:
+        page = window.page
+        window.look("inbox of a third", reverse("admin:index"))
+        page.click("a:text-is('Judge')")
+        for number in (1, 2):
+            page.wait_for_selector(f"h1:has-text('Answer {number} of 2')")
+            assert "Nobody is told who gave which." in page.locator(".judging").inner_text()
+            window.check("to settle")
+            keep(window, look, f"settle-{number}")
+            page.keyboard.press("h")
+            page.keyboard.press("2")
+        page.wait_for_selector("text=Done, thank you.")
+        assert window.found == []
+    assert HumanJudgement.objects.filter(expert=mo, grade=2.5).count() == 2
+    with pages.signed_in(browser, client, site, "rana", look) as window:
+        page = window.page
+        window.look("settled", audit)
+        assert "2 of them are settled" in page.locator("section:has(#settle)").inner_text()
+        window.look("what experts say", experts)
+        keep(window, look, "experts")
+        assert page.locator("#means").count() == 1
+        assert "graded by 2 experts" in page.locator("section:has(#agree)").inner_text()
         assert window.found == []
 
 

@@ -111,7 +111,7 @@ def test_half_steps_are_given_in_words_and_by_two_keys(site, run):
     again = text(client.get(first))
     assert re.search(r'value="3.5" aria-pressed="true"', again)
     assert "You gave it 3.5." in again
-    assert "Choose one of the grades below." in text(client.post(first, {"grade": "3.25"}), 400)
+    assert "Choose a grade from 0 to 5." in text(client.post(first, {"grade": "3.25"}), 400)
 
 
 def test_a_grade_of_another_scale_stays_as_it_was_given(site, run):
