@@ -193,11 +193,14 @@ def find(
 
 
 def level_of(panel: PanelAgreement) -> str:
-    """Return how far the grades can be used, by Krippendorff's alpha of intervals."""
-    alpha = panel.alpha_interval.value
+    """Return how far the grades can be used, by Krippendorff's alpha of intervals.
+
+    Reliable are grades whose alpha is surely above that of tentative conclusions.
+    """
+    alpha, low = panel.alpha_interval.value, panel.alpha_interval.low
     if alpha is None:
         return "unknown"
-    if alpha >= RELIABLE:
+    if alpha >= RELIABLE and low is not None and low >= TENTATIVE:
         return "reliable"
     return "tentative" if alpha >= TENTATIVE else "poor"
 

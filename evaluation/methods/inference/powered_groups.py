@@ -123,7 +123,7 @@ def _careful(found: PoweredMean, grades: Floats) -> PoweredMean:
         reason = TOO_FEW_GRADED
     elif not np.ptp(grades):  # a few equal grades: no sign of certainty
         reason = NO_SPREAD
-    if reason is None or found.low is None:
+    if reason is None:
         return found
     return PoweredMean(
         found.mean, None, None, found.weight, found.n_graded, found.n_predicted, reason

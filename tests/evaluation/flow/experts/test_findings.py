@@ -69,6 +69,18 @@ def test_the_level_is_that_of_alpha(noise, level):
     assert found.means == []
 
 
+def test_a_high_alpha_that_may_be_chance_is_tentative():
+    pairs = [(0, 0), (5, 5), (0, 0), (5, 5), (0, 0), (5, 0)]
+    some = [graded("ada", f"q{at}", pair) for at, pair in enumerate(pairs * 2)]
+    found = find(some, [], PARAMETERS)
+    assert found.panel.alpha_interval.value < 0.8
+    some = [graded("ada", f"q{at}", pair) for at, pair in enumerate(pairs[:5] * 2 + [(5, 0)])]
+    found = find(some, [], PARAMETERS)
+    assert found.panel.alpha_interval.value > 0.8
+    assert found.panel.alpha_interval.low < 0.667
+    assert found.level == "tentative"
+
+
 def test_of_one_expert_nothing_is_known_of_agreement():
     found = find([graded("ada", "q1", (3,)), graded("ben", "q2", (4,))], [], PARAMETERS)
     assert found.level == "unknown"

@@ -45,7 +45,7 @@ def test_three_tables_are_written(files, tmp_path, capsys):
     evaluated(judgements, "--scores", folder, "--output", output)
     said = capsys.readouterr().out
     assert "19 answers graded by 2 experts, 18 by two or more, 1 settled by another one" in said
-    assert "Experts agree well" in said
+    assert "allow tentative conclusions" in said  # six questions: the interval is wide
     agreement = {row["name"]: row for row in rows_of(output / "agreement.csv")}
     assert set(agreement) == {
         *("kappa_linear", "kappa_quadratic", "icc_single", "icc_mean"),
@@ -66,7 +66,7 @@ def test_three_tables_are_written(files, tmp_path, capsys):
     ]
     assert all(float(row["narrower"]) > 0 for row in means[1:3])
     summary = json.loads((output / "summary.json").read_text())
-    assert (summary["level"], summary["counts"]["settled"]) == ("reliable", 1)
+    assert (summary["level"], summary["counts"]["settled"]) == ("tentative", 1)
     assert set(summary["input_hashes"]) == {"judgements", "answers.csv", "model_answers.csv"}
 
 
