@@ -12,6 +12,7 @@ from statistics import median
 
 from django.db.models import Count, Q, QuerySet
 
+from annotations.exchange.prolific import CATEGORIES
 from annotations.models import (
     GRADED,
     PanelStatus,
@@ -56,6 +57,11 @@ class Evidence:
     offered: bool
     said: Message
     checks: tuple[Failed, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The category in words."""
+        return CATEGORIES[self.category]
 
 
 @dataclass(slots=True)

@@ -33,6 +33,7 @@ from evaluation.api.judging import JudgingViewSet, RunJudgingViewSet
 from evaluation.api.language_models import LanguageModelViewSet
 from evaluation.api.model_answers import ModelAnswerViewSet
 from evaluation.api.model_notes import ModelNoteViewSet
+from evaluation.api.paying import PayingViewSet
 from evaluation.api.prompts import PromptViewSet
 from evaluation.api.recruiting import ScoreRuleViewSet
 from evaluation.api.removing import ModelRemovalViewSet, RunRemovalViewSet, SetRemovalViewSet
@@ -179,6 +180,14 @@ COLLECTING: tuple[tuple[str, type, dict[str, str], str], ...] = (
         CollectionViewSet,
         {"post": "strike"},
         "collection-strike",
+    ),
+    (f"{OF_SET}/paying/", PayingViewSet, {"get": "list"}, "paying"),
+    (f"{OF_SET}/paying/log/", PayingViewSet, {"get": "log"}, "paying-log"),
+    (
+        f"{OF_SET}/paying/people/<uuid:submission_id>/",
+        PayingViewSet,
+        {"get": "retrieve", "post": "decide"},
+        "paying-person",
     ),
     (
         f"{OF_COLLECTION}/score-rule/",

@@ -442,6 +442,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "questions", "description": "Questions and passages of a version."},
         {"name": "answers", "description": "What workers answered."},
         {"name": "collecting", "description": "People answer: links, places, who may take part."},
+        {"name": "paying", "description": "What is decided of people's work, with the evidence."},
         {"name": "writing", "description": "Problems without an answer, written and checked."},
         {"name": "workers", "description": "People over all question sets."},
         {"name": "language models", "description": "Models and what they answered."},

@@ -11,6 +11,7 @@ import django_filters
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
+from annotations.exchange.prolific import CATEGORIES
 from annotations.ledger.deciding import newest_of
 from annotations.models import Decision, PanelStatus, QuestionSetVersion, Submission
 from annotations.web.filtering import Column, ListFilter, Order, SearchFilter, both_ways
@@ -71,6 +72,12 @@ class PayRow:
     def minutes(self) -> float | None:
         """How long it took, in minutes."""
         return None if self.seconds is None else self.seconds / 60
+
+    @property
+    def refused_for(self) -> str:
+        """Why the work is rejected, as the panel's category in words; "" where it is not."""
+        category = self.decision.category if self.decision else ""
+        return CATEGORIES.get(category, category)
 
     @property
     def is_decided(self) -> bool:

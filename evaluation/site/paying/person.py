@@ -33,12 +33,9 @@ SAID = {
 class RejectForm(forms.Form):
     """Why work is refused; what will not do `annotations.ledger.deciding` says, field by field."""
 
-    category = forms.ChoiceField(
-        label="Reason, as the panel calls it", required=False, widget=forms.RadioSelect
-    )
+    category = forms.ChoiceField(label="Reason, as the panel calls it", widget=forms.RadioSelect)
     reason = forms.CharField(
         label="What the worker reads",
-        required=False,
         widget=forms.Textarea(attrs={"rows": 6, "dir": "auto"}),
         help_text=f"{LEAST_MESSAGE} to {LONGEST_MESSAGE:,} characters: what was wrong, in words "
         "that they can answer to.",

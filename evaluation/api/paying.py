@@ -1,0 +1,222 @@
+"""The payment desk: who gave what cause, what is decided of their work, and the log."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.exchange.prolific import CATEGORIES, DECISIONS
+from annotations.ledger import deciding
+from annotations.models import Decision, QuestionSet, QuestionSetVersion
+from annotations.web.pages import AS_ADDED, page_of
+from annotations.web.query import number
+from annotations.web.rest.base import ApiViewSet, StrictSerializer
+from annotations.web.rest.filtering import filtered_page, sort_parameter
+from annotations.web.rest.paging import page_body
+from annotations.web.rest.problems import ApiProblem, bad_field
+from annotations.web.scope import answered_set, editable
+from evaluation.options import API
+from evaluation.reports.paying.people import Desk, PayFilter, PayRow
+from evaluation.reports.paying.suggestions import ACTIONS
+
+MOST = 1_000_000
+VERSION = OpenApiParameter(
+    "version", int, description="Its number; the newest in which somebody took part without it."
+)
+
+
+class PayDecisionSerializer(serializers.Serializer[Any]):
+    """A row of the log of decisions, which is added and never changed."""
+
+    id = serializers.UUIDField(source="public_id")
+    submission = serializers.UUIDField(source="submission.public_id")
+    worker = serializers.CharField(source="submission.worker.external_id")
+    panel = serializers.CharField(source="submission.worker.panel")
+    decision = serializers.ChoiceField(choices=list(DECISIONS), source="kind")
+    category = serializers.CharField(help_text="Of a rejection, the panel's; else empty.")
+    reason = serializers.CharField(help_text="What the worker reads.")
+    by = serializers.CharField(source="decided_by.username")
+    at = serializers.DateTimeField(source="created_at")
+
+
+class PayEvidenceSerializer(serializers.Serializer[Any]):
+    """What speaks for a category of a rejection."""
+
+    category = serializers.ChoiceField(choices=list(CATEGORIES))
+    offered = serializers.BooleanField(help_text="Whether it is enough to offer the category.")
+    said = serializers.SerializerMethodField()
+
+    def get_said(self, one: Any) -> str:
+        """Return the counts in a sentence."""
+        return API.said(one.said)
+
+
+class PayScoreSerializer(serializers.Serializer[Any]):
+    """The raw leave-one-out score with the 95% interval over the worker's answers."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    n_answers = serializers.IntegerField()
+    supported = serializers.BooleanField(help_text="Whether these are enough for a rank.")
+
+
+class PaySubmissionSerializer(serializers.Serializer[Any]):
+    """A submission with what speaks for a decision; a suggestion decides nothing."""
+
+    id = serializers.UUIDField(source="submission.public_id")
+    worker = serializers.CharField(source="name")
+    panel = serializers.CharField(source="submission.worker.panel")
+    state = serializers.CharField(source="submission.state")
+    status = serializers.CharField(help_text="On the panel; empty where it is not known.")
+    score = PayScoreSerializer(allow_null=True)
+    seconds = serializers.FloatField(allow_null=True)
+    alarms = serializers.SerializerMethodField()
+    contradicted_facts = serializers.IntegerField(
+        source="score.contradicted", default=None, allow_null=True, help_text="A notice only."
+    )
+    evidence = PayEvidenceSerializer(many=True)
+    suggested = serializers.ChoiceField(choices=list(ACTIONS), source="suggestion.action")
+    why = serializers.SerializerMethodField()
+    decision = serializers.SerializerMethodField()
+
+    def get_alarms(self, row: PayRow) -> list[str]:
+        """Return what alarms and notices say of the worker."""
+        return list(dict.fromkeys(mark.words for mark in row.marks))
+
+    def get_why(self, row: PayRow) -> list[str]:
+        """Return the reasons of the suggestion."""
+        return [API.said(message) for message in row.suggestion.why]
+
+    @extend_schema_field(PayDecisionSerializer(allow_null=True))
+    def get_decision(self, row: PayRow) -> Any:
+        """Return the newest row of the log, null without one."""
+        return None if row.decision is None else PayDecisionSerializer(row.decision).data
+
+
+class PayDecideSerializer(StrictSerializer):
+    """What somebody decides of a submission."""
+
+    decision = serializers.ChoiceField(choices=list(DECISIONS))
+    category = serializers.ChoiceField(
+        choices=list(CATEGORIES), required=False, help_text="Needed with reject."
+    )
+    reason = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=4_000,
+        help_text="Of a rejection, 100 to 1,000 characters: the worker reads it.",
+    )
+    seen = serializers.UUIDField(
+        required=False,
+        allow_null=True,
+        help_text="The id of the newest decision that you know, null for none: where another is "
+        "the newest by now, 409. Left out, nothing is compared.",
+    )
+
+
+@extend_schema(tags=["paying"])
+class PayingViewSet(ApiViewSet):
+    """Who is paid: the people of a set's version, decided one by one, in a log."""
+
+    queryset = Decision.objects.all()
+    serializer_class = PaySubmissionSerializer
+
+    @extend_schema(
+        operation_id="paying_people",
+        summary="List people with what speaks for paying them",
+        description="For who may change the set. `decided`, `suggested`, `status` and `q` filter. "
+        "How answers were written, and facts, are in no suggestion.",
+        parameters=[
+            VERSION,
+            sort_parameter(PayFilter),
+            OpenApiParameter("q", str, description="Part of the worker's id."),
+            OpenApiParameter("decided", str, enum=["open", "approve", "reject"]),
+            OpenApiParameter("suggested", str, enum=list(ACTIONS)),
+            OpenApiParameter("status", str, description="On the panel; unknown for none."),
+        ],
+        responses=PaySubmissionSerializer(many=True),
+    )
+    def list(self, request: Request, set_id: UUID) -> Response:
+        """Return a page of them."""
+        desk = Desk(self._version(request, set_id))
+        page = filtered_page(request, PayFilter(request.query_params, desk))
+        rows = PaySubmissionSerializer(desk.rows(page.rows), many=True).data
+        return Response(page_body(request, rows, page.next))
+
+    @extend_schema(
+        operation_id="paying_person",
+        summary="Read one submission with its evidence",
+        parameters=[VERSION],
+    )
+    def retrieve(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
+        """Return it."""
+        return self._told(self._version(request, set_id), submission_id)
+
+    @extend_schema(
+        operation_id="paying_decide",
+        summary="Approve, reject or open a submission",
+        description="A row is added to the log; the same once more changes nothing. No panel is "
+        "told and nobody is paid by it.",
+        parameters=[VERSION],
+        request=PayDecideSerializer,
+    )
+    def decide(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
+        """Keep the decision, and return the submission."""
+        version = self._version(request, set_id)
+        about = version.submissions.filter(public_id=submission_id).first()
+        if about is None:
+            raise Http404("there is no such submission")
+        values: dict[str, Any] = dict(self.checked(PayDecideSerializer).validated_data)
+        kind = values.pop("decision")
+        try:
+            deciding.decide(about, request.user, kind, **values)
+        except deciding.DecisionError as error:
+            field, why, remedy = error.wrong[0]
+            raise bad_field(field, f"{why}. {remedy}") from None
+        except deciding.WithdrawnError as error:
+            raise ApiProblem("conflict", f"{error}.") from None
+        except deciding.DecidedMeanwhileError as error:
+            newest = error.newest
+            raise ApiProblem(
+                "conflict",
+                f"{newest.decided_by.get_username()} decided meanwhile: {newest.kind} "
+                f"({newest.public_id}).",
+            ) from None
+        return self._told(version, submission_id)
+
+    @extend_schema(
+        operation_id="paying_log",
+        summary="Read every decision of a version, in order",
+        parameters=[VERSION],
+        responses=PayDecisionSerializer(many=True),
+    )
+    def log(self, request: Request, set_id: UUID) -> Response:
+        """Return a page of the log."""
+        rows = Decision.objects.filter(submission__version=self._version(request, set_id))
+        rows = rows.select_related("submission__worker", "decided_by")
+        page = page_of(request, rows, AS_ADDED)
+        shown = PayDecisionSerializer(page.rows, many=True).data
+        return Response(page_body(request, shown, page.next))
+
+    def _version(self, request: Request, set_id: UUID) -> QuestionSetVersion:
+        answered_set(request, set_id)
+        question_set = editable(request, QuestionSet.objects.all(), set_id)
+        asked = number(request.query_params, "version", 1, MOST, blank=True)
+        found = deciding.answered_version(question_set, asked)
+        if found is None:
+            raise Http404("there is no such version")
+        return found
+
+    def _told(self, version: QuestionSetVersion, submission_id: UUID) -> Response:
+        desk = Desk(version)
+        found = desk.people().filter(public_id=submission_id).first()
+        if found is None:
+            raise Http404("there is no such submission")
+        return Response(PaySubmissionSerializer(desk.rows([found])[0]).data)

@@ -1,0 +1,80 @@
+"""The payment desk by REST: the same rows, refusals and log as on the page."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from annotations.ledger.deciding import decide
+from annotations.models import Decision
+from tests.evaluation.paying.crowd import rivers
+
+pytestmark = pytest.mark.django_db
+
+REASON = "You answered the question that checks whether it is read otherwise than it asks for. " * 2
+
+
+@pytest.fixture
+def crowd(db):
+    rana = User.objects.create_user("rana", is_staff=True)
+    client = APIClient()
+    client.force_authenticate(rana)
+    version, people = rivers(rana)
+    link = reverse("api:paying", args=[version.question_set.public_id])
+    return client, people, link
+
+
+def test_people_are_listed_filtered_and_sorted_with_evidence(crowd):
+    client, _, link = crowd
+    found = client.get(link, {"suggested": "reject", "sort": "-worker"}).json()["results"]
+    assert [one["worker"] for one in found] == ["gus", "fay", "di", "cy", "ben"]
+    ben = found[-1]
+    assert ben["evidence"] == [
+        {
+            "category": "FAILED_CHECK",
+            "offered": True,
+            "said": "1 of 1 attention check was answered otherwise than asked for.",
+        }
+    ]
+    assert (ben["score"], ben["decision"]) == (None, None)
+    assert client.get(link, {"sort": "age"}).status_code == 400
+    page = client.get(link, {"limit": 3}).json()
+    assert len(page["results"]) == 3
+    assert len(client.get(page["next"]).json()["results"]) == 3
+
+
+def test_a_decision_is_kept_and_stands_in_the_log(crowd):
+    client, people, link = crowd
+    person = f"{link}people/{people['ben'].public_id}/"
+    sent = {"decision": "reject", "category": "FAILED_CHECK", "reason": REASON, "seen": None}
+    told = client.post(person, sent, format="json").json()
+    assert told["decision"]["category"] == "FAILED_CHECK"
+    client.post(person, sent, format="json")  # the same once more
+    (row,) = client.get(f"{link}log/").json()["results"]
+    assert (row["worker"], row["decision"], row["by"]) == ("ben", "reject", "rana")
+
+
+@pytest.mark.parametrize(
+    ("sent", "pointer"),
+    [
+        ({"decision": "reject", "category": "OTHER", "reason": "x" * 99}, "#/reason"),
+        ({"decision": "reject", "reason": "x" * 100}, "#/category"),
+        ({"decision": "approve", "category": "OTHER"}, "#/category"),
+        ({"decision": "pay"}, "#/decision"),
+    ],
+)
+def test_what_will_not_do_is_refused_with_its_field(crowd, sent, pointer):
+    client, people, link = crowd
+    response = client.post(f"{link}people/{people['ada'].public_id}/", sent, format="json")
+    assert response.status_code == 400
+    assert response.json()["errors"][0]["pointer"] == pointer
+    assert not Decision.objects.exists()
+
+
+def test_who_decided_meanwhile_is_a_conflict(crowd):
+    client, people, link = crowd
+    decide(people["ada"], User.objects.get(), "approve")
+    sent = {"decision": "open", "seen": None}
+    response = client.post(f"{link}people/{people['ada'].public_id}/", sent, format="json")
+    assert response.status_code == 409
+    assert "rana decided meanwhile: approve" in response.json()["detail"]
