@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evaluation.backends import Embedder, get_embedder
-from evaluation.backends.nli import EntailmentModel
-from evaluation.evidence.baselines import Corpus
+from evaluation.backends.errors import EntailmentError
+from evaluation.backends.nli import ContradictionModel, EntailmentModel
+from evaluation.evidence.baselines import Corpus, UnavailableError
 from evaluation.evidence.baselines.judge import Judge
 from evaluation.evidence.data_sets import (
     MOHLER,
@@ -117,6 +118,7 @@ def corpus_of(
         references=vectors.of_others if references else None,
         judged=judged,
         entails=None if request.nli is None else _entails(request.nli, texts, progress),
+        contradicts=None if request.nli is None else _contradicts(request.nli, texts, progress),
     )
     return corpus, described
 
@@ -133,6 +135,34 @@ def _entails(
         )
 
     return entails
+
+
+def _contradicts(
+    name: str, texts: Sequence[str], progress: Progress | None
+) -> Callable[[Integers], Floats]:
+    """Return what says it of pairs; each pair is read once, for all crowds that hold it."""
+    known: dict[tuple[int, int], float] = {}
+    model: ContradictionModel | None = None
+
+    def contradicts(pairs: Integers) -> Floats:
+        nonlocal model
+        if model is None:
+            try:
+                model = ContradictionModel.load(name)
+            except (
+                EntailmentError
+            ) as error:  # it knows entailment only, which `entails` is fine with
+                raise UnavailableError("no_class_for_contradiction") from error
+        both = list(map(tuple, pairs.tolist()))
+        new = list(dict.fromkeys(pair for pair in both if pair not in known))
+        said, _ = model.both_ways(
+            [(texts[one], texts[other]) for one, other in new],
+            progress and (lambda done, total: progress("contradiction", done, total)),
+        )
+        known.update(zip(new, said.tolist(), strict=True))
+        return np.array([known[pair] for pair in both])
+
+    return contradicts
 
 
 @dataclass(frozen=True)

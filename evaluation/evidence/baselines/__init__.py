@@ -21,6 +21,7 @@ from typing import Literal
 
 from evaluation.evidence.baselines import (
     consistency,
+    contradiction,
     exemplars,
     judge,
     lexical,
@@ -33,7 +34,16 @@ from evaluation.evidence.baselines.corpus import Corpus, Crowd, UnavailableError
 from evaluation.evidence.baselines.standardised import Standardised
 from evaluation.methods.cells import Floats
 
-__all__ = ["METHODS", "Corpus", "Crowd", "Method", "UnavailableError", "Variant", "methods"]
+__all__ = [
+    "CONTRADICTION",
+    "METHODS",
+    "Corpus",
+    "Crowd",
+    "Method",
+    "UnavailableError",
+    "Variant",
+    "methods",
+]
 
 Kind = Literal["aqer", "baseline", "supervised"]
 
@@ -82,7 +92,9 @@ _ALL = (
     Method("hybrid+standardised", Standardised(("tfidf-char", None)), "aqer"),
     Method("reference_answer", exemplars.reference_answer, "supervised"),
 )
-METHODS: dict[str, Method] = {method.name: method for method in _ALL}
+# Of studies that look at contradiction alone: the others' tables have no row of it.
+CONTRADICTION = Method("contradiction", contradiction.contradiction, core=False)
+METHODS: dict[str, Method] = {method.name: method for method in (*_ALL, CONTRADICTION)}
 
 
 def methods(*, core: bool = False) -> list[Method]:

@@ -43,6 +43,8 @@ class Corpus:
         without a judge.
     entails : from (premise, hypothesis) pairs of rows (K, 2) to (K,) probabilities; None without a
         model for natural language inference.
+    contradicts : from pairs of rows (K, 2) to (K,) probabilities that they contradict each other;
+        None without such a model.
     """
 
     def __init__(
@@ -55,13 +57,14 @@ class Corpus:
         references: Callable[[str], Vectors] | None = None,
         judged: ArrayLike | None = None,
         entails: Callable[[Integers], Floats] | None = None,
+        contradicts: Callable[[Integers], Floats] | None = None,
     ) -> None:
         self.texts = list(texts)
         self.question, self.labels = codes_of(questions)
         if len(self.texts) != len(self.question):
             raise ValueError(f"{len(self.texts)} texts for {len(self.question)} questions")
         self.vectors, self.embedder = vectors, embedder
-        self.references, self.entails = references, entails
+        self.references, self.entails, self.contradicts = references, entails, contradicts
         self.judged = None if judged is None else np.asarray(judged, dtype=np.float64)
         self._kept: dict[Hashable, object] = {}
 

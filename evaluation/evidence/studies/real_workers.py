@@ -20,7 +20,7 @@ import numpy as np
 from annotations.exchange import OutputFolder
 from evaluation.evidence.answer_scores import HEADER as ANSWERS_HEADER
 from evaluation.evidence.answer_scores import AnswerMeasure, answer_measures
-from evaluation.evidence.baselines import Method, methods
+from evaluation.evidence.baselines import CONTRADICTION, Method, methods
 from evaluation.evidence.corpus import CorpusVectors, corpus_of
 from evaluation.evidence.data_sets import (
     BEETLE,
@@ -51,6 +51,12 @@ CORRECT = "correct"
 CONTRADICTORY = "contradictory"
 # Which answers should score higher than contradictory ones; the last one is of the five-way labels.
 HIGHER = (CORRECT, "incorrect", "partially_correct_incomplete")
+# Who may tell contradiction apart, and what a sentence calls it.
+WITH_MODELS = {
+    "aqer": "cosine (aqer)",
+    "judge": "a language model as judge",
+    "contradiction": "an entailment model",
+}
 
 
 def reproduce_real_workers(request: Request, progress: Progress | None = None) -> StudyTable:
@@ -73,7 +79,7 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
         )
         values = (students.labels == CORRECT).astype(np.float64)
         crowd = LabelledCrowd(corpus, students.workers, values)
-        chosen = methods(core=request.core)
+        chosen = [*methods(core=request.core), *([] if request.core else [CONTRADICTION])]
         found = _agreements(crowd, chosen, request, progress)
         single = _answers(crowd, chosen, _contrasts(students), request, progress)
         write_table(folder, "agreement", AGREEMENT_HEADER, [one.cells() for one in found])
@@ -106,7 +112,35 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
             methods_charts(rows, "correlation of workers' scores with their share correct"),
             [*_empty_agreements(found), *_empty_answers(single)],
         )
-    return StudyTable(AGREEMENT_HEADER, [one.cells() for one in found])
+    return StudyTable(AGREEMENT_HEADER, [one.cells() for one in found], told_apart(single))
+
+
+def told_apart(found: Sequence[AnswerMeasure]) -> str:
+    """Say whether scores tell contradictory answers from such as are partly right.
+
+    By the five-way labels; by the three-way ones from all that are incorrect otherwise. Beside
+    cosine, of `aqer`, stand those for which a model is needed.
+    """
+    by_measure = {(one.method, one.measure): one.found for one in found}
+    told = []
+    for higher in reversed(HIGHER[1:]):
+        measure = f"auc_{higher}_over_{CONTRADICTORY}"
+        if ("aqer", measure) not in by_measure:
+            continue
+        for method, called in WITH_MODELS.items():
+            one = by_measure.get((method, measure))
+            if one is None or one.value is None:
+                why = "left out by --core" if one is None else one.reason
+                told.append(f"{called} not measured here ({why})")
+            elif one.low is None:
+                told.append(f"{called} {one.value:.2f}")
+            else:
+                told.append(f"{called} {one.value:.2f} (95% {one.low:.2f} to {one.high:.2f})")
+        return (
+            f"How often an answer called {higher} scores higher than a {CONTRADICTORY} one "
+            f"(.5 is a coin): {'; '.join(told)}."
+        )
+    return ""
 
 
 def _asked(request: Request, students: StudentAnswers) -> Mapping[str, str]:

@@ -92,10 +92,10 @@ class Command(BaseCommand):
         add(
             "--judge",
             metavar="MODEL",
-            help="a language model that grades answers, openai:NAME@URL; its key is read from the "
-            "environment variable OPENAI_API_KEY, where there is one",
+            help="a language model that grades answers, openai:NAME@URL (its key is read from the "
+            "environment variable OPENAI_API_KEY, where there is one) or local:smollm2",
         )
-        add("--nli", metavar="NAME", help="entailment model (name or folder), for the row of it")
+        add("--nli", metavar="NAME", help="entailment model (name or folder), for the rows of it")
         add("--core", action="store_true", help="only the rows that are quick to compute")
 
     def handle(self, *args: Any, **options: Any) -> None:

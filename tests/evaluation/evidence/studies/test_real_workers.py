@@ -6,8 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from evaluation.evidence.data_sets import load_beetle
+from tests.evaluation.backends.chat.fake import FakeChat, said
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
+from tests.evaluation.cross_encoders import save_cross_encoder
 
 HEADER = ("worker", "question", "order", "answer", "label")
 RIGHT = "the bulb is in a closed path"
@@ -97,6 +99,74 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
     ran = reproduced(tmp_path / "nowhere", tmp_path / "out")
     assert ran.code == 2
     assert "nowhere" in ran.err
+
+
+FIVE_WAY = ("correct", "contradictory", "partially_correct_incomplete")
+TEXTS = {
+    "correct": "the bulb is in a closed path",
+    "contradictory": "the bulb is in an open path",
+    "partially_correct_incomplete": "the bulb is in a path",
+}
+
+
+@pytest.fixture
+def five_way(tmp_path):
+    """Six students, each with one answer of each label and one correct one besides."""
+    rows = [
+        (f"s{s}", f"q{q}", 1, f"{TEXTS[label]} {'x' * s}".strip(), label)
+        for s in range(6)
+        for q in range(4)
+        for label in [FIVE_WAY[(s + q) % 3] if q < 3 else "correct"]
+    ]
+    folder = folder_of(tmp_path, rows)
+    with (folder / "beetle2013" / "questions.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(
+            [("question", "text"), *((f"q{q}", f"Why does bulb {q} light?") for q in range(4))]
+        )
+    return folder
+
+
+@pytest.mark.model
+def test_a_judge_and_an_entailment_model_stand_beside_cosine(five_way, tmp_path):
+    """The judge tells the labels apart, so its AUC is 1; the other model is one at random."""
+    marks = {"closed": "5", "open": "0", "a path": "3"}
+
+    def judged(body):
+        shown = body["messages"][0]["content"]
+        return said(next(mark for word, mark in marks.items() if word in shown))
+
+    words = [*TEXTS.values(), *("x" * s for s in range(6))]
+    nli = save_cross_encoder(tmp_path / "nli", words, ["contradiction", "entailment", "neutral"])
+    judge = FakeChat(judged)
+    try:
+        ran = manage(
+            *("reproduce", "real-workers", "--data", five_way, "--output", tmp_path / "out"),
+            *("--embedder=tfidf-word", "--repetitions=2", "--judge", judge.spec, "--nli", nli),
+        )
+    finally:
+        judge.close()
+    assert (ran.code, ran.err) == (0, "")
+    rows = {(r["method"], r["measure"]): r for r in table(tmp_path / "out" / "answers.csv")}
+    measure = "auc_partially_correct_incomplete_over_contradictory"
+    assert float(rows["judge", measure]["value"]) == 1.0
+    # Six partly right and six contradictory answers; -P(contradiction), ties half.
+    found = float(rows["contradiction", measure]["value"])
+    assert 0 <= found <= 1
+    assert (found * 72).is_integer()
+    told = " ".join(ran.out.split())
+    assert (
+        "an answer called partially_correct_incomplete scores higher than a contradictory" in told
+    )
+    assert "a language model as judge 1.00 (95% 1.00 to 1.00)" in told
+    assert f"an entailment model {found:.2f}" in told
+
+
+@pytest.mark.model
+def test_without_models_the_sentence_says_that_nothing_was_measured(five_way, tmp_path):
+    ran = reproduced(five_way, tmp_path / "out")
+    told = " ".join(ran.out.split())
+    assert "a language model as judge not measured here (left out by --core)" in told
+    assert "an entailment model not measured here (left out by --core)" in told
 
 
 @pytest.mark.data
