@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from evaluation.charts import Chart, estimates_chart
 from evaluation.charts.rows import Look, Row
-from evaluation.evidence.baselines import METHODS
+from evaluation.evidence.baselines import CONTRADICTION, METHODS
 from evaluation.evidence.tables import EvidenceRow
 
 LOOKS: dict[str, Look] = {"aqer": "", "baseline": "-weak", "supervised": "-model"}
@@ -53,5 +53,5 @@ def _row(row: EvidenceRow) -> Row:
         low=None if sd is None else mean - sd,
         high=None if sd is None else min(1.0, mean + sd),
         tip=f"{row.method}\nr {mean:.3f}" + ("" if sd is None else f", sd {sd:.3f}"),
-        look=LOOKS[METHODS[row.method].kind],
+        look=LOOKS[METHODS.get(row.method, CONTRADICTION).kind],
     )

@@ -92,9 +92,9 @@ _ALL = (
     Method("hybrid+standardised", Standardised(("tfidf-char", None)), "aqer"),
     Method("reference_answer", exemplars.reference_answer, "supervised"),
 )
-# Of studies that look at contradiction alone: the others' tables have no row of it.
+METHODS: dict[str, Method] = {method.name: method for method in _ALL}
+# For studies that look at contradiction: the tables of the others have no row of it.
 CONTRADICTION = Method("contradiction", contradiction.contradiction, core=False)
-METHODS: dict[str, Method] = {method.name: method for method in (*_ALL, CONTRADICTION)}
 
 
 def methods(*, core: bool = False) -> list[Method]:
