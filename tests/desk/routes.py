@@ -375,6 +375,8 @@ ROUTES: dict[str, Route] = {
     "api:collection-admissions": get(ANSWERS) | post(EDITS_ANSWERS),
     "api:collection-strike": post(EDITS_ANSWERS),
     "api:collection-score-rule": (get(EDITS_ANSWERS) | put(EDITS_ANSWERS) | delete(EDITS_ANSWERS)),
+    "api:translations": get(EDITS_QUESTIONS) | post(EDITS_QUESTIONS),
+    "api:translation": (get(EDITS_QUESTIONS) | patch(EDITS_QUESTIONS) | delete(EDITS_QUESTIONS)),
     "api:paying": get(EDITS_ANSWERS),
     "api:paying-log": get(EDITS_ANSWERS),
     "api:paying-person": get(EDITS_ANSWERS) | post(EDITS_ANSWERS),
