@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from annotations.answering import waves
 from annotations.answering.links import PROLIFIC as PROLIFIC
 from annotations.answering.places import GRADED
 from annotations.answering.refused import BegunError, SettingsError
@@ -94,16 +95,20 @@ def publish(question_set: QuestionSet, **settings: Any) -> Published:
     if existing is not None:
         version.publish()
         return Published(existing, False, change(existing, **given))
-    if "places" not in given:
-        raise SettingsError("say how many people may take part", "places")
     usual = {"title": question_set.name, "signals": counts_signals(question_set)}
+    usual |= waves.settings_of(question_set)
+    if "places" not in usual | given:
+        raise SettingsError("say how many people may take part", "places")
     collection = Collection(version=version, **(usual | given))
     if collection.worker_parameter == PROLIFIC:
-        collection.panel = given.get("panel", "Prolific")
-        collection.return_url = given.get("return_url", PROLIFIC_RETURN)
+        named: dict[str, Any] = {"panel": "Prolific", "return_url": PROLIFIC_RETURN} | usual | given
+        collection.panel, collection.return_url = named["panel"], named["return_url"]
     check(collection)
     version.publish()
     collection.save()
+    if collection.listed_only:
+        admit(collection, waves.asked_again(collection), "took part in the wave before")
+    collection.excludes.add(*waves.kept_out(question_set))
     return Published(collection, True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 from django.apps import apps
 from django.conf import settings
@@ -14,12 +15,22 @@ from annotations.models.access import VIEWERS_AND_EXPERTS, Access
 from annotations.models.base import Record
 from annotations.models.teams import Team
 
+COPIED_OF_IMAGES = ("content", "media_type", "width", "height", "sha256")
+
 
 class QuestionSet(Record):
     """Questions that are asked together, in versions; the unit that people share and grade.
 
-    `team` is the team that edits it with the owner, None without one.
+    `team` is the team that edits it with the owner, None without one. `earlier_wave` is the set
+    that it asks again, None where it repeats none, and `wave_people` who is asked then.
     """
+
+    class WavePeople(models.TextChoices):
+        """Who takes part in a further wave."""
+
+        SAME = "same", "The same people: only who handed in in the wave before"
+        OTHERS = "others", "Other people: nobody who took part in a wave before"
+        ANYBODY = "anybody", "Anybody, whether they took part before or not"
 
     access = Access(question_set="pk", readers=VIEWERS_AND_EXPERTS)
 
@@ -40,6 +51,17 @@ class QuestionSet(Record):
         max_length=200,
         blank=True,
         help_text="Under which its questions and answers may be passed on, such as CC-BY-4.0.",
+    )
+    earlier_wave = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="later_waves",
+    )
+    wave_people = models.CharField(
+        max_length=7, choices=WavePeople.choices, blank=True, editable=False
     )
     updated_at = models.DateTimeField(auto_now=True)
     archived_at = models.DateTimeField(
@@ -150,12 +172,19 @@ class QuestionSetVersion(Record):
         self.refresh_from_db(fields=["published_at"])
         return bool(published)
 
-    @transaction.atomic
     def copy(self) -> QuestionSetVersion:
         """A draft with the next number and the same passages, questions, variants and languages."""
+        return self.copied_into(self.question_set, self.number + 1)
+
+    @transaction.atomic
+    def copied_into(self, question_set: QuestionSet, number: int) -> QuestionSetVersion:
+        """A draft of that number, of the same set or of another, with all that is in this one.
+
+        Another set has images of its own, and no import of this one brought its questions.
+        """
         draft = QuestionSetVersion.objects.create(
-            question_set_id=self.question_set_id,
-            number=self.number + 1,
+            question_set=question_set,
+            number=number,
             guidelines=self.guidelines,
             consent_text=self.consent_text,
             language=self.language,
@@ -163,11 +192,16 @@ class QuestionSetVersion(Record):
         )
         order = ("position", "id")
         passages = {old.pk: old.copied_to(draft) for old in self.passages.order_by(*order)}
+        elsewhere = question_set.pk != self.question_set_id
+        if elsewhere:
+            _with_images_of_its_own(list(passages.values()), question_set)
         draft.passages.bulk_create(passages.values(), batch_size=1000)
         questions = {}
         for old in self.questions.order_by(*order):
             questions[old.pk] = old.copied_to(draft)
             questions[old.pk].passage = passages[old.passage_id] if old.passage_id else None
+            if elsewhere:
+                questions[old.pk].brought_by, questions[old.pk].brought_as = None, ""
         draft.questions.bulk_create(questions.values(), batch_size=1000)
         # By its name: the module of questions imports this one.
         variants = apps.get_model("annotations", "Variant")._default_manager
@@ -191,6 +225,22 @@ class QuestionSetVersion(Record):
             batch_size=1000,
         )
         return draft
+
+
+def _with_images_of_its_own(passages: list[Any], question_set: QuestionSet) -> None:
+    """Give passages that are copied into another set images of that set."""
+    images = apps.get_model("annotations", "Image")._default_manager
+    shown = images.in_bulk({one.image_id for one in passages if one.image_id is not None})
+    copies = {
+        key: images.create(
+            question_set=question_set,
+            **{name: getattr(old, name) for name in COPIED_OF_IMAGES},
+        )
+        for key, old in shown.items()
+    }
+    for one in passages:
+        one.image = copies[one.image_id] if one.image_id is not None else None
+        one.brought_by, one.brought_as = None, ""
 
 
 def hash_of(text: str) -> str:

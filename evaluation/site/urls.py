@@ -18,6 +18,7 @@ from evaluation.site import (
     removing,
     runs,
     starting,
+    waves,
     workers,
 )
 from evaluation.site.paying import bonuses, desk, files, person
@@ -32,6 +33,7 @@ PROMPT = "prompts/<uuid:prompt_id>/"
 urlpatterns = [
     path(SET, question_set.question_set, name="question-set"),
     path(f"{SET}collecting/admission/", recruiting.admission, name="collecting-admission"),
+    path(f"{SET}wave/", waves.new_wave, name="new-wave"),
     path("archived/", removing.archived, name="archived"),
     path(f"{SET}archive/", removing.archive_set, name="question-set-archive"),
     path(f"{SET}restore/", removing.restore_set, name="question-set-restore"),

@@ -42,6 +42,7 @@ from evaluation.api.runs import RunViewSet
 from evaluation.api.tables import TableViewSet
 from evaluation.api.triage import TriageViewSet
 from evaluation.api.trust import PlanViewSet, TrustViewSet
+from evaluation.api.waves import WaveResultViewSet, WaveViewSet
 from evaluation.api.workers import WorkerViewSet
 
 app_name = "api"
@@ -87,6 +88,9 @@ RESULTS = (
     ("leaderboard/", ComparingViewSet, "leaderboard", "leaderboard"),
     ("groups/", ComparingViewSet, "groups", "groups"),
     ("against/<uuid:other_id>/", ComparisonViewSet, "against", "against"),
+    ("waves/", WaveResultViewSet, "waves", "waves"),
+    ("waves/workers/", WaveResultViewSet, "workers", "wave-workers"),
+    ("waves/questions/", WaveResultViewSet, "questions", "wave-questions"),
     ("decision/", TrustViewSet, "decision", "decision"),
     ("trust/", TrustViewSet, "trust", "trust"),
     ("planner/", TrustViewSet, "planner", "planner"),
@@ -308,6 +312,11 @@ version_1 = [
             name=f"export-{what}",
         )
         for what in EXPORTS
+    ),
+    path(
+        f"{OF_SET}/waves/",
+        WaveViewSet.as_view({"post": "create"}),
+        name="question-set-waves",
     ),
     path(
         f"{OF_SET}/leaderboard/",

@@ -225,6 +225,10 @@ BAD: dict[str, list[Bad] | str] = {
         Bad({"do": "reject", "category": "OTHER", "reason": "bad"}, ("reason",)),
         Bad({"do": "reject", "reason": LONG[:120]}, ("category",)),
     ],
+    "admin:new-wave": [
+        Bad({"name": "", "people": "same"}, ("name",)),
+        Bad({"name": "x" * 201, "people": "nobody"}, ("name", "people")),
+    ],
     "admin:collecting-ids": [
         Bad(
             {"ids": "", "do": "admit"},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.db.models import QuerySet
 
-from annotations.answering import collecting, links
+from annotations.answering import collecting, links, waves
 from annotations.answering.refused import SettingsError
 from annotations.models import Collection, QuestionSet
 from annotations.models.collections import MOST_PLACES
@@ -103,7 +103,10 @@ class SettingsForm(OfCollection):
         self, collection: Collection, among: QuerySet[QuestionSet], data: Any = None
     ) -> None:
         # A copy: what the form writes into it must not hide from the rules what changed.
-        super().__init__(data, instance=copy(collection))
+        initial = {}
+        if collection._state.adding:
+            initial["excludes"] = waves.kept_out(collection.version.question_set)
+        super().__init__(data, instance=copy(collection), initial=initial)
         excludes: Any = self.fields["excludes"]
         owner = collection.version.question_set.owner_id
         self.among = among.filter(owner=owner)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -12,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations.answering import collecting as rules
-from annotations.answering import links, monitor
+from annotations.answering import links, monitor, waves
 from annotations.answering.languages import said_of
 from annotations.answering.refused import SettingsError
 from annotations.desk.collecting.forms import IdsForm, PlacesForm, SettingsForm
@@ -178,14 +179,14 @@ def _to_set(question_set: QuestionSet) -> Collection:
     if latest is None:
         raise Http404("it has no questions yet")
     found = Collection.objects.filter(version=latest).select_related("version__question_set")
-    return found.first() or Collection(
-        version=latest,
-        places=40,
-        title=question_set.name,
-        signals=counts_signals(question_set),
-        panel="Prolific",
-        return_url=rules.PROLIFIC_RETURN,
-    )
+    usual: dict[str, Any] = {
+        "places": 40,
+        "title": question_set.name,
+        "signals": counts_signals(question_set),
+        "panel": "Prolific",
+        "return_url": rules.PROLIFIC_RETURN,
+    }
+    return found.first() or Collection(version=latest, **usual | waves.settings_of(question_set))
 
 
 def _editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Collection]:

@@ -35,6 +35,11 @@ def has_company(run: Run) -> bool:
     return others.exclude(pk=run.pk).exists()
 
 
+def is_wave(run: Run) -> bool:
+    """Return whether the set asks an earlier one again."""
+    return run.version.question_set.earlier_wave_id is not None
+
+
 PAGES = (
     Page("", "Decide", address="results-decision"),
     Page("people", "People and questions", address="results-people", group=PEOPLE),
@@ -59,6 +64,13 @@ PAGES = (
         address="results-against",
         group=MORE,
         offered=has_company,
+    ),
+    Page(
+        "waves",
+        "Compare with an earlier wave",
+        address="results-waves",
+        group=MORE,
+        offered=is_wave,
     ),
     Page("summary", "To print", address="results-summary", group=MORE),
 )

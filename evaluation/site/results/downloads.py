@@ -38,7 +38,12 @@ from evaluation.reports.tables import (
     question_table,
     worker_table,
 )
-from evaluation.site.results import against, comparisons, heat_map, pair
+from evaluation.reports.waves.tables import (
+    waves_models_table,
+    waves_people_table,
+    waves_questions_table,
+)
+from evaluation.site.results import against, comparisons, heat_map, pair, waves
 from evaluation.site.results import question as questions
 from evaluation.site.results import worker as workers
 from evaluation.site.results.page import kind_or_404, results_file
@@ -62,6 +67,9 @@ CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
 # Tables of graded runs that need more than the run: another one, or two models.
 ASKED: dict[str, Callable[[HttpRequest, Run], Table]] = {
     "against": lambda request, run: against_table(against.compared(request, run)),
+    "waves-people": lambda request, run: waves_people_table(waves.compared(request, run)),
+    "waves-questions": lambda request, run: waves_questions_table(waves.compared(request, run)),
+    "waves-models": lambda request, run: waves_models_table(waves.compared(request, run)),
     "differences": lambda request, run: differences_table(
         run, *comparisons.two_models(run, request.GET)
     ),

@@ -27,6 +27,7 @@ from evaluation.site.results.triage_apply import triage_apply, triage_file
 from evaluation.site.results.trust import trust
 from evaluation.site.results.views import answers, views
 from evaluation.site.results.views import model as model_seen
+from evaluation.site.results.waves import waves
 from evaluation.site.results.worker import worker
 
 RUN = "runs/<uuid:run>/results/"
@@ -69,6 +70,7 @@ urlpatterns = [
     path(f"{RUN}trust/", trust, name="results-trust"),
     path(f"{RUN}heat-map/", heat_map, name="results-heat-map"),
     path(f"{RUN}against/", against, name="results-against"),
+    path(f"{RUN}waves/", waves, name="results-waves"),
     path(f"{RUN}summary/", summary, name="results-summary"),
     path(f"{RUN}planner/", planner, name="results-planner"),
     path(f"{RUN}planner/<slug:name>.<slug:form>", plan_file, name="results-plan-file"),

@@ -60,6 +60,11 @@ def _(world):
     return Sent({"rows": [{"model": "small-1", "question": "q1", "answer": "in Wales"}]})
 
 
+@succeeds("question_sets_waves_create")
+def _(world):
+    return Sent({"name": "rivers in May", "people": "same", "with_models": True})
+
+
 @succeeds("question_sets_archive")
 def _(world):
     return Sent()

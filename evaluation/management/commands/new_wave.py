@@ -1,0 +1,58 @@
+"""The door to asking a set again: ``manage.py new_wave SET``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.answering.waves import WaveError, next_name
+from annotations.management.importing import USAGE, SetCommand
+from annotations.models import QuestionSet
+from evaluation import waves
+
+
+class Command(SetCommand):
+    """Copy a set for a further wave."""
+
+    help = (
+        "Make a further wave of the question set SET: its questions, texts and settings in a new "
+        "set, a draft until it is published. Answers, runs, experts and viewers stay where they "
+        "are. Prints the new set's name as the last line."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, its name, who is asked."""
+        super().add_arguments(parser)
+        parser.add_argument("--name", help='of the new set (default: "SET, wave 2" and on)')
+        parser.add_argument(
+            "--people",
+            choices=QuestionSet.WavePeople.values,
+            default=QuestionSet.WavePeople.ANYBODY.value,
+            help="same: only who handed in in SET; others: nobody who took part in SET or a wave "
+            "before it; anybody (default)",
+        )
+        parser.add_argument(
+            "--with-models",
+            action="store_true",
+            help="take the replies of language models along, to be graded by the new crowd",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make it, and say what came along; exit status 2 for what will not do."""
+        question_set = self.question_set(options)
+        name = next_name(question_set) if options["name"] is None else options["name"]
+        try:
+            made = waves.start(
+                question_set, name, options["people"], with_models=options["with_models"]
+            )
+        except WaveError as error:
+            raise CommandError(f"{question_set}: {error}", returncode=USAGE) from error
+        version = made.question_set.latest_version()
+        assert version is not None
+        self.stdout.write(
+            f"{version.questions.count():,} questions copied, for {options['people']}"
+        )
+        if options["with_models"]:
+            self.stdout.write(f"{made.n_replies:,} replies of {made.n_models:,} models came along")
+        self.stdout.write(made.question_set.name)

@@ -1,0 +1,146 @@
+"""A set asked again: what comes along, what stays, and who is asked."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from annotations.answering import collecting, waves
+from annotations.models import Image, Passage, QuestionSet, Response
+from evaluation.models import LanguageModel, LLMResponse
+from tests.annotations import world
+
+pytestmark = pytest.mark.django_db
+
+People = QuestionSet.WavePeople
+
+
+@pytest.fixture
+def rana():
+    return world.user("rana", is_staff=True)
+
+
+@pytest.fixture
+def rivers(rana):
+    """Published to 5 people; Ada and Ben handed in, Cy has begun, Di took the answers back."""
+    version = world.version(rana)
+    Passage.objects.create(
+        version=version, external_id="p1", text="It is long.", image_alt="a river",
+        image=world.image(version.question_set),
+    )  # fmt: skip
+    version.questions.filter(external_id="r1").update(passage=version.passages.get())
+    collecting.publish(
+        version.question_set, places=5, pay=2, currency="GBP", title="About rivers",
+        code_done="DONE1", reading_seconds=90, worker_parameter="pid",
+    )  # fmt: skip
+    for name, state in (
+        ("ada", "submitted"), ("ben", "submitted"), ("cy", "open"), ("di", "returned"),
+    ):  # fmt: skip
+        one = world.submission(version, name)
+        one.state, one.submitted_at = state, timezone.now()
+        one.withdrawn_at = timezone.now() if state == "returned" else None
+        one.save()
+    world.response(version.submissions.first(), "r1")
+    return version.question_set
+
+
+def wave(rivers, people=People.ANYBODY, name="in May", **how):
+    return waves.repeat(rivers, name, people, **how)
+
+
+def test_a_wave_has_the_same_questions_and_texts_and_none_of_the_answers(rivers):
+    version = rivers.versions.get()
+    rivers.description = "Of Wales."
+    rivers.save()
+    made = wave(rivers)
+    draft = made.versions.get()
+    assert (made.description, made.owner, made.earlier_wave) == ("Of Wales.", rivers.owner, rivers)
+    assert (draft.number, draft.is_published) == (1, False)
+    texts = list(version.questions.order_by("position").values_list("external_id", "text"))
+    assert list(draft.questions.order_by("position").values_list("external_id", "text")) == texts
+    assert draft.questions.get(external_id="r1").passage == draft.passages.get()
+    assert not set(draft.questions.values_list("public_id")) & set(
+        version.questions.values_list("public_id")
+    )
+    assert not Response.objects.filter(submission__version=draft).exists()
+
+
+def test_pictures_are_those_of_the_new_set(rivers):
+    shown = wave(rivers).versions.get().passages.get().image
+    assert shown.question_set.name == "in May"
+    assert Image.objects.filter(sha256=shown.sha256).count() == 2
+
+
+def test_the_same_people_are_those_who_handed_in(rivers):
+    made = wave(rivers, People.SAME)
+    collection = collecting.publish(made).collection
+    assert collection.listed_only
+    assert sorted(collection.admissions.values_list("external_id", flat=True)) == ["ada", "ben"]
+    assert (collection.places, collection.pay, collection.reading_seconds) == (5, 2, 90)
+    assert (collection.title, collection.worker_parameter) == ("About rivers", "pid")
+    # A panel tells outcomes by the code: each wave has its own.
+    assert collection.code_done != "DONE1"
+    assert collection.secret != rivers.versions.get().collection.secret
+
+
+def test_other_people_are_all_who_took_part_in_no_wave_before(rivers):
+    second = wave(rivers, People.OTHERS)
+    collecting.publish(second)
+    third = wave(second, People.OTHERS, name="in June")
+    collection = collecting.publish(third).collection
+    assert {one.name for one in collection.excludes.all()} == {"rivers", "in May"}
+    assert not collection.listed_only
+
+
+def test_anybody_is_anybody(rivers):
+    collection = collecting.publish(wave(rivers), places=9).collection
+    assert not collection.excludes.exists()
+    assert not collection.listed_only
+    assert collection.places == 9
+
+
+def test_the_replies_of_models_come_along_when_asked_for(rivers):
+    model = LanguageModel.objects.create(owner=rivers.owner, name="small")
+    for name in ("r1", "r2"):
+        LLMResponse.objects.create(
+            model=model, question=rivers.versions.get().questions.get(external_id=name),
+            text=f"about {name}", status="text", request="q",
+        )  # fmt: skip
+    out = StringIO()
+    call_command("new_wave", "rivers", with_models=True, people="others", stdout=out)
+    assert out.getvalue().splitlines() == [
+        "2 questions copied, for others", "2 replies of 1 models came along", "rivers, wave 2",
+    ]  # fmt: skip
+    of_new = LLMResponse.objects.filter(question__version__question_set__name="rivers, wave 2")
+    assert sorted(of_new.values_list("question__external_id", "text")) == [
+        ("r1", "about r1"), ("r2", "about r2"),
+    ]  # fmt: skip
+    call_command("new_wave", "rivers, wave 2", stdout=out)
+    assert out.getvalue().splitlines()[-1] == "rivers, wave 3"
+
+
+def test_what_cannot_be_asked_again_is_told(rivers, rana):
+    with pytest.raises(CommandError, match="has a question set of this name"):
+        call_command("new_wave", "rivers", name="rivers")
+    QuestionSet.objects.create(owner=rana, name="nothing")
+    with pytest.raises(CommandError, match="no questions yet"):
+        call_command("new_wave", "nothing")
+    with pytest.raises(waves.WaveError, match="needs a name"):
+        wave(rivers, name=" ")
+    assert QuestionSet.objects.count() == 2
+
+
+def test_a_wave_outlives_the_one_before(rivers):
+    made = wave(rivers, People.SAME)
+    made.earlier_wave = None
+    made.save()
+    assert waves.settings_of(made) == {}
+    assert waves.earlier_waves(made) == []
+
+
+def test_waves_in_a_circle_end(rivers):
+    made = wave(rivers)
+    rivers.earlier_wave = made
+    rivers.save()
+    assert waves.earlier_waves(made) == [rivers, made]
