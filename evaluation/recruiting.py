@@ -136,11 +136,12 @@ def _end(run: Run, workers: list[int], score: np.ndarray, end: str) -> np.ndarra
         AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
         .order_by()
         .values(worker=F("response__submission__worker"))
-        .annotate(n=Count("pk"), sd=StdDev("score_leave_one_out", sample=True))
+        .annotate(n=Count("pk"), sd=StdDev("score_leave_one_out"))
     )
     spread = {row["worker"]: (row["n"], row["sd"]) for row in rows}
     n = np.array([spread.get(key, (0, None))[0] for key in workers], dtype=float)
     sd = np.array([spread.get(key, (0, None))[1] or 0.0 for key in workers], dtype=float)
-    error = np.where(n >= 2, sd / np.sqrt(np.maximum(n, 1)), np.nan)
+    # Of the population, over sqrt(n - 1): SQLite's of a sample fails for one answer.
+    error = np.where(n >= 2, sd / np.sqrt(np.maximum(n - 1, 1)), np.nan)
     interval = t_interval(score, error, n)
     return np.asarray(interval.low if end == End.LOW else interval.high, dtype=float)

@@ -145,7 +145,7 @@ class PayingViewSet(ApiViewSet):
     )
     def list(self, request: Request, set_id: UUID) -> Response:
         """Return a page of them."""
-        desk = Desk(self._version(request, set_id))
+        desk = Desk(paid_version(request, set_id))
         page = filtered_page(request, PayFilter(request.query_params, desk))
         rows = PaySubmissionSerializer(desk.rows(page.rows), many=True).data
         return Response(page_body(request, rows, page.next))
@@ -157,7 +157,7 @@ class PayingViewSet(ApiViewSet):
     )
     def retrieve(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
         """Return it."""
-        return self._told(self._version(request, set_id), submission_id)
+        return self._told(paid_version(request, set_id), submission_id)
 
     @extend_schema(
         operation_id="paying_decide",
@@ -169,7 +169,7 @@ class PayingViewSet(ApiViewSet):
     )
     def decide(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
         """Keep the decision, and return the submission."""
-        version = self._version(request, set_id)
+        version = paid_version(request, set_id)
         about = version.submissions.filter(public_id=submission_id).first()
         if about is None:
             raise Http404("there is no such submission")
@@ -199,20 +199,11 @@ class PayingViewSet(ApiViewSet):
     )
     def log(self, request: Request, set_id: UUID) -> Response:
         """Return a page of the log."""
-        rows = Decision.objects.filter(submission__version=self._version(request, set_id))
+        rows = Decision.objects.filter(submission__version=paid_version(request, set_id))
         rows = rows.select_related("submission__worker", "decided_by")
         page = page_of(request, rows, AS_ADDED)
         shown = PayDecisionSerializer(page.rows, many=True).data
         return Response(page_body(request, shown, page.next))
-
-    def _version(self, request: Request, set_id: UUID) -> QuestionSetVersion:
-        answered_set(request, set_id)
-        question_set = editable(request, QuestionSet.objects.all(), set_id)
-        asked = number(request.query_params, "version", 1, MOST, blank=True)
-        found = deciding.answered_version(question_set, asked)
-        if found is None:
-            raise Http404("there is no such version")
-        return found
 
     def _told(self, version: QuestionSetVersion, submission_id: UUID) -> Response:
         desk = Desk(version)
@@ -220,3 +211,14 @@ class PayingViewSet(ApiViewSet):
         if found is None:
             raise Http404("there is no such submission")
         return Response(PaySubmissionSerializer(desk.rows([found])[0]).data)
+
+
+def paid_version(request: Request, set_id: UUID) -> QuestionSetVersion:
+    """Return the version that the address names, of a set that the one who asks may change."""
+    answered_set(request, set_id)
+    question_set = editable(request, QuestionSet.objects.all(), set_id)
+    asked = number(request.query_params, "version", 1, MOST, blank=True)
+    found = deciding.answered_version(question_set, asked)
+    if found is None:
+        raise Http404("there is no such version")
+    return found

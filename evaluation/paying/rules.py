@@ -244,16 +244,17 @@ def _amounts(
         line = sorted(known.values(), reverse=True)[first - 1] if known else 0
         return {key: rule.amount for key, value in known.items() if value >= line}
     line = rule.at_least or 0.0
-    reached = {key: _reach(rule, scores[key]) for key in known}
+    reached = {key: reach(scores[key], rule.end) for key in known}
     return {
         key: rule.amount for key, value in reached.items() if value is not None and value >= line
     }
 
 
-def _reach(rule: Rule, score: RawScore | None) -> float | None:
+def reach(score: RawScore | None, end: str) -> float | None:
+    """Return what has to reach a line: the score, or with `low` its interval's lower end."""
     if score is None:
         return None
-    return score.low if rule.end == LOW else score.value
+    return score.low if end == LOW else score.value
 
 
 def _value(score: RawScore | None) -> float | None:

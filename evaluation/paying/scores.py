@@ -66,12 +66,13 @@ def scores_of(run: Run | None, workers: Collection[int] | None = None) -> Mappin
         row["worker"]: (row["n"], row["sd"])
         for row in answers.order_by()
         .values(worker=F("response__submission__worker"))
-        .annotate(n=Count("pk"), sd=StdDev("score_leave_one_out", sample=True))
+        .annotate(n=Count("pk"), sd=StdDev("score_leave_one_out"))
     }
     value = np.array([np.nan if row[1] is None else row[1] for row in rows], dtype=float)
     n = np.array([spread.get(row[0], (0, None))[0] for row in rows], dtype=float)
     sd = np.array([spread.get(row[0], (0, None))[1] or 0.0 for row in rows], dtype=float)
-    error = np.where(n >= 2, sd / np.sqrt(np.maximum(n, 1)), np.nan)
+    # Of the population, over sqrt(n - 1): SQLite's of a sample fails for one answer.
+    error = np.where(n >= 2, sd / np.sqrt(np.maximum(n - 1, 1)), np.nan)
     # No row has no interval: `t_interval` takes a number as one row, and no rows as an error.
     interval = t_interval(value, error, n) if rows else None
     found = {}

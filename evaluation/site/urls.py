@@ -21,7 +21,7 @@ from evaluation.site import (
     waves,
     workers,
 )
-from evaluation.site.paying import bonuses, desk, files, person
+from evaluation.site.paying import bonuses, desk, files, inviting, person
 
 SET = "question-sets/<uuid:set_id>/"
 RUN = "runs/<uuid:run_id>/"
@@ -64,6 +64,7 @@ urlpatterns = [
     path(f"{PAYING}people/<uuid:submission_id>/", person.person, name="paying-person"),
     path(f"{PAYING}lists/<slug:name>/", files.panel_list, name="paying-list"),
     path(f"{PAYING}bonuses/", bonuses.rule, name="paying-bonuses"),
+    path(f"{PAYING}invite/", inviting.invite, name="paying-invite"),
     path(f"{PAYING}take-bonuses/", files.take_bonuses, name="paying-take"),
     path("runs/", runs.runs, name="runs"),
     path(RUN, runs.run, name="run"),

@@ -29,6 +29,7 @@ from evaluation.api.exports import ExportViewSet
 from evaluation.api.facts import FactViewSet
 from evaluation.api.imports import ImportViewSet
 from evaluation.api.interims import InterimViewSet
+from evaluation.api.inviting import InvitedViewSet
 from evaluation.api.judging import JudgingViewSet, RunJudgingViewSet
 from evaluation.api.language_models import LanguageModelViewSet
 from evaluation.api.model_answers import ModelAnswerViewSet
@@ -187,6 +188,8 @@ COLLECTING: tuple[tuple[str, type, dict[str, str], str], ...] = (
     ),
     (f"{OF_SET}/paying/", PayingViewSet, {"get": "list"}, "paying"),
     (f"{OF_SET}/paying/log/", PayingViewSet, {"get": "log"}, "paying-log"),
+    (f"{OF_SET}/paying/invited/", InvitedViewSet, {"get": "retrieve"}, "paying-invited"),
+    (f"{OF_SET}/paying/invited/ids/", InvitedViewSet, {"get": "ids"}, "paying-invited-ids"),
     (
         f"{OF_SET}/paying/people/<uuid:submission_id>/",
         PayingViewSet,

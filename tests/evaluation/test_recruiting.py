@@ -91,6 +91,13 @@ def test_an_end_of_the_interval_can_be_asked_for(earlier, later):
             assert ("w002" in found.ids) is is_in, (end, off)
 
 
+def test_who_has_one_graded_answer_has_no_interval_and_the_others_are_admitted(earlier, later):
+    mine = AnswerScore.objects.filter(run=earlier, response__submission__worker__external_id="w001")
+    mine.exclude(pk=mine.first().pk).delete()
+    found = recruiting.chosen(later.collection, earlier.version.question_set, 0.0, "low")
+    assert (found.ids, found.n_too_few) == (["w002", "w003"], 2)
+
+
 def test_too_few_answers_to_say_admit_nobody_and_other_panels_do_not_count(earlier, later):
     best, second = WorkerGrade.objects.filter(run=earlier).order_by("-grade")[:2]
     WorkerGrade.objects.filter(pk=best.pk).update(support=False)

@@ -23,7 +23,8 @@ REASON = "The answer repeats the question " + "." * 68
 
 @pytest.fixture
 def run(db):
-    """Raw scores .65, .60, .55, .50 and .45 of five people; the last gave too few answers to say.
+    """Raw scores .65, .5875, .525, .4625 and .40 of five people; of the last too few
+    answers to say.
 
     Leave-one-out .4 + grade / 4 with grades 1, .75, .5, .25, 0.
     """

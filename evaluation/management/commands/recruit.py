@@ -1,0 +1,137 @@
+"""The door to asking the best again: ``manage.py recruit SET --at-least X --output FILE``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.exchange import InputError
+from annotations.exchange.writing.formats import lines_chunks, write_chunks
+from annotations.management.desk import DeskCommand
+from annotations.management.importing import USAGE
+from annotations.models import QuestionSetVersion
+from annotations.panels.client import NotDoneError, PanelClient, UnsureError
+from annotations.panels.prolific import UNVERIFIED, Prolific
+from evaluation.paying.inviting import ENDS, Invited, Line, invited
+from evaluation.paying.rules import SCORE, RuleError
+
+LONGEST_NAME = 200
+
+
+class Command(DeskCommand):
+    """Write the ids of who scored enough, for the allow list of the next study."""
+
+    help = (
+        "Write the panel's ids of the people of the question set SET who scored at least X, one a "
+        "line, as a panel's custom allow list takes them: the raw leave-one-out score of the "
+        "grading that counts, or the lower end of its 95%% interval. Only who handed in, did not "
+        "withdraw and is not rejected; of the others it is said how many and why."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, the line, and where the ids go."""
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--at-least", type=float, required=True, metavar="X", help="the least score"
+        )
+        parser.add_argument(
+            "--end",
+            choices=tuple(ENDS),
+            default=SCORE,
+            help="what has to reach it, the score (default) or its interval's lower end",
+        )
+        parser.add_argument(
+            "--panel",
+            default="",
+            metavar="NAME",
+            help="whose ids (default: that of the collecting, or the only one)",
+        )
+        parser.add_argument("--output", type=Path, metavar="FILE", help="write the ids")
+        parser.add_argument("--count", action="store_true", help="count only, write nothing")
+        group = parser.add_argument_group("a participant group on Prolific")
+        group.add_argument("--group", metavar="NAME", help="count who would be in this new group")
+        group.add_argument("--workspace", metavar="ID", help="the workspace there to make it in")
+        group.add_argument(
+            "--send",
+            action="store_true",
+            help="make it by Prolific's own interface, where that is switched on",
+        )
+        group.add_argument("--by", metavar="USERNAME", help="who makes it: may change the set")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Count, and write or make the group; exit status 2 for what will not do, and nobody."""
+        if not (options["output"] or options["group"] is not None or options["count"]):
+            raise CommandError(
+                "say where the ids go with --output FILE, or only --count them", returncode=USAGE
+            )
+        version = self.version_of(options)
+        client = self._client(version, options)
+        try:
+            line = Line(options["at_least"], options["end"], options["panel"])
+            found = invited(version, line)
+        except RuleError as error:
+            raise CommandError(str(error), returncode=USAGE) from error
+        for told in found.lines():
+            self.stdout.write(told)
+        if not found.ids:
+            raise CommandError("nobody is left to be asked again", returncode=USAGE)
+        if options["count"]:
+            self.stdout.write("Nothing was written.")
+            return
+        if options["group"] is not None and found.panel.casefold() not in ("", "prolific"):
+            raise CommandError(
+                f"these are ids of {found.panel}, not of Prolific: nothing was written or sent",
+                returncode=USAGE,
+            )
+        if options["output"]:
+            try:
+                write_chunks(options["output"], lines_chunks(found.ids))
+            except InputError as error:
+                raise CommandError(str(error), returncode=USAGE) from error
+            self.stdout.write(f"written to {options['output']}")
+        if options["group"] is not None:
+            self._group(found, client, options)
+
+    def _client(self, version: QuestionSetVersion, options: dict[str, Any]) -> PanelClient | None:
+        """Return whom to ask for a group, None for nobody; exit status 2 where that cannot be."""
+        if options["by"] is not None:
+            self.decider(options, version)
+        if options["group"] is None:
+            if options["send"]:
+                raise CommandError("name the group with --group NAME", returncode=USAGE)
+            return None
+        if not 0 < len(options["group"].strip()) <= LONGEST_NAME:
+            raise CommandError(
+                f"a group's name has 1 to {LONGEST_NAME} characters", returncode=USAGE
+            )
+        missing = [name for name in ("by", "workspace") if options[name] is None]
+        if options["send"] and missing:
+            raise CommandError(
+                f"to make a group, say also --{' and --'.join(missing)}", returncode=USAGE
+            )
+        try:
+            return Prolific() if options["send"] and not options["count"] else None
+        except NotDoneError as error:
+            raise CommandError(str(error), returncode=USAGE) from error
+
+    def _group(self, found: Invited, client: PanelClient | None, options: dict[str, Any]) -> None:
+        name = options["group"].strip()
+        self.stderr.write(UNVERIFIED)
+        if client is None:
+            self.stdout.write(
+                f"the group {name} would have {len(found.ids):,} people. No group was made. To "
+                "make it, add --send"
+            )
+            return
+        try:
+            key = client.make_group(options["workspace"], name, found.ids)
+        except NotDoneError as error:
+            raise CommandError(f"no group was made: {error}", returncode=USAGE) from error
+        except UnsureError as error:
+            raise CommandError(
+                f"whether the group was made is not known: {error}. It is not asked for again by "
+                "itself: look on the panel first"
+            ) from error
+        self.stdout.write(f"the group {name} ({key}) was made of {len(found.ids):,} people")

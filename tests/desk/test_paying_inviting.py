@@ -1,0 +1,126 @@
+"""Invite the best again, on the page and by REST: counted first, then the list of ids."""
+
+import pytest
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from annotations.models import Worker
+from tests.evaluation.paying.crowd import rivers
+from tests.evaluation.reports.world import finished
+
+
+@pytest.fixture
+def run(rana):
+    """Raw scores .65, .5875, .525, .4625 and .40 of five people; the last gave too few answers."""
+    return finished(5, owner=rana)
+
+
+@pytest.fixture
+def desk(run, rana, client):
+    client.force_login(rana)
+    return client, reverse("admin:paying-invite", args=[run.version.question_set.public_id])
+
+
+@pytest.fixture
+def rest(run, rana):
+    client = APIClient()
+    client.force_authenticate(rana)
+    return client, reverse("api:paying-invited", args=[run.version.question_set.public_id])
+
+
+def sent(response):
+    return b"".join(response.streaming_content).decode()
+
+
+def test_people_are_counted_first_and_their_ids_downloaded(desk):
+    client, link = desk
+    assert client.get(link).context["found"] is None
+    page = client.get(link, {"at_least": "0.5", "end": "score"})
+    text = page.content.decode()
+    assert "<strong>3</strong>of 5 people" in text
+    assert "<strong>1</strong>left out: did not reach it" in text
+    listed = client.get(link + page.context["link"])
+    assert listed["Content-Disposition"].startswith("attachment")
+    assert sent(listed) == "w001\nw002\nw003\n"
+
+
+def test_the_desk_leads_there(desk, run):
+    client, link = desk
+    shown = client.get(reverse("admin:paying", args=[run.version.question_set.public_id]))
+    assert f'href="{link}"' in shown.content.decode()
+
+
+def test_nobody_is_said_and_no_list_is_sent(desk):
+    client, link = desk
+    for more in ({}, {"take": "list"}):
+        page = client.get(link, {"at_least": "0.9"} | more)
+        assert "Nobody reaches that." in page.content.decode()
+
+
+@pytest.mark.parametrize("wrong", ["", "much", "nan", "1e9"])
+def test_what_is_no_score_is_told_beside_its_field(desk, wrong):
+    client, link = desk
+    page = client.get(link, {"at_least": wrong, "take": "list"})
+    assert page.status_code == 400
+    assert "at_least" in page.context["form"].errors
+
+
+def test_of_several_panels_one_is_chosen(desk):
+    client, link = desk
+    assert "panel" not in client.get(link).context["form"].fields
+    Worker.objects.filter(external_id="w002").update(panel="Else")
+    assert client.get(link, {"at_least": "0.5"}).status_code == 400
+    page = client.get(link, {"at_least": "0.5", "panel": "Else"})
+    assert page.context["found"].ids == ["w002"]
+
+
+def test_without_a_grading_the_page_says_so(rana, client):
+    client.force_login(rana)
+    version, _ = rivers(rana)
+    link = reverse("admin:paying-invite", args=[version.question_set.public_id])
+    page = client.get(link, {"at_least": "0.5"})
+    assert "Nobody has a score yet." in page.content.decode()
+
+
+def test_by_rest_counts_and_ids(rest, run):
+    client, link = rest
+    asked = {"at_least": "0.5", "end": "score"}
+    assert client.get(link, asked).json() == {
+        "run": str(run.public_id),
+        "panel": "Prolific",
+        "at_least": 0.5,
+        "end": "score",
+        "people": 5,
+        "invited": 3,
+        "left_out": [
+            {"why": "too_few", "said": "gave too few answers to say", "n": 1},
+            {"why": "below", "said": "did not reach it", "n": 1},
+        ],
+    }
+    assert sent(client.get(f"{link}ids/", asked)) == "w001\nw002\nw003\n"
+    assert sent(client.get(f"{link}ids/", {"at_least": "0.9"})) == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ({}, "at_least"),
+        ({"at_least": "much"}, "at_least"),
+        ({"at_least": "nan"}, "at_least"),
+        ({"at_least": "0.5", "end": "high"}, "end"),
+        ({"at_least": "0.5", "panel": "Else"}, "panel"),
+    ],
+)
+def test_by_rest_the_parameter_is_named(rest, asked, name):
+    client, link = rest
+    answer = client.get(link, asked)
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["parameter"] == name
+
+
+def test_by_rest_without_a_grading_is_a_conflict(rana):
+    client = APIClient()
+    client.force_authenticate(rana)
+    version, _ = rivers(rana)
+    link = reverse("api:paying-invited", args=[version.question_set.public_id])
+    assert client.get(link, {"at_least": "0.5"}).status_code == 409

@@ -1,0 +1,251 @@
+"""Who is asked again: by score or the lower end of its interval, and why others are not."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from annotations.ledger.deciding import decide
+from annotations.models import Collection, PanelStatus, Submission, Worker
+from evaluation.models import AnswerScore, WorkerGrade
+from evaluation.paying.inviting import Line, invited
+from evaluation.paying.rules import RuleError
+from tests.annotations import world
+from tests.annotations.panels.conftest import fake as fake
+from tests.evaluation.paying.crowd import rivers
+from tests.evaluation.reports.world import finished
+
+pytestmark = pytest.mark.django_db
+
+REASON = "The answer repeats the question " + "." * 68
+
+
+@pytest.fixture
+def run(db):
+    """Raw scores .65, .5875, .525, .4625 and .40 of five people; of the last too few
+    answers to say.
+
+    Leave-one-out .4 + grade / 4 with grades 1, .75, .5, .25, 0.
+    """
+    run = finished(5)
+    run.owner.is_staff = True
+    run.owner.save()
+    return run
+
+
+def submission(run, name):
+    return Submission.objects.get(version=run.version, worker__external_id=name)
+
+
+def panel_of(run, **panels):
+    for name, panel in panels.items():
+        Worker.objects.filter(external_id=name).update(panel=panel)
+
+
+def test_who_reaches_the_score_is_invited_and_the_others_are_counted_by_why(run):
+    # .65 .5875 .525 reach .5; .4625 does not; of the fifth there are too few answers.
+    found = invited(run.version, Line(0.5))
+    assert found.ids == ["w001", "w002", "w003"]
+    assert found.left_out == {"too_few": 1, "below": 1}
+    assert (found.n_people, found.panel, found.run) == (5, "Prolific", run)
+    # Who has just the score reaches it.
+    assert invited(run.version, Line(0.65)).ids == ["w001"]
+    assert invited(run.version, Line(0.6501)).ids == []
+
+
+def test_the_lower_end_asks_for_more_than_the_score(run):
+    # Six answers .5 .6 .5 .6 .5 .6 of w002: sd = .0548, +- 2.5706 x .0548 / sqrt(6) = .0575
+    # around .5875, so the lower end is .53.
+    mine = AnswerScore.objects.filter(
+        run=run, response__submission__worker__external_id="w002"
+    ).order_by("pk")
+    for number, one in enumerate(mine):
+        AnswerScore.objects.filter(pk=one.pk).update(score_leave_one_out=0.5 + 0.1 * (number % 2))
+    assert "w002" in invited(run.version, Line(0.58)).ids
+    assert "w002" in invited(run.version, Line(0.529, "low")).ids
+    assert "w002" not in invited(run.version, Line(0.531, "low")).ids
+
+
+def test_one_answer_has_no_interval_and_so_no_lower_end(run):
+    mine = AnswerScore.objects.filter(run=run, response__submission__worker__external_id="w001")
+    mine.exclude(pk=mine.first().pk).delete()
+    assert "w001" in invited(run.version, Line(0.5)).ids
+    found = invited(run.version, Line(-1.0, "low"))
+    assert "w001" not in found.ids
+    assert found.left_out == {"too_few": 2}
+
+
+def test_who_withdrew_did_not_hand_in_is_rejected_or_has_no_score_is_left_out(run):
+    Submission.objects.filter(pk=submission(run, "w001").pk).update(
+        state="returned", withdrawn_at=timezone.now()
+    )
+    Submission.objects.filter(pk=submission(run, "w002").pk).update(state="timed_out")
+    decide(submission(run, "w003"), run.owner, "reject", "OTHER", REASON)
+    WorkerGrade.objects.filter(run=run, worker__external_id="w004").delete()
+    found = invited(run.version, Line(0.0))
+    assert found.ids == []
+    assert found.left_out == {
+        "withdrew": 1, "open": 1, "rejected": 1, "no_score": 1, "too_few": 1,
+    }  # fmt: skip
+
+
+def test_a_rejection_on_the_panel_counts_until_somebody_decides_here(run):
+    one = submission(run, "w001")
+    PanelStatus.objects.create(submission=one, status="REJECTED", session_id="s")
+    assert invited(run.version, Line(0.58)).ids == ["w002"]
+    decide(one, run.owner, "approve")
+    assert invited(run.version, Line(0.58)).ids == ["w001", "w002"]
+    decide(one, run.owner, "open")
+    assert invited(run.version, Line(0.58)).left_out["rejected"] == 1
+
+
+def test_ids_are_those_of_one_panel_and_of_files_that_name_none(run):
+    panel_of(run, w002="MTurk", w003="")
+    with pytest.raises(RuleError, match="several panels, say whose ids: MTurk, Prolific") as caught:
+        invited(run.version, Line(0.5))
+    assert caught.value.field == "panel"
+    assert invited(run.version, Line(0.5, panel="MTurk")).ids == ["w002", "w003"]
+    Collection.objects.create(version=run.version, places=9, panel="Prolific")
+    found = invited(run.version, Line(0.5))
+    assert found.ids == ["w001", "w003"]
+    assert found.left_out == {"other_panel": 1, "too_few": 1, "below": 1}
+    with pytest.raises(RuleError, match="nobody came from the panel 'Else'"):
+        invited(run.version, Line(0.5, panel="Else"))
+
+
+def test_an_id_from_the_panel_and_from_a_file_is_one_person_and_what_is_against_them_counts(run):
+    Worker.objects.filter(external_id="w002").update(panel="", external_id="w001")
+    assert invited(run.version, Line(0.45)).ids == ["w001", "w003", "w004"]
+    file = Submission.objects.get(worker__external_id="w001", worker__panel="")
+    decide(file, run.owner, "reject", "OTHER", REASON)
+    found = invited(run.version, Line(0.45))
+    assert found.ids == ["w003", "w004"]
+    assert found.left_out == {"rejected": 1, "too_few": 1}
+
+
+def test_who_came_without_an_id_cannot_be_invited(run):
+    Worker.objects.filter(external_id="w001").update(external_id="anonymous-0123456789abcdef")
+    found = invited(run.version, Line(0.58))
+    assert (found.ids, found.left_out["no_id"]) == (["w002"], 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        (Line(float("nan")), "at_least"),
+        (Line(float("inf")), "at_least"),
+        (Line(1001.0), "at_least"),
+        (Line(0.5, "high"), "end"),
+    ],
+)
+def test_a_line_that_will_not_do_is_refused(run, line, field):
+    with pytest.raises(RuleError) as caught:
+        invited(run.version, line)
+    assert caught.value.field == field
+
+
+def test_the_number_of_queries_does_not_hang_on_the_people(django_assert_max_num_queries, run):
+    with django_assert_max_num_queries(12):
+        invited(run.version, Line(0.5))
+
+
+def say(*arguments, **options):
+    out, err = StringIO(), StringIO()
+    call_command("recruit", *(arguments or ("rivers",)), stdout=out, stderr=err, **options)
+    return out.getvalue() + err.getvalue()
+
+
+def test_the_command_writes_ids_a_line_and_says_who_was_left_out(run, tmp_path):
+    path = tmp_path / "invite.txt"
+    path.write_text("what stood there before")
+    said = say(at_least=0.5, output=path)
+    assert path.read_bytes() == b"w001\nw002\nw003\n"
+    assert "3 of 5 people reach 0.5" in said
+    assert "left out: 1 gave too few answers to say" in said
+    assert "left out: 1 did not reach it" in said
+
+
+def test_counting_writes_nothing_and_nobody_is_an_error_that_leaves_the_file(run, tmp_path):
+    path = tmp_path / "invite.txt"
+    assert "Nothing was written" in say(at_least=0.5, output=path, count=True)
+    path.write_text("before")
+    with pytest.raises(CommandError, match="nobody is left") as caught:
+        say(at_least=0.9, output=path)
+    assert caught.value.returncode == 2
+    assert path.read_text() == "before"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["rivers", "--at-least", "much", "--output", "x"], "invalid float value: 'much'"),
+        (["rivers", "--at-least", "nan", "--output", "x"], "a score goes from"),
+        (["rivers", "--output", "x"], "--at-least"),
+        (["rivers", "--at-least", ".5"], "--output FILE"),
+        (["lakes", "--at-least", ".5", "--output", "x"], "no question set 'lakes'"),
+        (["rivers", "--at-least", ".5", "--output", "x", "--in-version", "9"], "no version 9"),
+        (["rivers", "--at-least", ".5", "--output", "file/x"], "file"),
+        (["rivers", "--at-least", ".5", "--output", "x", "--panel", "Else"], "nobody came from"),
+        (["rivers", "--at-least", ".5", "--count", "--send"], "--group NAME"),
+        (["rivers", "--at-least", ".5", "--group", " "], "1 to 200 characters"),
+        (["rivers", "--at-least", ".5", "--group", "g", "--send"], "--by and --workspace"),
+    ],
+)
+def test_bad_input_is_refused_and_nothing_is_written(run, tmp_path, monkeypatch, arguments, says):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(CommandError) as caught:
+        say(*arguments)
+    assert says in str(caught.value)
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_set_that_is_not_graded_is_refused(tmp_path):
+    rivers(world.user("rana"))
+    with pytest.raises(CommandError, match="grade the answers") as caught:
+        say(at_least=0.5, output=tmp_path / "x")
+    assert caught.value.returncode == 2
+
+
+GROUP = {"at_least": 0.5, "group": "best of rivers", "workspace": "w1", "by": "rana"}
+
+
+def test_a_group_is_made_on_the_panel_only_when_it_is_said(run, fake):
+    assert "No group was made" in say(**GROUP)
+    assert not fake.requests
+    said = say(send=True, **GROUP)
+    assert "(group-0) was made of 3 people" in said
+    assert "never tried against the live service" in said
+    assert fake.groups == {
+        "group-0": {
+            "workspace_id": "w1",
+            "name": "best of rivers",
+            "participant_ids": ["w001", "w002", "w003"],
+        }
+    }
+
+
+def test_a_group_is_asked_for_once_whatever_comes_back(run, fake):
+    for what, says in (((500, {}), "is not known"), ((400, {"error": "no"}), "no group was made")):
+        fake.fault("POST", "participant-groups", what)
+        with pytest.raises(CommandError, match=says):
+            say(send=True, **GROUP)
+    assert len(fake.asked("POST")) == 2
+
+
+def test_no_group_is_made_where_it_is_off_of_another_panel_or_by_a_stranger(
+    run, fake, settings, tmp_path
+):
+    path = tmp_path / "x"
+    world.user("otto", is_staff=True)
+    with pytest.raises(CommandError, match="otto"):
+        say("rivers", owner="rana", output=path, send=True, **GROUP | {"by": "otto"})
+    Worker.objects.update(panel="MTurk")
+    with pytest.raises(CommandError, match="ids of MTurk"):
+        say("rivers", owner="rana", output=path, send=True, **GROUP)
+    settings.PROLIFIC_API = ""
+    with pytest.raises(CommandError, match="switched off"):
+        say("rivers", owner="rana", output=path, send=True, **GROUP)
+    assert not fake.requests
+    assert not path.exists()
