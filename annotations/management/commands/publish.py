@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.answering import collecting, links
@@ -12,6 +13,16 @@ from annotations.management.importing import USAGE, SetCommand
 from annotations.models import Collection
 
 HERE = "http://127.0.0.1:8000"
+OF_PANEL = {
+    "panel": ("NAME", "name of the panel (Prolific, where its parameter holds the worker's id)"),
+    "return_url": ("URL", "address of the panel to go back to, with {code} where the code belongs"),
+    "code_done": ("CODE", "completion code: done"),
+    "code_no_consent": ("CODE", "completion code: did not agree"),
+    "code_screened_out": ("CODE", "completion code: did not pass, or not for them"),
+    "code_too_late": ("CODE", "completion code: full, closed, too late"),
+    "code_not_chosen": ("CODE", "completion code: did not score enough in an earlier set"),
+}
+"""What belongs to the panel; each is an option, and a field of `Collection`."""
 
 
 class Command(SetCommand):
@@ -56,6 +67,9 @@ class Command(SetCommand):
             metavar="URL",
             help=f"the address at which workers reach this site (default: {HERE})",
         )
+        panel = parser.add_argument_group("the panel")
+        for name, (what, words) in OF_PANEL.items():
+            panel.add_argument(f"--{name.replace('_', '-')}", metavar=what, help=words)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Publish or change, say what is published, print the link."""
@@ -69,6 +83,7 @@ class Command(SetCommand):
                 worker_parameter=options["worker_parameter"],
                 signals=None if options["signals"] is None else options["signals"] == "on",
                 base_url=options["base_url"],
+                **_of_panel(options),
             )
         except SettingsError as error:
             raise CommandError(f"{question_set}: {error}", returncode=USAGE) from error
@@ -90,3 +105,18 @@ class Command(SetCommand):
             f"workers are known by {collection.worker_parameter}; it is {collection.state}"
         )
         self.stdout.write(links.link(collection))
+
+
+def _of_panel(options: dict[str, Any]) -> dict[str, str]:
+    """Return what was said of the panel; exit status 2 for what is empty or too long."""
+    given: dict[str, str] = {}
+    for name in OF_PANEL:
+        if options[name] is None:
+            continue
+        try:
+            field: Any = Collection._meta.get_field(name)
+            given[name] = field.clean(options[name].strip(), None)
+        except ValidationError as error:
+            option = f"--{name.replace('_', '-')}"
+            raise CommandError(f"{option}: {' '.join(error.messages)}", returncode=USAGE) from error
+    return given

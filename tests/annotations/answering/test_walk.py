@@ -7,11 +7,11 @@ from collections import Counter
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from annotations import demo
 from annotations.exchange.importing import import_passages, import_questions
-from annotations.models import Question, QuestionSet, Response, Submission
+from annotations.models import Collection, Question, QuestionSet, Response, Submission
 from tests.annotations.answering.conftest import TELEGRAPH, TIDES, made_set, published
 from tests.annotations.answering.walker import Walker
 
@@ -160,6 +160,64 @@ def test_publishing_again_says_so_changes_places_and_prints_the_same_link(live_s
     assert "tides, version 1 was published before; nothing changed" in again
     assert "tides, version 1 was published before; changed: places" in more
     assert json.loads(said("monitor", "tides", "--json"))["places"] == 4
+
+
+CODES = {
+    "code_done": "DONE1",
+    "code_no_consent": "NO1",
+    "code_screened_out": "OUT1",
+    "code_too_late": "LATE1",
+    "code_not_chosen": "NOT1",
+}
+
+
+def test_the_panel_its_codes_and_the_way_back_are_options_and_workers_get_them(live_server, tides):
+    codes = [part for name, code in CODES.items() for part in (_option(name), code)]
+    link = said(
+        *("publish", "tides", "--places", "1", "--base-url", live_server.url),
+        *("--worker-parameter", "who", "--panel", "Ours"),
+        *("--return-url", "https://panel.example/back?cc={code}", *codes),
+    ).splitlines()[-1]
+    walker = Walker(link, "ada", parameter="who")
+    assert walker.walk() == "DONE1"
+    assert "https://panel.example/back?cc=DONE1" in walker.response.text
+    assert Submission.objects.get().worker.panel == "Ours"
+    kept = Collection.objects.values(*CODES, "panel", "return_url").get()
+    assert kept == CODES | {"panel": "Ours", "return_url": "https://panel.example/back?cc={code}"}
+    late = Walker(link, "ben", parameter="who")
+    late.walk()
+    assert "LATE1" in late.page.words
+    # Said again nothing changes; what is not said stays; empty takes the way back.
+    again = said("publish", "tides", *codes)
+    assert "nothing changed" in again
+    assert "changed: return url" in said("publish", "tides", "--return-url", "")
+    assert Collection.objects.get().code_done == "DONE1"
+    with pytest.raises(CommandError, match="somebody has begun"):
+        said("publish", "tides", "--panel", "Else")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--code-done", ""], "--code-done: "),
+        (["--code-no-consent", " "], "--code-no-consent: "),
+        (["--code-done", "x" * 41], "--code-done: .* 40 characters"),
+        (["--panel", "x" * 101], "--panel: .* 100 characters"),
+        (["--return-url", "https://x/" + "y" * 500], "--return-url: .* 500 characters"),
+        (["--return-url", "http://panel.example/"], "https"),
+        (["--code-done", "A", "--code-too-late", "A"], "must be another than the rest"),
+    ],
+)
+def test_what_will_not_do_of_the_panel_publishes_nothing(tides, options, says):
+    with pytest.raises(CommandError, match=says) as caught:
+        said("publish", "tides", "--places", "1", *options)
+    assert caught.value.returncode == 2
+    assert not Collection.objects.exists()
+    assert not tides.latest_version().is_published
+
+
+def _option(name):
+    return f"--{name.replace('_', '-')}"
 
 
 def test_another_parameter_names_the_worker(live_server, tides):
