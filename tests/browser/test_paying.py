@@ -10,6 +10,7 @@ from annotations.ledger.bonuses import payments_of
 from annotations.models import Collection, Decision
 from tests.browser import test_every_page as pages
 from tests.evaluation.paying.crowd import rivers
+from tests.evaluation.reports.world import finished
 
 pytestmark = pages.pytestmark
 browser = pages.browser
@@ -65,3 +66,35 @@ def test_people_are_approved_rejected_and_given_a_bonus(desk, browser, client, l
         window.check("bonuses confirmed")
     assert Decision.objects.filter(kind="approve").count() == 4
     assert {one.state for one in payments_of(desk)} == {"confirmed"}
+
+
+@pytest.mark.parametrize("look", pages.LOOKS)
+def test_the_best_are_counted_and_their_ids_downloaded(
+    transactional_db, browser, client, live_server, look
+):
+    # Raw scores .65, .5875, .525, .4625 and .40, of the last too few answers to say.
+    version = finished(5, owner=User.objects.create_user("rana", is_staff=True)).version
+    start = reverse("admin:paying", args=[version.question_set.public_id])
+    with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
+        page = window.page
+        window.look("the desk", start)
+        page.click("text=Invite the best again")
+        page.wait_for_url("**/invite/")
+        window.check("nothing counted yet")
+        page.fill("input[name=at_least]", "")
+        page.click("button:text-is('Count them')")
+        page.wait_for_selector("text=Nobody was counted.")
+        window.said.clear()  # the console tells that the answer was 400
+        window.check("no score said")
+        page.fill("input[name=at_least]", "0.5")
+        page.click("button:text-is('Count them')")
+        page.wait_for_selector("text=Who could be invited")
+        window.check("counted")
+        with page.expect_download() as told:
+            page.click("text=Download 3 ids")
+        assert told.value.path().read_text() == "w001\nw002\nw003\n"
+        page.fill("input[name=at_least]", "0.9")
+        page.click("button:text-is('Count them')")
+        page.wait_for_selector("text=Nobody reaches that.")
+        window.check("nobody")
+        assert window.found == []
