@@ -2,7 +2,8 @@
 
 - a decision, a bonus payment's entry, what happened to a written problem and what was archived or
   deleted by whom are never changed or deleted; where a submission stood on its panel is never
-  changed;
+  changed; an appeal and its answer are never changed, and deleted only once the worker withdrew;
+  only a rejection is appealed against;
 - a published version stays published, takes no new questions, and keeps its words: guidelines,
   consent text, passages with their images, questions with their roles and feedback (right answers
   too where workers are told of them); only a question whose text is still empty may be given one
@@ -74,6 +75,22 @@ _NOT_ITS_TRANSLATION = (
     "WHERE q.id = NEW.question_id AND q.version_id = NEW.version_id))"
 )
 
+_NOT_WITHDRAWN = (
+    "EXISTS (SELECT 1 FROM {tables} JOIN annotations_submission s ON s.id = d.submission_id "
+    "WHERE {row} AND s.withdrawn_at IS NULL)"
+)
+_APPEAL_STANDS = _NOT_WITHDRAWN.format(
+    tables="annotations_decision d", row="d.id = OLD.decision_id"
+)
+_APPEAL_ANSWER_STANDS = _NOT_WITHDRAWN.format(
+    tables="annotations_appeal a JOIN annotations_decision d ON d.id = a.decision_id",
+    row="a.id = OLD.appeal_id",
+)
+_NO_REJECTION = (
+    "NOT EXISTS (SELECT 1 FROM annotations_decision d "
+    "WHERE d.id = NEW.decision_id AND d.kind = 'reject')"
+)
+
 
 def _append_only(model: str) -> Iterator[Guard]:
     for event in ("UPDATE", "DELETE"):
@@ -87,6 +104,24 @@ GUARDS: tuple[Guard, ...] = (
     *_append_only("auditentry"),
     # It goes with its submission, and is never another.
     Guard("panelstatus_no_update", "annotations_panelstatus", "UPDATE", "", APPEND_ONLY),
+    # They go with all that the worker wrote, and are never others.
+    Guard("appeal_no_update", "annotations_appeal", "UPDATE", "", APPEND_ONLY),
+    Guard("appeal_no_delete", "annotations_appeal", "DELETE", _APPEAL_STANDS, APPEND_ONLY),
+    Guard("appealanswer_no_update", "annotations_appealanswer", "UPDATE", "", APPEND_ONLY),
+    Guard(
+        "appealanswer_no_delete",
+        "annotations_appealanswer",
+        "DELETE",
+        _APPEAL_ANSWER_STANDS,
+        APPEND_ONLY,
+    ),
+    Guard(
+        "appeal_of_a_rejection",
+        "annotations_appeal",
+        "INSERT",
+        _NO_REJECTION,
+        "only a rejection is appealed against",
+    ),
     Guard(
         "version_stays_published",
         "annotations_questionsetversion",

@@ -10,7 +10,15 @@ from django.utils import timezone
 from annotations.answering.places import holds_place, retake
 from annotations.answering.refused import AnsweringError
 from annotations.answering.way import Way
-from annotations.models import Assignment, Collection, OtherText, Question, Response, Submission
+from annotations.models import (
+    Appeal,
+    Assignment,
+    Collection,
+    OtherText,
+    Question,
+    Response,
+    Submission,
+)
 
 State = Submission.State
 withdrawing = Signal()
@@ -99,6 +107,7 @@ def withdraw(submission: Submission) -> Submission:
             current.assignments.all().delete()
             current.state, current.withdrawn_at = State.RETURNED, timezone.now()
             current.save(update_fields=["state", "withdrawn_at"])
+            Appeal.objects.forget([current.pk])
         return current
 
 

@@ -19,6 +19,7 @@ from annotations.models.access import (
     may_read_answers,
     takes_part,
 )
+from annotations.models.appeals import Appeal, AppealAnswer
 from annotations.models.audit import AuditEntry
 from annotations.models.base import (
     AppendOnly,
@@ -76,6 +77,8 @@ __all__ = [
     "VIEWERS_AND_EXPERTS",
     "Access",
     "Admission",
+    "Appeal",
+    "AppealAnswer",
     "AppendOnly",
     "AppendOnlyError",
     "Assignment",

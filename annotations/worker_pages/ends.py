@@ -14,6 +14,7 @@ from annotations.answering.places import keep_place
 from annotations.answering.refused import AnsweringError
 from annotations.answering.way import PAGE, REVIEW, Step
 from annotations.answering.wording import wording
+from annotations.ledger.appealing import standing_of
 from annotations.models import Consent, Submission
 from annotations.worker_pages.entering import UNCOUNTED
 from annotations.worker_pages.outcomes import outcome
@@ -59,7 +60,12 @@ def thanks(request: HttpRequest, visit: Visit) -> HttpResponse:
     if submission.source == Submission.Source.IMPORTED:
         return outcome(request, "excluded", collection)
     code = submission.code or collection.code_done
-    context = {"code": code, "way_back": way_back(collection, code), "place": visit.place}
+    context = {
+        "code": code,
+        "way_back": way_back(collection, code),
+        "place": visit.place,
+        "standing": standing_of(submission),
+    }
     return shown(request, "thanks.html", collection, context)
 
 
@@ -85,6 +91,7 @@ def data(request: HttpRequest, visit: Visit) -> HttpResponse:
         "is_uncounted": submission.signals_off,
         "counted": signals.counted(submission),
         "was_set": "set" in request.GET,
+        "standing": standing_of(submission) if submission.withdrawn_at is None else None,
     }
     return shown(request, "data.html", visit.collection, context)
 

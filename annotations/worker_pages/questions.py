@@ -24,7 +24,7 @@ from annotations.models import Assignment, OtherText, Question, Response
 from annotations.worker_pages.nowhere import nowhere
 from annotations.worker_pages.outcomes import outcome
 from annotations.worker_pages.progress import progress
-from annotations.worker_pages.showing import not_kept, shown
+from annotations.worker_pages.showing import not_kept, shown, too_long
 from annotations.worker_pages.visit import (
     ANSWER,
     Visit,
@@ -184,7 +184,7 @@ def _save(
         if saved.outcome == drafts.NOT_STORED:
             one.errors.append(_("It is so long that it could not be saved. It is still here."))
         elif len(saved.text) > one.most:
-            one.errors.append(_too_long(saved.text, one.most))
+            one.errors.append(too_long(saved.text, one.most))
     return outcomes
 
 
@@ -255,7 +255,7 @@ def _use(request: HttpRequest, visit: Visit, fields: list[Field]) -> None:
         if other is not None:
             saved = drafts.exchange(other)
             one.text, one.revision = saved.text, saved.revision
-            one.errors = [_too_long(one.text, one.most)] if len(one.text) > one.most else []
+            one.errors = [too_long(one.text, one.most)] if len(one.text) > one.most else []
 
 
 def _fields(visit: Visit, found: AnswerPage) -> list[Field]:
@@ -272,7 +272,7 @@ def _fields(visit: Visit, found: AnswerPage) -> list[Field]:
             made.text, made.revision = made.stored.text, made.stored.revision
             made.counts &= signals.can_go_on(made.stored)
         if len(made.text) > made.most:
-            made.errors.append(_too_long(made.text, made.most))
+            made.errors.append(too_long(made.text, made.most))
         fields.append(made)
     if any(drafts.has_others(one) for one in stored.values()):
         _add_others(visit, fields)
@@ -316,13 +316,3 @@ def _show(
         "place": visit.place,
     }
     return shown(request, "questions.html", visit.collection, context, status=status)
-
-
-def _too_long(text: str, most: int) -> str:
-    return str(
-        _("It has %(n)s characters, and at most %(most)s are possible. Please shorten it.")
-        % {
-            "n": number_format(len(text), force_grouping=True),
-            "most": number_format(most, force_grouping=True),
-        }
-    )

@@ -11,6 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import translation
 from django.utils.cache import add_never_cache_headers
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
 
 from annotations.answering.collecting import CODE
 from annotations.answering.languages import among, language_of
@@ -68,3 +70,14 @@ def way_back(collection: Collection, code: str) -> str:
     Nothing of a request goes into it, so that nobody can be led elsewhere by a made-up link.
     """
     return collection.return_url.replace(CODE, quote(code, safe=""))
+
+
+def too_long(text: str, most: int) -> str:
+    """Return what is said of a text with more characters than `most`."""
+    return str(
+        _("It has %(n)s characters, and at most %(most)s are possible. Please shorten it.")
+        % {
+            "n": number_format(len(text), force_grouping=True),
+            "most": number_format(most, force_grouping=True),
+        }
+    )

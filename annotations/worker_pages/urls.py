@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotations.worker_pages import ends, entering, keeping, questions, texts
+from annotations.worker_pages import decided, ends, entering, keeping, questions, texts
 
 app_name = "worker"
 
@@ -20,5 +20,6 @@ urlpatterns = [
     path(f"{OWN}review/", ends.review, name="review"),
     path(f"{OWN}thanks/", ends.thanks, name="thanks"),
     path(f"{OWN}data/", ends.data, name="data"),
+    path(f"{OWN}decision/", decided.decision, name="decision"),
     path(f"{OWN}withdraw/", ends.withdraw, name="withdraw"),
 ]

@@ -22,6 +22,7 @@ from annotations.answering.links import submission_of
 from annotations.answering.places import holds_place, n_free, retake
 from annotations.answering.refused import AnsweringError
 from annotations.answering.way import FEEDBACK, PAGE, REVIEW, TEXT, Step, Way
+from annotations.ledger.appealing import standing_of
 from annotations.models import Collection, Submission
 from annotations.worker_pages.nowhere import nowhere
 from annotations.worker_pages.outcomes import outcome
@@ -135,6 +136,8 @@ def ended(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
         "place": visit.place,
         "go_on": code == "done",
     }
+    if code in ("screened_out", "closed"):
+        context["standing"] = standing_of(visit.submission)
     return outcome(request, code, visit.collection, context=context)
 
 

@@ -22,7 +22,7 @@ from annotations.web.rest.paging import page_body
 from annotations.web.rest.problems import ApiProblem, bad_field
 from annotations.web.scope import answered_set, editable
 from evaluation.options import API
-from evaluation.reports.paying.people import Desk, PayFilter, PayRow
+from evaluation.reports.paying.people import APPEALS, Desk, PayFilter, PayRow
 from evaluation.reports.paying.suggestions import ACTIONS
 
 MOST = 1_000_000
@@ -67,6 +67,28 @@ class PayScoreSerializer(serializers.Serializer[Any]):
     supported = serializers.BooleanField(help_text="Whether these are enough for a rank.")
 
 
+class PayAnswerSerializer(serializers.Serializer[Any]):
+    """What a worker was answered to an appeal."""
+
+    text = serializers.CharField()
+    approved = serializers.SerializerMethodField(help_text="Whether it approved the submission.")
+    by = serializers.CharField(source="answered_by.username")
+    at = serializers.DateTimeField(source="created_at")
+
+    def get_approved(self, one: Any) -> bool:
+        """Return whether a decision came of it."""
+        return one.approval_id is not None
+
+
+class PayAppealSerializer(serializers.Serializer[Any]):
+    """What a worker wrote against a rejection, once, with its answer."""
+
+    decision = serializers.UUIDField(source="decision.public_id", help_text="The rejection.")
+    text = serializers.CharField()
+    at = serializers.DateTimeField(source="created_at")
+    answer = PayAnswerSerializer(allow_null=True, default=None)
+
+
 class PaySubmissionSerializer(serializers.Serializer[Any]):
     """A submission with what speaks for a decision; a suggestion decides nothing."""
 
@@ -85,6 +107,9 @@ class PaySubmissionSerializer(serializers.Serializer[Any]):
     suggested = serializers.ChoiceField(choices=list(ACTIONS), source="suggestion.action")
     why = serializers.SerializerMethodField()
     decision = serializers.SerializerMethodField()
+    appeal = PayAppealSerializer(
+        allow_null=True, help_text="Of the newest rejection that they wrote against."
+    )
 
     def get_alarms(self, row: PayRow) -> list[str]:
         """Return what alarms and notices say of the worker."""
@@ -131,13 +156,14 @@ class PayingViewSet(ApiViewSet):
     @extend_schema(
         operation_id="paying_people",
         summary="List people with what speaks for paying them",
-        description="For who may change the set. `decided`, `suggested`, `status` and `q` filter. "
-        "How answers were written, and facts, are in no suggestion.",
+        description="For who may change the set. `decided`, `appeal`, `suggested`, `status` and "
+        "`q` filter. How answers were written, and facts, are in no suggestion.",
         parameters=[
             VERSION,
             sort_parameter(PayFilter),
             OpenApiParameter("q", str, description="Part of the worker's id."),
             OpenApiParameter("decided", str, enum=["open", "approve", "reject"]),
+            OpenApiParameter("appeal", str, enum=list(APPEALS), description="Who wrote back."),
             OpenApiParameter("suggested", str, enum=list(ACTIONS)),
             OpenApiParameter("status", str, description="On the panel; unknown for none."),
         ],

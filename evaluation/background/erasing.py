@@ -13,6 +13,7 @@ from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotations.models import (
+    Appeal,
     Assignment,
     AuditEntry,
     BonusPayment,
@@ -71,6 +72,7 @@ def erase(worker: Worker, user_id: int) -> Removal:
     now = timezone.now()
     submissions.filter(withdrawn_at=None).update(state=Submission.State.RETURNED, withdrawn_at=now)
     Worker.objects.filter(pk=worker.pk).update(erased_at=now)
+    Appeal.objects.forget(submissions)
     return ask(
         WORKER,
         worker,
@@ -213,6 +215,11 @@ def _notes(worker: Worker) -> list[str]:
         "Copies go as well: texts that results, alarms, prompts to models and lists for experts "
         "quote, and the vectors of texts that nobody else wrote."
     )
+    if n := Appeal.objects.filter(decision__submission__in=submissions).count():
+        notes.append(
+            f"What they wrote against {n} {'rejection' if n == 1 else 'rejections'} goes at once, "
+            "with what they were answered."
+        )
     said = _kept(worker)
     if said:
         notes.append(f"Kept, with their reasons: {said}. Read them: they may quote an answer.")

@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from annotations.ledger.appealing import answer, appeal
 from annotations.ledger.deciding import decide
 from annotations.models import Decision
 from tests.evaluation.paying.crowd import rivers
@@ -78,3 +79,23 @@ def test_who_decided_meanwhile_is_a_conflict(crowd):
     response = client.post(f"{link}people/{people['ada'].public_id}/", sent, format="json")
     assert response.status_code == 409
     assert "rana decided meanwhile: approve" in response.json()["detail"]
+
+
+def test_an_appeal_and_its_answer_are_read_and_filtered_for(crowd):
+    client, people, link = crowd
+    rana = User.objects.get()
+    person = f"{link}people/{people['ben'].public_id}/"
+    assert client.get(person).json()["appeal"] is None
+    refused = decide(people["ben"], rana, "reject", "FAILED_CHECK", REASON)
+    row = appeal(people["ben"], "I ticked often.")
+    told = client.get(person).json()["appeal"]
+    assert (told["decision"], told["text"]) == (str(refused.public_id), "I ticked often.")
+    assert told["answer"] is None
+    found = client.get(link, {"appeal": "waiting"}).json()["results"]
+    assert [one["worker"] for one in found] == ["ben"]
+    answer(row, rana, "You are right.", approve=True)
+    told = client.get(person).json()
+    assert told["decision"]["decision"] == "approve"
+    given = told["appeal"]["answer"]
+    assert (given["text"], given["approved"], given["by"]) == ("You are right.", True, "rana")
+    assert client.get(link, {"appeal": "waiting"}).json()["results"] == []

@@ -4,10 +4,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.urls import reverse
+from django.utils import timezone
 
 from annotations import guards
+from annotations.answering import collecting, links, places
 from annotations.ledger.bonuses import payments_of
-from annotations.models import Collection, Decision
+from annotations.ledger.deciding import decide
+from annotations.models import AppealAnswer, Collection, Decision, Submission
+from tests.annotations.answering.conftest import made_set
 from tests.browser import test_every_page as pages
 from tests.evaluation.paying.crowd import rivers
 from tests.evaluation.reports.world import finished
@@ -98,3 +102,55 @@ def test_the_best_are_counted_and_their_ids_downloaded(
         page.wait_for_selector("text=Nobody reaches that.")
         window.check("nobody")
         assert window.found == []
+
+
+@pytest.fixture
+def rejected(transactional_db):
+    """Ada, who answered Rana's questions here and was rejected."""
+    rana = User.objects.create_user("rana", is_staff=True)
+    made = collecting.publish(made_set(rana), places=3, protocol="open").collection
+    ada = places.reserve(made, links.Visitor("ada"))
+    Submission.objects.filter(pk=ada.pk).update(state="submitted", submitted_at=timezone.now())
+    decide(ada, rana, "reject", "LOW_EFFORT", "Three of the four answers are empty. " * 3)
+    yield ada
+    guards.remove(connection)
+
+
+@pytest.mark.parametrize("look", pages.LOOKS)
+def test_a_rejected_worker_writes_back_and_reads_the_answer(
+    rejected, browser, client, live_server, look
+):
+    place = [links.token_of(rejected)]
+    start = reverse("admin:paying", args=[rejected.version.question_set.public_id])
+    width, scheme = pages.LOOKS[look]
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    worker = pages.Inspector(context, live_server.url)
+    page = worker.page
+    worker.look("thanks of who is rejected", reverse("worker:thanks", args=place))
+    page.click("text=Write back")
+    page.wait_for_selector("textarea")
+    worker.check("the rejection")
+    page.click("button:text-is('Send')")
+    page.wait_for_selector("[role=alert]")
+    worker.said.clear()  # Chromium reports every 400 as an error of the console
+    worker.check("nothing was written")
+    page.fill("textarea", "I wrote all of them, on my telephone.")
+    page.click("button:text-is('Send')")
+    page.wait_for_selector("text=Your text was sent.")
+    worker.check("sent")
+    with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
+        window.look("the desk with an appeal", start)
+        window.page.click("text=Wrote back: answer")
+        window.page.wait_for_selector("h1:text-is('ada')")
+        window.check("the appeal")
+        window.page.fill("textarea[name=answer]", "We had the wrong file. Thank you.")
+        window.page.click("text=Answer and approve")
+        window.page.wait_for_selector("text=Answered, and approved.")
+        window.check("answered")
+        assert window.found == []
+    worker.look("the answer", reverse("worker:decision", args=place))
+    page.wait_for_selector("text=We had the wrong file.")
+    assert page.locator("text=Your work is approved now.").count() == 1
+    assert worker.found == []
+    context.close()
+    assert AppealAnswer.objects.get().approval == Decision.objects.get(kind="approve")

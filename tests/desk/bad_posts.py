@@ -18,6 +18,10 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils.timezone import now
 
+from annotations.answering.links import Visitor
+from annotations.answering.places import reserve
+from annotations.ledger import deciding
+from annotations.ledger.appealing import appeal
 from annotations.models import QuestionSet
 from evaluation.models import LanguageModel, Run
 from evaluation.models.runs import GRADING
@@ -77,6 +81,19 @@ def excluded(of: Any) -> None:
     decide(of.run, of.run.worker_grades.earliest("pk").worker, of.owner, "exclude", "low_effort")
 
 
+def walker_rejected(of: Any) -> None:
+    """Reject the work of who answers on the pages of workers."""
+    walker = reserve(collecting_of(of), Visitor("walker"))
+    deciding.decide(walker, of.owner, "reject", "OTHER", "x" * 100)
+
+
+def wrote_back(of: Any) -> None:
+    """Let one of Rana's people write against a rejection."""
+    about = of.version.submissions.earliest("pk")
+    deciding.decide(about, of.owner, "reject", "OTHER", "x" * 100)
+    appeal(about, "I read every question.")
+
+
 BUTTON = "a button alone"
 CONFIRMS = "a button alone, on a page that says what it does"
 ONE_OF = "buttons alone; which of them, the page has written into them"
@@ -92,6 +109,10 @@ BAD: dict[str, list[Bad] | str] = {
     "worker:draft": SCRIPT,
     "worker:review": BUTTON,
     "worker:data": "a box that may be ticked or not",
+    "worker:decision": [
+        Bad({"appeal": ""}, ("appeal",), "Please write something", given=walker_rejected),
+        Bad({"appeal": LONG}, ("appeal",), "at most 2,000", given=walker_rejected),
+    ],
     "worker:withdraw": [Bad({}, ("sure",), "Nothing was deleted")],
     "admin:login": [
         Bad(
@@ -224,6 +245,8 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:paying-person": [
         Bad({"do": "reject", "category": "OTHER", "reason": "bad"}, ("reason",)),
         Bad({"do": "reject", "reason": LONG[:120]}, ("category",)),
+        Bad({"do": "answer-stays", "answer": ""}, ("answer",), given=wrote_back),
+        Bad({"do": "answer-approve", "answer": LONG}, ("answer",), given=wrote_back),
     ],
     "admin:new-wave": [
         Bad({"name": "", "people": "same"}, ("name",)),

@@ -143,6 +143,7 @@ ROUTES: dict[str, Route] = {
     "worker:review": form(PUBLIC),
     "worker:thanks": get(PUBLIC),
     "worker:data": form(PUBLIC),
+    "worker:decision": form(PUBLIC),
     "worker:withdraw": form(PUBLIC),
     # Django's own
     "admin:index": get(SIGNED_IN),

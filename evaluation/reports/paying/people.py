@@ -12,8 +12,16 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from annotations.exchange.prolific import CATEGORIES
+from annotations.ledger.appealing import newest_appeals, with_appeal
 from annotations.ledger.deciding import newest_of
-from annotations.models import Decision, PanelStatus, QuestionSetVersion, Submission
+from annotations.models import (
+    Appeal,
+    AppealAnswer,
+    Decision,
+    PanelStatus,
+    QuestionSetVersion,
+    Submission,
+)
 from annotations.web.filtering import Column, ListFilter, Order, SearchFilter, both_ways
 from annotations.web.paging import Keyset
 from evaluation.models import Run, WorkerGrade
@@ -29,6 +37,8 @@ from evaluation.words.message import Message
 OPEN, APPROVED, REJECTED = "open", "approve", "reject"
 DECIDED = {OPEN: "Nothing decided", APPROVED: "Approved", REJECTED: "Rejected"}
 NO_STATUS = "unknown"
+WAITING, ANY = "waiting", "any"
+APPEALS = {WAITING: "An answer is waited for", ANY: "Wrote back"}
 
 Rows = QuerySet[Any, Any]
 
@@ -43,6 +53,7 @@ class PayRow:
     evidence : for reasons that a panel takes. marks : alarms and notices that name the worker.
     signals, facts : shown, and in no suggestion. status : where it stands on the panel, "" unknown.
     decision : the newest row of the log, what was taken back too; None without any.
+    appeal : what the worker wrote against their newest appealed rejection, with its answer.
     """
 
     submission: Submission
@@ -54,6 +65,7 @@ class PayRow:
     status: str
     decision: Decision | None
     suggestion: Suggestion
+    appeal: Appeal | None = None
 
     @property
     def name(self) -> str:
@@ -78,6 +90,18 @@ class PayRow:
         """Why the work is rejected, as the panel's category in words; "" where it is not."""
         category = self.decision.category if self.decision else ""
         return CATEGORIES.get(category, category)
+
+    @property
+    def answer(self) -> AppealAnswer | None:
+        """What the worker was answered to their appeal."""
+        return getattr(self.appeal, "answer", None)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the worker wrote against the rejection that counts, and nobody answered."""
+        if self.appeal is None or self.decision is None or self.answer is not None:
+            return False
+        return self.appeal.decision_id == self.decision.pk
 
     @property
     def is_decided(self) -> bool:
@@ -133,6 +157,7 @@ class Desk:
         scores = scores_of(self.run, [one.worker_id for one in submissions])
         evidence = evidence_of(self.version, keys)
         decisions = newest_of(keys)
+        appeals = newest_appeals(keys)
         times = seconds_of(self.version)
         # Signals hang on the version alone; without a run there is none to take it from.
         of_version = self.run or Run(version=self.version)
@@ -148,6 +173,7 @@ class Desk:
                 status=one.status or "",
                 decision=decisions.get(one.pk),
                 suggestion=self._suggestion(one, evidence, scores),
+                appeal=appeals.get(one.pk),
             )
             for one in submissions
         ]
@@ -195,6 +221,10 @@ class PayFilter(ListFilter):
         empty_label="Any",
     )
 
+    appeal = django_filters.ChoiceFilter(
+        method="by_appeal", label="Appeal", choices=list(APPEALS.items()), empty_label="Any"
+    )
+
     ORDERS: ClassVar[dict[str, Order]] = {
         "worker": Order(
             Keyset("pay-a", ("name", "public_id"), texts=("name",)), "Worker's id, A to Z"
@@ -234,3 +264,7 @@ class PayFilter(ListFilter):
     def by_status(self, rows: Rows, name: str, value: str) -> Rows:
         """Keep those that stand there on the panel."""
         return rows.filter(Q(status__isnull=True) if value == NO_STATUS else Q(status=value))
+
+    def by_appeal(self, rows: Rows, name: str, value: str) -> Rows:
+        """Keep those who wrote against a rejection, or of these who waits for an answer."""
+        return with_appeal(rows, waiting=value == WAITING)

@@ -13,6 +13,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
+from annotations.ledger.appealing import n_waiting
 from annotations.ledger.bonuses import ON_THE_WAY, payments_of
 from annotations.ledger.deciding import (
     DecidedMeanwhileError,
@@ -49,6 +50,7 @@ def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "rows": of.rows(page.rows),
         "run": of.run,
         "counts": counts,
+        "n_waiting": n_waiting(version),
         "comparisons": of_decisions(version),
         "n_all": sum(counts.values()),
         "lists": PanelLists(version.pk, decided_people(version)),

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from annotations.exchange.prolific import CATEGORIES, LEAST_MESSAGE, LONGEST_MESSAGE, REJECT
-from annotations.ledger import deciding
+from annotations.ledger import appealing, deciding
 from annotations.models import Decision, QuestionSetVersion
 from evaluation.paying.evidence import Evidence
 from evaluation.reports.facts import contradictions_of
@@ -25,9 +25,13 @@ from evaluation.words.paying import draft
 
 SAID = {
     "approve": "Approved. No panel was told yet.",
-    "reject": "Rejected. The worker and the panel were not told yet.",
+    "reject": "Rejected. Who answered here reads it on their own page; no panel was told yet.",
     "open": "Undecided again.",
+    "answer-approve": "Answered, and approved. No panel was told yet.",
+    "answer-stays": "Answered. It stays rejected.",
 }
+ANSWERS = {"answer-approve": True, "answer-stays": False}
+"""What an answer to an appeal does, and whether it approves."""
 
 
 class RejectForm(forms.Form):
@@ -50,6 +54,17 @@ class RejectForm(forms.Form):
         ]
 
 
+class AnswerForm(forms.Form):
+    """What is answered to an appeal."""
+
+    answer = forms.CharField(
+        label="Your answer, which they read",
+        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
+        max_length=appealing.LONGEST,
+        help_text=f"At most {appealing.LONGEST:,} characters.",
+    )
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpResponse:
     """Show one submission with its evidence; what is posted is decided."""
@@ -58,6 +73,8 @@ def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpRespo
     if request.method != "POST":
         return _page(request, row)
     kind = request.POST.get("do", "")
+    if kind in ANSWERS:
+        return _answered(request, row, kind)
     values = {name: request.POST.get(name, "") for name in ("category", "reason")}
     values = values if kind == REJECT else {}
     try:
@@ -72,6 +89,29 @@ def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpRespo
         return _page(request, _row(version, submission_id), given, problem=problem, status=409)
     messages.success(request, f"{row.name}: {SAID[kind]}")
     return redirect(request.get_full_path())
+
+
+def _answered(request: HttpRequest, row: PayRow, do: str) -> HttpResponse:
+    """Keep the answer to an appeal, once, with the decision that it makes."""
+    if row.appeal is None:
+        return _page(request, row, problem="They wrote nothing to answer to.", status=409)
+    form = AnswerForm(request.POST)
+    if not form.is_valid():
+        return _page(request, row, answer_form=form, status=400)
+    try:
+        text = form.cleaned_data["answer"]
+        appealing.answer(row.appeal, request.user, text, approve=ANSWERS[do])
+    except deciding.WithdrawnError as error:
+        problem = f"{error}: nothing was sent."
+    except deciding.DecidedMeanwhileError as error:
+        problem = _meanwhile(error.newest, request.user)
+    except appealing.AppealError:
+        problem = "Somebody answered meanwhile, and one answer is given. Yours was not sent."
+    else:
+        messages.success(request, f"{row.name}: {SAID[do]}")
+        return redirect(request.get_full_path())
+    now = _row(row.submission.version, row.submission.public_id)
+    return _page(request, now, answer_form=form, problem=problem, status=409)
 
 
 def _row(version: QuestionSetVersion, submission_id: UUID) -> PayRow:
@@ -105,6 +145,7 @@ def _page(
     given: Mapping[str, str] | None = None,
     *,
     form: RejectForm | None = None,
+    answer_form: AnswerForm | None = None,
     problem: str = "",
     status: int = 200,
 ) -> HttpResponse:
@@ -129,6 +170,7 @@ def _page(
         "form": form or RejectForm(offered, initial=initial),
         "is_rejecting": form is not None or given is not None or request.GET.get("do") == REJECT,
         "drafts": [(CATEGORIES[code], text) for code, text in drafts.items() if code != first],
+        "answer_form": answer_form or AnswerForm(),
         "problem": problem,
         "signals": row.signals,
     }

@@ -16,7 +16,8 @@ from django.utils import translation
 
 from annotations.answering.languages import language_of, offered, said_of, spoken
 from annotations.models import QuestionSet, QuestionSetVersion
-from annotations.worker_pages.questions import Field, _too_long
+from annotations.worker_pages.questions import Field
+from annotations.worker_pages.showing import too_long
 from tests.annotations.answering.conftest import published
 
 LOCALES = settings.LOCALE_PATHS[0]
@@ -224,7 +225,7 @@ def test_numbers_are_written_as_the_language_writes_them():
     said = {}
     for language in ("en", "de", "ar"):
         with translation.override(language):
-            said[language] = Field(None, 1, 1500).most_said, _too_long("x" * 2345, 1500)
+            said[language] = Field(None, 1, 1500).most_said, too_long("x" * 2345, 1500)
     assert said["en"][0] == "1,500"
     assert said["de"] == (
         "1.500",

@@ -14,6 +14,8 @@ from annotations.models import (
     UNLISTED,
     VIEWERS_AND_EXPERTS,
     Access,
+    Appeal,
+    AppealAnswer,
     BonusPayment,
     Decision,
     Membership,
@@ -108,7 +110,11 @@ def world_of(name, owner):
     )
     submission = crowd.submission(version, f"worker of {name}")
     answers = [crowd.response(submission, q, name) for q in ("r1", "r2")]
-    Decision.objects.create(submission=submission, kind="approve", decided_by=owner)
+    refused = Decision.objects.create(
+        submission=submission, kind="reject", reason="No.", decided_by=owner
+    )
+    appeal = Appeal.objects.create(decision=refused, text=name)
+    AppealAnswer.objects.create(appeal=appeal, text=name, answered_by=owner)
     BonusPayment.objects.create(
         submission=submission, event="proposed", amount=1, currency="GBP", actor=owner
     )

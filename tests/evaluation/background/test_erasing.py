@@ -12,7 +12,10 @@ from django.urls import reverse
 from annotations.answering import collecting, finishing
 from annotations.exchange.importing import import_answers
 from annotations.exchange.problems import InputError
+from annotations.ledger import deciding
+from annotations.ledger.appealing import answer, appeal
 from annotations.models import (
+    Appeal,
     AuditEntry,
     OtherText,
     PanelFile,
@@ -99,6 +102,12 @@ def held(*texts):
     return sorted(set(found))
 
 
+def wrote_back(submission, owner, text):
+    """Reject, let the worker write back, and approve with an answer."""
+    deciding.decide(submission, owner, "reject", "OTHER", "x" * 100)
+    answer(appeal(submission, text), owner, "So you did", approve=True)
+
+
 def test_after_the_erasure_the_text_is_found_in_no_table(client, rivers, zoe, chat):
     owner, version = rivers.owner, rivers.latest_version()
     client.force_login(owner)
@@ -122,6 +131,7 @@ def test_after_the_erasure_the_text_is_found_in_no_table(client, rivers, zoe, ch
     file = PanelFile.objects.create(version=version, name="batch.csv", header=["Answer.text"])
     PanelRow.objects.create(file=file, submission=zoe.submissions.get(), position=0, cells=[OTHER])
     WorkerNote.objects.create(worker=zoe, author=owner, text=f"wrote {OTHER}")
+    wrote_back(zoe.submissions.get(), owner, OTHER)
     # Copies as kinds, people and messages may leave them.
     data = {"best": [OWN, {"said": f"Somebody wrote: {OTHER}!"}], "n": 3}
     kept = RunData.objects.create(run=panels, name="quoted", data=data)
@@ -140,6 +150,7 @@ def test_after_the_erasure_the_text_is_found_in_no_table(client, rivers, zoe, ch
     told = client.get(page).content.decode()
     assert "Answers</dt><dd>3" in told
     assert "3 finished runs were made of these answers" in told
+    assert "What they wrote against 1 rejection goes at once" in told
     assert client.post(page, {"name": "zo"}).status_code == 400
     assert client.post(page, {"name": "zoe"}).status_code == 302
     work()
@@ -182,12 +193,16 @@ def test_who_takes_their_own_answers_back_leaves_no_copies_either(rivers, zoe):
     RunData.objects.create(run=run, name="quoted", data=[f"{OTHER}, she says"])
     response = submission.responses.first()
     OtherText.objects.create(response=response, text="a draft in another tab")
+    wrote_back(submission, rivers.owner, "I did read it all")
     version.questions.filter(text="").update(text="And why?")
     collecting.publish(rivers, places=5)
+    assert held("I did read it all", "So you did") == ["Appeal.text", "AppealAnswer.text"]
     finishing.withdraw(submission)
     assert not submission.responses.exists()
+    assert not Appeal.objects.exists()
     work()
-    assert held(*WORDS, "a draft in another tab") == []
+    assert held(*WORDS, "a draft in another tab", "I did read it all", "So you did") == []
+    assert submission.decisions.count() == 2  # what was decided stays
     run.refresh_from_db()
     assert run.n_withdrawn == 3
     entry = AuditEntry.objects.get(action="erased")

@@ -1,0 +1,78 @@
+"""What rejected workers answer to their rejection, and what they are told then."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotations.models.access import EDITORS, Access
+from annotations.models.base import AppendOnly, AppendOnlyQuerySet
+from annotations.models.decisions import Decision
+
+
+class AppealQuerySet(AppendOnlyQuerySet["Appeal"]):
+    """Appeals are added and never changed; they go only with all that their worker wrote."""
+
+    def forget(self, submissions: Collection[int] | models.QuerySet[Any, Any]) -> int:
+        """Delete those of withdrawn submissions, with their answers; return how many rows went.
+
+        IntegrityError where one of the submissions is not withdrawn: the database refuses it.
+        """
+        # As rows of the table: the queryset of the model refuses to delete anything.
+        rows: models.QuerySet[Appeal, Appeal] = models.QuerySet(Appeal)
+        return rows.filter(decision__submission__in=submissions).delete()[0]
+
+
+class Appeal(AppendOnly):
+    """What a worker wrote against a rejection: one text for each, never changed.
+
+    Only rejections have one (the database sees to it).
+    """
+
+    access = Access(
+        question_set="decision__submission__version__question_set",
+        readers=EDITORS,
+    )
+
+    decision = models.OneToOneField(Decision, on_delete=models.PROTECT, related_name="appeal")
+    text = models.TextField()
+
+    objects = AppealQuerySet.as_manager()  # type: ignore[misc]
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(text=""), name="appeal_has_a_text"),
+        ]
+
+    def __str__(self) -> str:
+        return f"appeal against {self.decision}"
+
+
+class AppealAnswer(AppendOnly):
+    """What a requester answered to an appeal; `approval` is the decision that it led to, if any."""
+
+    access = Access(
+        question_set="appeal__decision__submission__version__question_set",
+        readers=EDITORS,
+    )
+
+    appeal = models.OneToOneField(Appeal, on_delete=models.CASCADE, related_name="answer")
+    text = models.TextField()
+    approval = models.OneToOneField(
+        Decision, on_delete=models.PROTECT, null=True, blank=True, related_name="made_by_answer"
+    )
+    answered_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="appeal_answers"
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(text=""), name="appeal_answer_has_a_text"),
+        ]
+
+    def __str__(self) -> str:
+        return f"answer to {self.appeal}"

@@ -1,0 +1,133 @@
+"""A rejected worker's own page: the reason, a text once, and the answer; for nobody else."""
+
+import pytest
+from django.urls import reverse
+
+from annotations.answering.finishing import withdraw
+from annotations.answering.links import token_of
+from annotations.ledger.appealing import LONGEST, answer
+from annotations.ledger.deciding import decide
+from annotations.models import Appeal, Submission
+from tests.annotations.answering.browser import Browser
+
+pytestmark = pytest.mark.django_db
+REASON = "You left three of four questions without an answer. " * 2
+SAID = "I answered all of them, on my telephone."
+
+
+def done(book, worker="ada"):
+    """Return the browser of who has handed in."""
+    browser = Browser(book, worker)
+    browser.begin()
+    browser.until("thanks")
+    return browser
+
+
+def of(worker="ada"):
+    return Submission.objects.get(worker__external_id=worker)
+
+
+def page_of(worker="ada", name="decision"):
+    return reverse(f"worker:{name}", args=[token_of(of(worker))])
+
+
+@pytest.fixture
+def ada(book, rana):
+    """Ada has handed in, and is rejected."""
+    browser = done(book)
+    decide(of(), rana, "reject", "LOW_EFFORT", REASON)
+    return browser
+
+
+def test_the_same_link_tells_of_a_rejection_with_its_reason(ada):
+    for address in (ada.link, page_of(name="data"), page_of()):
+        ada.get(address)
+        assert "Your work was rejected." in ada.page.words
+        assert REASON.strip() in ada.page.words
+        assert "LOW_EFFORT" not in ada.page.words
+        assert "rana" not in ada.page.words
+
+
+def test_who_was_not_rejected_reads_nothing_of_it_and_has_no_such_page(book, rana, ada):
+    ben = done(book, "ben")
+    assert "rejected" not in ben.page.words
+    ben.get(page_of("ben"))
+    assert "/thanks/" in ben.address
+    decide(of("ben"), rana, "approve")
+    ben.get(page_of("ben"))
+    assert "/thanks/" in ben.address
+    assert "approved" not in ben.page.words
+
+
+def test_a_text_is_sent_once_and_stays_readable(ada):
+    ada.get(page_of())
+    ada.post(page_of(), {"appeal": SAID})
+    assert "Your text was sent." in ada.page.words
+    assert SAID in ada.page.words
+    assert ada.page.form is None
+    ada.post(page_of(), {"appeal": SAID})  # a second click
+    assert ada.response.status_code == 200
+    ada.post(page_of(), {"appeal": "And another thing."})
+    assert ada.response.status_code == 409
+    assert "nothing can be sent here any more" in ada.page.words
+    assert "And another thing." in ada.page.words  # to be copied
+    assert [one.text for one in Appeal.objects.all()] == [SAID]
+
+
+def test_an_empty_or_too_long_text_is_told_and_not_lost(ada):
+    ada.post(page_of(), {"appeal": " "})
+    assert (ada.response.status_code, ada.page.title[:14]) == (400, "Not quite done")
+    long = "x" * (LONGEST + 1)
+    ada.post(page_of(), {"appeal": long})
+    assert "It has 2,001 characters, and at most 2,000 are possible." in ada.page.words
+    assert ada.boxes == [long]
+    assert not Appeal.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("approve", "said"),
+    [(True, "Your work is approved now."), (False, "Your work stays rejected.")],
+)
+def test_the_answer_is_read_on_the_same_page(ada, rana, approve, said):
+    ada.post(page_of(), {"appeal": SAID})
+    answer(Appeal.objects.get(), rana, "We looked at it again.", approve=approve)
+    ada.get(page_of())
+    assert "We looked at it again." in ada.page.words
+    assert said in ada.page.words
+    assert "no answer yet" not in ada.page.words
+    ada.get(ada.link)
+    assert ("Read the answer" in ada.page.words) is not approve
+    assert ("Your work is approved now." in ada.page.words) is approve
+
+
+def test_another_worker_reads_none_of_it(ada, book):
+    ada.post(page_of(), {"appeal": SAID})
+    ben = done(book, "ben")
+    for name in ("decision", "thanks", "data"):
+        ben.get(page_of("ben", name))
+        assert SAID not in ben.page.words
+        assert REASON.strip() not in ben.page.words
+    forged = page_of()[:-3] + ("A/" if page_of()[-3:] != "A/" else "B/")
+    assert ben.client.get(forged).status_code == 404
+    assert ben.client.post(forged, {"appeal": "x"}).status_code == 404
+
+
+def test_work_that_is_looked_at_again_says_so_and_takes_no_text(ada, rana):
+    decide(of(), rana, "open")
+    ada.get(page_of())
+    assert "It is being looked at again." in ada.page.words
+    ada.post(page_of(), {"appeal": SAID})
+    assert ada.response.status_code == 409
+    assert not Appeal.objects.exists()
+
+
+def test_withdrawing_takes_the_text_and_its_answer_along(ada, rana):
+    ada.post(page_of(), {"appeal": SAID})
+    answer(Appeal.objects.get(), rana, "We looked at it again.", approve=False)
+    withdraw(of())
+    assert not Appeal.objects.exists()
+    ada.get(page_of())
+    assert "Your answers are deleted" in ada.page.words
+    ada.post(page_of(), {"appeal": SAID})
+    assert ada.response.status_code == 409
+    assert not Appeal.objects.exists()

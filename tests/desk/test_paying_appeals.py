@@ -1,0 +1,99 @@
+"""Appeals at the payment desk: marked in the list, answered on the page of a person."""
+
+import pytest
+from django.urls import reverse
+
+from annotations.ledger.appealing import appeal
+from annotations.ledger.deciding import decide
+from annotations.models import AppealAnswer, Decision
+from tests.evaluation.paying.crowd import rivers
+
+REASON = "You answered the question that checks whether it is read otherwise than it asks for. " * 2
+SAID = "I <b>ticked</b> often,\nand it jumped."
+
+
+@pytest.fixture
+def ben(rana, client):
+    """Ben of Rana's rivers, rejected, who wrote back."""
+    client.force_login(rana)
+    _, people = rivers(rana)
+    decide(people["ben"], rana, "reject", "FAILED_CHECK", REASON)
+    decide(people["di"], rana, "reject", "LOW_EFFORT", REASON)
+    appeal(people["ben"], SAID)
+    return people["ben"]
+
+
+def desk(ben):
+    return reverse("admin:paying", args=[ben.version.question_set.public_id])
+
+
+def page(ben):
+    return reverse("admin:paying-person", args=[ben.version.question_set.public_id, ben.public_id])
+
+
+def text_of(response):
+    return response.content.decode()
+
+
+def test_the_list_marks_who_wrote_back_and_is_filtered_by_it(ben, client):
+    shown = text_of(client.get(desk(ben)))
+    assert "<strong>1</strong>wrote back, not answered" in shown
+    assert shown.count("Wrote back: answer") == 1
+
+    def names(query):
+        return [row.name for row in client.get(desk(ben) + query).context["rows"]]
+
+    assert names("?appeal=waiting") == names("?appeal=any") == ["ben"]
+    client.post(page(ben), {"do": "answer-stays", "answer": "It was the only tick."})
+    assert (names("?appeal=waiting"), names("?appeal=any")) == ([], ["ben"])
+    shown = text_of(client.get(desk(ben)))
+    assert "wrote back, not answered" not in shown
+    assert "Wrote back, and was answered." in shown
+
+
+def test_what_they_wrote_is_on_their_page_as_text_alone(ben, client):
+    shown = text_of(client.get(page(ben)))
+    assert "I &lt;b&gt;ticked&lt;/b&gt; often,<br>and it jumped." in shown
+
+
+def test_an_answer_approves_once_however_often_it_is_pressed(ben, client):
+    sent = {"do": "answer-approve", "answer": "You are right."}
+    response = client.post(page(ben), sent, follow=True)
+    assert "Answered, and approved." in text_of(response)
+    assert client.post(page(ben), sent).status_code == 302
+    assert [one.kind for one in ben.decisions.order_by("pk")] == ["reject", "approve"]
+    other = client.post(page(ben), {"do": "answer-stays", "answer": "After all not."})
+    assert other.status_code == 409
+    assert "Somebody answered meanwhile" in text_of(other)
+    assert AppealAnswer.objects.get().text == "You are right."
+
+
+def test_an_answer_that_leaves_it_rejected_decides_nothing(ben, client):
+    client.post(page(ben), {"do": "answer-stays", "answer": "It was the only tick."})
+    assert ben.decisions.count() == 1
+    assert "stays rejected" in text_of(client.get(page(ben)))
+
+
+@pytest.mark.parametrize("text", ["", "x" * 2001])
+def test_an_answer_that_is_empty_or_too_long_is_refused_beside_its_field(ben, client, text):
+    response = client.post(page(ben), {"do": "answer-approve", "answer": text})
+    assert response.status_code == 400
+    assert response.context["answer_form"].errors["answer"]
+    assert not AppealAnswer.objects.exists()
+    assert ben.decisions.count() == 1
+
+
+def test_who_decided_meanwhile_is_told_and_the_answer_is_not_sent(ben, client, rana):
+    decide(ben, rana, "open")
+    response = client.post(page(ben), {"do": "answer-approve", "answer": "You are right."})
+    assert response.status_code == 409
+    assert "You decided meanwhile: undecided again" in text_of(response)
+    assert not AppealAnswer.objects.exists()
+    assert Decision.objects.filter(kind="approve").count() == 0
+
+
+def test_there_is_nothing_to_answer_where_nobody_wrote(ben, client):
+    di = ben.version.submissions.get(worker__external_id="di")
+    response = client.post(page(di), {"do": "answer-approve", "answer": "You are right."})
+    assert response.status_code == 409
+    assert "They wrote nothing to answer to." in text_of(response)
