@@ -30,6 +30,8 @@ FEWEST_TIMES = 5
 """People with times, below which a median says nothing."""
 PART = 0.5
 """From this part of the checks, or of the questions, on a category is offered."""
+TOLD = 0.1
+"""From this part of the questions on, those without an answer are told: one of many is nothing."""
 FEWEST_SAME = 3
 """Answers with the same text, from which on that is told."""
 NO_CODES = frozenset({"NOCODE", "NO CODE", "NO_CODE"})
@@ -190,7 +192,7 @@ def _fast(seconds: float | None, middle: float | None, n: int) -> Iterable[Evide
 
 
 def _effort(of: _Counts) -> Iterable[Evidence]:
-    if of.answers and of.empty:
+    if of.answers and of.empty and of.empty >= TOLD * of.asked:
         said = Message("paying.empty", {"empty": of.empty, "asked": of.asked})
         yield Evidence("LOW_EFFORT", of.empty >= PART * of.asked, said)
     if of.same:

@@ -61,6 +61,22 @@ def test_one_empty_answer_of_four_is_told_and_not_offered(crowd):
     assert categories(crowd, "eve") == [("LOW_EFFORT", False)]
 
 
+def test_fewer_than_a_tenth_of_the_questions_left_open_is_not_worth_a_word(crowd):
+    version, people = crowd
+    for number in range(7):  # 11 questions in all: 1 of 11 is below a tenth, 2 of 11 are above
+        question = version.questions.create(
+            external_id=f"m{number}", position=20 + number, text="?"
+        )
+        people["eve"].responses.create(
+            question=question, text=f"so {number}", status="text", state="submitted"
+        )
+    answers = people["eve"].responses
+    answers.filter(question__external_id="r1").update(text="", status="empty")
+    assert categories(crowd, "eve") == []
+    answers.filter(question__external_id="r2").update(text="", status="empty")
+    assert categories(crowd, "eve") == [("LOW_EFFORT", False)]
+
+
 def test_a_code_is_held_against_those_of_the_study(crowd):
     version, people = crowd
     Collection.objects.create(version=version, places=9, code_done="DONE1234")
