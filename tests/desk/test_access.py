@@ -16,7 +16,8 @@ from django.urls import Resolver404, URLResolver, get_resolver, resolve, reverse
 from annotations.models import Membership, QuestionSet, Share, Team
 from evaluation.models import Run
 from tests.desk.conftest import MARK, User, graded_set
-from tests.desk.routes import (
+from tests.desk.routes import OF_NO_ONE, ROUTES, VALUES, begun_writing, headers
+from tests.desk.rules import (
     ABSENT,
     ANSWERS,
     EDITS_ANSWERS,
@@ -27,12 +28,7 @@ from tests.desk.routes import (
     NAMESPACES_OF_LINKS,
     NAMESPACES_OF_PROGRAMS,
     NO,
-    OF_NO_ONE,
     ROLES,
-    ROUTES,
-    VALUES,
-    begun_writing,
-    headers,
 )
 
 OTTOS = "plugh"

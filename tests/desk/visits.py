@@ -4,7 +4,8 @@ import itertools
 
 from django.urls import reverse
 
-from tests.desk.routes import IN, NAMESPACES_OF_PROGRAMS, ROUTES, VALUES
+from tests.desk.routes import ROUTES, VALUES
+from tests.desk.rules import IN, NAMESPACES_OF_PROGRAMS
 from tests.desk.test_access import ADDRESSES
 
 # Who looks, in this order: whoever may enter first; else Rana sees why nobody may.

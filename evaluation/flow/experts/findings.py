@@ -71,7 +71,7 @@ class Coefficient:
     n, n_questions : answers that it is of, and questions that these are of.
     """
 
-    name: str
+    metric: str
     value: float | None
     low: float | None
     high: float | None

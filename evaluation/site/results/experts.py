@@ -32,7 +32,7 @@ def experts(request: HttpRequest, run: Run) -> Context:
         "grading": own is not None and not own.is_done,
         "level": LEVELS[found.level],
         "coefficients": [
-            (*COEFFICIENTS[one.name], one, _why(one.reason)) for one in found.agreement
+            (*COEFFICIENTS[one.metric], one, _why(one.reason)) for one in found.agreement
         ],
         "difficulty": found.difficulty[:SHOWN],
         "means": [(one, _why(one.reason)) for one in found.means[:SHOWN]],

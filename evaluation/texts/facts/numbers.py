@@ -96,7 +96,7 @@ def _figure(text: str) -> tuple[float, float] | None:
     """Return value and last place of a figure; None for a code such as 1.2.3."""
     if len(text) > LONGEST_FIGURE:
         return None
-    marks = [mark for mark in text if not mark.isdigit()]
+    marks = [mark for mark in text if not mark.isdecimal()]
     plain = text
     if marks:
         match = _THOUSANDS.fullmatch(text)

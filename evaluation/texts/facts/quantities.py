@@ -172,7 +172,7 @@ def _past_code(tokens: Sequence[Token], at: int) -> int:
 
 def _is_day(tokens: Sequence[Token], at: int) -> bool:
     """Return whether a figure is the day of a month: 12 May, May 12."""
-    if not tokens[at].text.isdigit() or len(tokens[at].text) > 2:
+    if not tokens[at].text.isdecimal() or len(tokens[at].text) > 2:
         return False
     if at and tokens[at - 1].kind == WORD and month_at(tokens, at - 1) is not None:
         return True
@@ -204,7 +204,7 @@ def _past_date(tokens: Sequence[Token], at: int) -> int:
 
 def _is_fraction(tokens: Sequence[Token], at: int) -> bool:
     top, bottom = tokens[at].text, tokens[at + 2].text
-    if not (top.isdigit() and bottom.isdigit() and len(top) <= 2 and len(bottom) <= 2):
+    if not (top.isdecimal() and bottom.isdecimal() and len(top) <= 2 and len(bottom) <= 2):
         return False
     return 0 < int(top) < int(bottom) <= 20
 
@@ -381,12 +381,12 @@ def _clock(tokens: Sequence[Token], at: int) -> Quantity | None:
         and tokens[at + 1].glued
         and tokens[at + 2].glued
         and len(tokens[at + 2].text) == 2
-        and tokens[at + 2].text.isdigit()
+        and tokens[at + 2].text.isdecimal()
     ):
         minutes, end = tokens[at + 2].text, at + 3
     after = tokens[end].lower if end < len(tokens) else ""
     half = after in ("am", "pm", "a.m", "p.m", "o'clock", "o’clock")
-    if not hours.isdigit() or len(hours) > 2 or not (minutes or half):
+    if not hours.isdecimal() or len(hours) > 2 or not (minutes or half):
         return None
     hour, minute = int(hours), int(minutes or 0)
     if minute > 59 or hour > (12 if half else 99):

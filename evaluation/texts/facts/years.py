@@ -57,7 +57,7 @@ def year_at(tokens: Sequence[Token], at: int, number: Number, counts: bool) -> Y
     """
     after = tokens[number.end] if number.end < len(tokens) else None
     era = _ERAS.get(after.lower) if after is not None and after.kind == WORD else None
-    if number.figures.isdigit() and era is not None and number.end == at + 1:
+    if number.figures.isdecimal() and era is not None and number.end == at + 1:
         year = era * int(number.figures)
         return Year(year, year, f"{number.figures} {after.text}" if after else "", number.end + 1)
     if not is_year(number.figures) or number.end != at + 1:
@@ -87,7 +87,7 @@ def year_at(tokens: Sequence[Token], at: int, number: Number, counts: bool) -> Y
 
 def is_year(figures: str) -> bool:
     """Return whether figures may be a year by their look."""
-    return len(figures) == 4 and figures.isdigit() and FIRST <= int(figures) <= LAST
+    return len(figures) == 4 and figures.isdecimal() and FIRST <= int(figures) <= LAST
 
 
 def century_at(tokens: Sequence[Token], at: int) -> Year | None:
@@ -96,7 +96,7 @@ def century_at(tokens: Sequence[Token], at: int) -> Year | None:
     number, end = _ORDINALS.get(token.lower, 0), at + 1
     if token.lower == "twenty" and at + 2 < len(tokens) and tokens[at + 2].lower == "first":
         number, end = 21, at + 3
-    if token.kind == FIGURE and token.text.isdigit() and len(token.text) <= 2:
+    if token.kind == FIGURE and token.text.isdecimal() and len(token.text) <= 2:
         after = tokens[at + 1] if at + 1 < len(tokens) else None
         if after is None or after.lower not in ("st", "nd", "rd", "th") or not after.glued:
             return None

@@ -128,7 +128,7 @@ def test_sending_a_grade_twice_stores_it_once_and_it_can_be_changed(site, run):
     assert first in client.get(second).content.decode()  # the way back
 
 
-@pytest.mark.parametrize("grade", ["", "6", "-1", "4.5", "5; DROP", "²"])
+@pytest.mark.parametrize("grade", ["", "6", "-1", "4.25", "4,5", "5.5", "5; DROP", "²"])
 def test_anything_but_a_grade_is_asked_again(site, run, grade):
     user, client = asked(site, run)
     response = client.post(tasks(run, user)[0], {"grade": grade})

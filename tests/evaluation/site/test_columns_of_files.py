@@ -87,4 +87,5 @@ def test_who_and_what_a_row_is_of_is_called_alike_in_every_table(site, rana):
         # A fact is of a worker or of a model, as its `kind` says; so it is in the file.
         named = {"name"} if name == "answer-facts" else set()
         assert others & set(header) == named, name
-        assert ids & set(header) or name in ("convergence", "planner", "alarms"), name
+        of_the_run = ("convergence", "planner", "alarms", "expert-agreement")
+        assert ids & set(header) or name in of_the_run, name

@@ -42,7 +42,7 @@ def judged(run):
 def test_it_says_how_far_experts_agree_and_what_everybody_is_worth(run, judged):
     found = experts_report(run).found
     assert (found.experts, found.n_graded, found.n_settled) == (["ed", "eve"], 40, 1)
-    by_name = {one.name: one for one in found.agreement}
+    by_name = {one.metric: one for one in found.agreement}
     assert by_name["alpha_nominal"].value < 0 < by_name["icc_single"].value < 1
     assert found.level == "reliable"
     assert {one.question for one in found.difficulty} <= {

@@ -55,8 +55,11 @@ class Ones(Mapping):
     known: ClassVar = {"reason": "no_camps", "why": "it was not", "cost": ""}
     known |= {"fewest": 5, "usual": 6, "system": "Small", "leader": "Small", "title": "Robust"}
 
+    def __init__(self, **known):
+        self.own = self.known | known
+
     def __getitem__(self, name):
-        return self.known.get(name, 1)
+        return self.own.get(name, 1)
 
     def __iter__(self):
         return iter(())
@@ -70,7 +73,8 @@ class Ones(Mapping):
 
 @pytest.mark.parametrize("code", COMMON)
 def test_every_sentence_says_one_thing_in_the_singular(code):
-    said = SITE.said(Message(code, Ones()))
+    claim = {"crowd": "The tide."} if code.startswith("meaning.") else {}
+    said = SITE.said(Message(code, Ones(**claim)))
     assert not WRONG.search(said), said
 
 

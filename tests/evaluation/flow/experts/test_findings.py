@@ -32,7 +32,7 @@ def test_agreement_is_of_those_who_graded_alone_and_says_what_is_missing():
     found = find(SOME, [one.answer for one in SOME], PARAMETERS)
     assert (found.experts, found.n_graded, found.n_settled) == (["ed", "eve"], 5, 1)
     assert (found.panel.n_by_two, found.panel.n_missing) == (4, 1)
-    icc = next(one for one in found.agreement if one.name == "icc_single")
+    icc = next(one for one in found.agreement if one.metric == "icc_single")
     assert icc.value == intraclass_correlation([[1, 2], [3, 3], [5, 4], [0, 5]]).single
     assert (icc.n, icc.n_questions) == (4, 2)
     # What counts against the scores: means 1.5, 3, 4.5, 4 (settled), 4.

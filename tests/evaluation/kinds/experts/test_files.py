@@ -46,7 +46,7 @@ def test_three_tables_are_written(files, tmp_path, capsys):
     said = capsys.readouterr().out
     assert "19 answers graded by 2 experts, 18 by two or more, 1 settled by another one" in said
     assert "allow tentative conclusions" in said  # six questions: the interval is wide
-    agreement = {row["name"]: row for row in rows_of(output / "agreement.csv")}
+    agreement = {row["metric"]: row for row in rows_of(output / "agreement.csv")}
     assert set(agreement) == {
         *("kappa_linear", "kappa_quadratic", "icc_single", "icc_mean"),
         *("alpha_nominal", "alpha_ordinal", "alpha_interval"),
