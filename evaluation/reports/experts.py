@@ -46,7 +46,7 @@ def experts_report(run: Run) -> ExpertsReport:
     found = find(graded, answers, ExpertsParameters(), random=audit is not None)
     # Ids of workers repeat among panels, so that they are told apart by their own here.
     names = {_author(one): one.author for one in judged}
-    means = [replace(one, author=names[one.author]) for one in found.means]
+    means = [replace(one, name=names[one.name]) for one in found.means]
     found = replace(found, means=means)
     return ExpertsReport(about(run), audit is not None, found)
 

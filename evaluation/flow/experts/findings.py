@@ -113,7 +113,7 @@ class TrueMean:
     """
 
     kind: str
-    author: str
+    name: str
     mean: float
     low: float | None
     high: float | None
@@ -258,7 +258,7 @@ def _true_mean(kind: str, one: GroupMean) -> TrueMean:
     alone, powered = one.graded, one.powered
     return TrueMean(
         kind=kind,
-        author=one.label,
+        name=one.label,
         mean=_cut(powered.mean) or 0.0,
         low=_cut(powered.low),
         high=_cut(powered.high),

@@ -77,7 +77,7 @@ def text_of(found: ExpertFindings) -> str:
     ]
     if found.means:
         rows = [
-            (one.kind, one.author, one.mean, one.low, one.high, one.graded, one.n, one.n_answers)
+            (one.kind, one.name, one.mean, one.low, one.high, one.graded, one.n, one.n_answers)
             for one in found.means[:SHOWN]
         ]
         parts.append(text_table(MEANS, rows))

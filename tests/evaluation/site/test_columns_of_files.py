@@ -84,8 +84,8 @@ def test_who_and_what_a_row_is_of_is_called_alike_in_every_table(site, rana):
     others = {"name", "id", "who", "external_id", "worker_id", "question_id", "model_id"}
     for name in kind_named("aqer").tables:
         header = header_of(site, reverse("admin:results-table", args=[run.public_id, name]))
-        # A fact is of a worker or of a model, as its `kind` says; so it is in the file.
-        named = {"name"} if name == "answer-facts" else set()
+        # A fact or a mean is of a worker or of a model, as its `kind` says; so it is in the file.
+        named = {"name"} if name in ("answer-facts", "expert-estimates") else set()
         assert others & set(header) == named, name
         of_the_run = ("convergence", "planner", "alarms", "expert-agreement")
-        assert ids & set(header) or name in of_the_run, name
+        assert (ids | named) & set(header) or name in of_the_run, name

@@ -49,10 +49,10 @@ def test_it_says_how_far_experts_agree_and_what_everybody_is_worth(run, judged):
         question.external_id for question in run.version.questions.all()
     }
     workers = [one for one in found.means if one.kind == "worker"]
-    assert {one.author for one in workers} <= {f"w{at:03}" for at in range(1, 7)}
+    assert {one.name for one in workers} <= {f"w{at:03}" for at in range(1, 7)}
     assert {one.n_answers for one in found.means} == {12}
     # Worker 1 is the best in this world.
-    assert max(workers, key=lambda one: one.graded).author == "w001"
+    assert max(workers, key=lambda one: one.graded).name == "w001"
 
 
 def test_the_page_tells_it_in_words_and_rest_and_files_in_numbers(site, run, judged):

@@ -102,7 +102,7 @@ def test_true_means_are_of_workers_then_models_and_only_of_random_samples():
     ]
     found = find(some, answers, PARAMETERS)
     assert [one.kind for one in found.means] == ["worker", "worker", "model"]
-    ada = next(one for one in found.means if one.author == "ada")
+    ada = next(one for one in found.means if one.name == "ada")
     assert (ada.n, ada.n_answers) == (6, 20)
     grade_of = {id(one.answer): one.grade for one in some}
     people = answers[:40]
