@@ -326,5 +326,9 @@ BAD: dict[str, list[Bad] | str] = {
 ASKED: dict[str, list[Bad]] = {
     "admin:workers": [Bad({"score_from": "9999"}, ("score_from",), "Nothing was searched")],
     "admin:results-planner": [Bad({"pay": "much"}, ("pay",), "Nothing was planned")],
+    "admin:paying-bonuses": [
+        Bad({"amount": "much", "share": "500", "least": "x"}, ("amount", "share", "least"))
+    ],
+    "admin:paying-invite": [Bad({"at_least": "9999"}, ("at_least",))],
 }
 """The same of forms that only ask: their numbers stand in the address."""
