@@ -12,7 +12,7 @@ BESIDE := -n logical --maxprocesses 4 --dist worksteal
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up local-model test slow slow-browser slow-rest lint translations screenshots benchmark mutants walks attack security
+.PHONY: help install demo up local-model test slow slow-beside slow-browser slow-alone lint translations screenshots benchmark mutants walks attack security
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
@@ -60,14 +60,18 @@ local-model: $(STAMPS)/local  ## serve SmolLM2-135M on this machine until Ctrl-C
 test: $(STAMPS)/test  ## the tests, a process a core (what needs missing data or services is skipped, with the reason)
 	$(BIN)/python -m pytest -m "not slow" $(BESIDE)
 
-slow: slow-browser slow-rest  ## the long tests: walks in Chromium, killed workers on every broker, the demo, evidence on real data
+slow: slow-beside slow-browser slow-alone  ## the long tests: walks in Chromium, killed workers on every broker, the demo, evidence on real data
 
-# Walks in Chromium go beside each other; workers that are killed, brokers and figures by themselves.
+# Every address for every role, evidence, killed workers and walks in Chromium go beside each other;
+# whole sites and who presses at once by themselves.
+slow-beside: $(STAMPS)/test
+	$(BIN)/python -m pytest -m "slow and not browser and not alone" $(BESIDE)
+
 slow-browser: $(STAMPS)/test
-	$(BIN)/python -m pytest -m "slow and browser" $(BESIDE)
+	$(BIN)/python -m pytest tests/browser -m "slow and browser" $(BESIDE)
 
-slow-rest: $(STAMPS)/test
-	$(BIN)/python -m pytest -m "slow and not browser"
+slow-alone: $(STAMPS)/test
+	$(BIN)/python -m pytest -m "alone and not browser"
 
 lint: $(STAMPS)/test  ## ruff, mypy and the import contracts
 	$(BIN)/ruff check .

@@ -3,11 +3,19 @@
 import os
 import shutil
 import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
+import psycopg
 import pytest
 from django.conf import settings
 from hypothesis import settings as hypothesis_settings
+
+from tests.evaluation.background.scratch import Scratch
+from tests.services import address_of
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -28,6 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.SECRET_KEY = "a key that only the tests use, and nobody else"
     settings.HOME = Path(tempfile.mkdtemp(prefix="crowdgrade-tests-"))
     settings.CACHES["default"]["LOCATION"] = str(settings.HOME / "cache")
+    # A password that is slow to guess is slow to make, a third of a second for each user.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     # A test's own transaction is seen by nobody else, its heartbeat in another thread included: to
     # that the run would be lost at the first beat, and stay "running". So no turn has one.
     settings.LEASE_SECONDS = 3600
@@ -52,12 +62,57 @@ def data_folder() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of an installation on SQLite whose tables migrations made; only to be copied."""
+    site = Scratch(tmp_path_factory.mktemp("migrated") / "home", None, None)
+    site.manage("migrate", "--verbosity=0")
+    return site.home
+
+
+@pytest.fixture
+def sqlite_home(migrated: Path, tmp_path: Path) -> Path:
+    """The home of a new installation on SQLite, with its tables."""
+    return Path(shutil.copytree(migrated, tmp_path / "home"))
+
+
+@contextmanager
+def new_database(copied: str = "template1") -> Iterator[str]:
+    """The address of a new database on PostgreSQL, a copy of another one; dropped afterwards."""
+    service, name = address_of("DATABASE_URL"), f"test_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(service, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{copied}"')
+    try:
+        yield urlunsplit(urlsplit(service)._replace(path=f"/{name}"))
+    finally:
+        with psycopg.connect(service, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture(scope="session")
+def migrated_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a database on PostgreSQL whose tables migrations made; only to be copied."""
+    with new_database() as address:
+        site = Scratch(tmp_path_factory.mktemp("postgres"), address, None)
+        site.manage("migrate", "--verbosity=0")
+        yield address
+
+
+@pytest.fixture
+def postgres_database(migrated_postgres: str) -> Iterator[str]:
+    """The address of a new database on PostgreSQL, with its tables; dropped afterwards."""
+    with new_database(urlsplit(migrated_postgres).path[1:]) as address:
+        yield address
+
+
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "admin_client"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what uses the database, so that it can be run again on another one."""
     for item in items:
+        if item.get_closest_marker("alone"):
+            item.add_marker("slow")
         uses = DATABASE_FIXTURES & set(getattr(item, "fixturenames", ()))
         if uses or item.get_closest_marker("django_db"):
             item.add_marker("database")

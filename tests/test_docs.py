@@ -112,7 +112,7 @@ def test_every_command_and_switch_that_is_named_exists(path):
     # database, or of the benchmark.
     alone = {match for span in code_spans(text) for match in re.findall(r"^(--[a-z][\w-]*)", span)}
     doors = [name for name in known if name.startswith(("import_", "export_"))]
-    collecting = ["publish", "monitor", "admit", "decide", "payments", "recruit"]
+    collecting = ["publish", "monitor", "admit", "decide", "payments", "recruit", "link_wave"]
     commands = ["evaluate", "study", "ask", "reproduce", "benchmark", *collecting, *doors]
     assert alone <= set().union(*map(flags_of, commands))
 

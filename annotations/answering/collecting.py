@@ -15,6 +15,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from annotations.answering import waves
+from annotations.answering.checks import n_checks
 from annotations.answering.links import PROLIFIC as PROLIFIC
 from annotations.answering.places import GRADED
 from annotations.answering.refused import BegunError, SettingsError
@@ -26,7 +27,7 @@ from annotations.models import (
     QuestionSetVersion,
     counts_signals,
 )
-from annotations.models.collections import MOST_PLACES
+from annotations.models.collections import MOST_PLACES, new_code
 
 PROLIFIC_RETURN = "https://app.prolific.com/submissions/complete?cc={code}"
 CODE = "{code}"
@@ -42,6 +43,7 @@ BOUNDS = {
     "reservation_minutes": ("the minutes that a place is kept go", 1, 30 * 24 * 60),
     "most_characters": ("the characters of an answer go", 1, 20_000),
     "practice_needed": ("the right practice answers that are needed go", 0, 100_000),
+    "checks_needed": ("the right attention checks that are needed go", 0, 100_000),
     "grade_every": ("the people after whom is graded go", 1, MOST_PLACES),
 }
 """What each number goes from and to, with how that is said."""
@@ -103,6 +105,7 @@ def publish(question_set: QuestionSet, **settings: Any) -> Published:
     if collection.worker_parameter == PROLIFIC:
         named: dict[str, Any] = {"panel": "Prolific", "return_url": PROLIFIC_RETURN} | usual | given
         collection.panel, collection.return_url = named["panel"], named["return_url"]
+    _make_code(collection)
     check(collection)
     version.publish()
     collection.save()
@@ -136,6 +139,8 @@ def change(collection: Collection, **settings: Any) -> tuple[str, ...]:
         )
     for name in changed:
         setattr(collection, name, settings[name])
+    if "checks_needed" in changed and _make_code(collection):
+        changed = tuple(dict.fromkeys((*changed, "code_failed_checks")))
     check(collection)
     collection.save(update_fields=changed)
     return changed
@@ -289,6 +294,23 @@ def check(collection: Collection) -> None:
         if value is not None and not least <= value <= most:
             raise SettingsError(f"{words} from {least:,} to {most:,}", name)
     _check_parameters(collection)
+    _check_codes(collection)
+    _check_checks(collection)
+    _check_money(collection)
+    _check_address(collection.return_url.replace(CODE, "code"), ("https",), "return_url")
+    _check_address(collection.base_url, ("http", "https"), "base_url")
+
+
+def _make_code(collection: Collection) -> bool:
+    """Make a code of who failed the checks up where one is needed and nobody said any."""
+    is_missing = bool(collection.checks_needed) and not collection.code_failed_checks.strip()
+    if is_missing:
+        collection.code_failed_checks = new_code()
+    return is_missing
+
+
+def _check_codes(collection: Collection) -> None:
+    """Refuse codes by which a panel could not tell what it decides by."""
     codes = [
         collection.code_no_consent, collection.code_screened_out, collection.code_too_late,
         collection.code_not_chosen,
@@ -297,9 +319,39 @@ def check(collection: Collection) -> None:
         raise SettingsError(
             "the code of who has finished must be another than the rest", "code_done"
         )
-    _check_money(collection)
-    _check_address(collection.return_url.replace(CODE, "code"), ("https",), "return_url")
-    _check_address(collection.base_url, ("http", "https"), "base_url")
+    failed = collection.code_failed_checks
+    if failed and failed in (collection.code_done, *codes):
+        raise SettingsError(
+            "the code of who failed the attention checks must be another than the rest",
+            "code_failed_checks",
+        )
+    others = (collection.code_no_consent, collection.code_too_late, collection.code_not_chosen)
+    if collection.screened_out_pay is not None and collection.code_screened_out in others:
+        raise SettingsError(
+            "who did not pass the practice is paid a part, so their code must be another than the "
+            "rest",
+            "code_screened_out",
+        )
+
+
+def _check_checks(collection: Collection) -> None:
+    """Refuse to ask for more right attention checks than there are, or without a code."""
+    needed = collection.checks_needed
+    if not needed:
+        return
+    if needed > (there := n_checks(collection.version)):
+        counted = "1 attention check" if there == 1 else f"{there:,} attention checks"
+        raise SettingsError(
+            f"{needed:,} right attention checks cannot be asked for: this version has "
+            f"{counted if there else 'none'} with a right answer",
+            "checks_needed",
+        )
+    if not collection.code_failed_checks.strip():
+        raise SettingsError(
+            "write the code of who failed the attention checks, or empty how many of them are "
+            "needed",
+            "code_failed_checks",
+        )
 
 
 def _check_parameters(collection: Collection) -> None:
@@ -315,7 +367,7 @@ def _check_parameters(collection: Collection) -> None:
 
 
 def _check_money(collection: Collection) -> None:
-    """Refuse amounts that are none, or have no currency."""
+    """Refuse amounts that are none, or have no currency, and a part that is more than the pay."""
     if collection.pay is not None and (collection.pay < Decimal(0) or not collection.currency):
         raise SettingsError("say in which currency is paid, such as GBP", "currency")
     if not Decimal(0) <= collection.panel_fee < 1000:
@@ -326,6 +378,19 @@ def _check_money(collection: Collection) -> None:
             "say what each person is paid, or nobody can tell what that is an hour",
             "least_hourly_pay" if least < 0 else "pay",
         )
+    for name in ("screened_out_pay", "failed_checks_pay"):
+        part = getattr(collection, name)
+        if part is None:
+            continue
+        if not part > 0:
+            raise SettingsError("a part of the pay is more than 0; empty it for none", name)
+        if collection.pay is None or part >= collection.pay:
+            raise SettingsError(
+                "a part of the pay is less than the pay"
+                if collection.pay is not None
+                else "say what each person is paid before you say a part of it",
+                name if collection.pay is not None else "pay",
+            )
 
 
 def _check_address(address: str, schemes: tuple[str, ...], field: str) -> None:

@@ -7,6 +7,7 @@ from django.db.models import F, OuterRef, Subquery
 from django.dispatch import Signal
 from django.utils import timezone
 
+from annotations.answering import checks, devices
 from annotations.answering.places import holds_place, retake
 from annotations.answering.refused import AnsweringError
 from annotations.answering.way import Way
@@ -42,9 +43,11 @@ def unfinished_page(way: Way) -> int | None:
     return None
 
 
-def submit(submission: Submission) -> Submission:
-    """Hand in for good; a second time changes nothing.
+def submit(submission: Submission, device: str = "") -> Submission:
+    """Hand in for good; a second time changes nothing. `device` is the kind they hand in from.
 
+    Who got fewer attention checks right than are needed is shown another code, and hands in like
+    everybody.
     Raises `AnsweringError`: not_yet while a page is missing; closed, place_lost, screened_out,
     withdrawn.
     """
@@ -75,8 +78,17 @@ def submit(submission: Submission) -> Submission:
         )
         current.state = State.SUBMITTED
         current.submitted_at = current.last_seen_at = now
-        current.code = current.version.collection.code_done
-        current.save(update_fields=["state", "submitted_at", "last_seen_at", "code"])
+        collection = current.version.collection
+        current.failed_checks = checks.has_failed(way)
+        current.code = (
+            collection.code_failed_checks if current.failed_checks else collection.code_done
+        )
+        current.device = devices.joined(current.device, device)
+        current.save(
+            update_fields=[
+                *("state", "submitted_at", "last_seen_at", "code", "failed_checks", "device")
+            ]
+        )
         return current
 
 
@@ -95,8 +107,9 @@ def withdraw(submission: Submission) -> Submission:
     """Delete all that somebody wrote here, also after it was handed in; their place is free again.
 
     What runs have computed of it goes with it or stays without its text; copies of the texts go
-    soon after, in the background (`withdrawing`). That they took part, and when, is kept: else the
-    same person could begin anew, and nobody could say what was paid for.
+    soon after, in the background (`withdrawing`). From what they answered, and whether they use
+    assistive technology, is emptied. That they took part, and when, is kept: else the same person
+    could begin anew, and nobody could say what was paid for.
     """
     with transaction.atomic():
         current = _locked(submission)
@@ -106,7 +119,8 @@ def withdraw(submission: Submission) -> Submission:
             current.responses.all().delete()
             current.assignments.all().delete()
             current.state, current.withdrawn_at = State.RETURNED, timezone.now()
-            current.save(update_fields=["state", "withdrawn_at"])
+            current.device, current.assistive = "", False
+            current.save(update_fields=["state", "withdrawn_at", "device", "assistive"])
             Appeal.objects.forget([current.pk])
         return current
 

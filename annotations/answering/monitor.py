@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,37 @@ from annotations.answering.stages import AtStage, Left, drop_outs, stages, with_
 from annotations.answering.times import Minutes, minutes_on_questions, minutes_taken
 from annotations.models import Collection, Question, Response, Submission
 
+DEVICES = {
+    Submission.Device.PHONE.value: "phone",
+    Submission.Device.TABLET.value: "tablet",
+    Submission.Device.COMPUTER.value: "computer",
+    Submission.Device.SEVERAL.value: "several kinds",
+    "": "not known",
+}
+"""In words, in the order of the lists."""
 QUESTIONS_TOLD = 15
 """Questions with the fewest answers that are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromDevice:
+    """How many agreed and handed in from a kind of device; "" where it is not known.
+
+    Who withdrew is of a kind that is not known any more.
+    """
+
+    device: str
+    began: int
+    submitted: int
+
+    @property
+    def words(self) -> str:
+        """The kind, in a list."""
+        return DEVICES[self.device]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs."""
+        return {"device": self.device, "began": self.began, "submitted": self.submitted}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +54,11 @@ class Standing:
 
     `places`, `taken` and `free` are places; `free` is 0 too where every question has its answers.
     `answers` counts answers that were handed in. `median_minutes` is from consent to the end, None
-    while nobody is done; `minutes` has the quartiles. `began` counts who agreed, `declined` how
-    often somebody did not. `stages` are of those who are answering, `left` of those who left, most
-    first. `money` is None where nobody said what is paid.
+    while nobody is done; `minutes` has the quartiles. `failed_checks` are those of the submitted
+    who failed the attention checks and were shown the code of that. `began` counts who agreed,
+    `declined` how often somebody did not. `stages` are of those who are answering, `left` of those
+    who left, most first. `money` is None where nobody said what is paid. `devices` are the kinds
+    that people come from, empty where none is known.
     """
 
     state: str
@@ -40,9 +71,11 @@ class Standing:
     minutes: Minutes | None
     began: int
     declined: int
+    failed_checks: int
     stages: list[AtStage]
     left: list[Left]
     money: Money | None
+    devices: list[FromDevice]
 
     def as_dict(self) -> dict[str, Any]:
         """For programs: the counts by state stand at the top."""
@@ -58,6 +91,7 @@ class Standing:
             "quartile_minutes": None if of is None else [round(of.low, 1), round(of.high, 1)],
             "began": self.began,
             "declined": self.declined,
+            "failed_checks": self.failed_checks,
             "stages": [
                 {"stage": at.stage, "number": at.number, "people": at.people} for at in self.stages
             ],
@@ -66,6 +100,7 @@ class Standing:
                 for at in self.left
             ],
             "money": None if self.money is None else self.money.as_dict(),
+            "devices": [one.as_dict() for one in self.devices],
         }
 
 
@@ -79,7 +114,14 @@ def standing(collection: Collection) -> Standing:
     everybody = Submission.objects.filter(
         version=collection.version_id, source=Submission.Source.COLLECTED
     )
-    counted = dict(everybody.order_by().values_list("state").annotate(n=Count("pk")))
+    rows = list(
+        everybody.order_by()
+        .values("state", "device")
+        .annotate(n=Count("pk"), failed=Count("pk", filter=Q(failed_checks=True)))
+    )
+    counted = {row["state"]: 0 for row in rows}
+    for row in rows:
+        counted[row["state"]] += row["n"]
     began = sum(counted.values())
     done = everybody.filter(state=Submission.State.SUBMITTED, started_at__isnull=False)
     minutes = minutes_taken(done, counted.get(Submission.State.SUBMITTED, 0))
@@ -107,12 +149,29 @@ def standing(collection: Collection) -> Standing:
         minutes=minutes,
         began=began,
         declined=collection.declined,
+        failed_checks=sum(
+            row["failed"] for row in rows if row["state"] == Submission.State.SUBMITTED
+        ),
         stages=stages(everybody, collection),
         left=drop_outs(everybody, collection, began),
         money=money(
             collection, paid, max(0, places_left), None if minutes is None else minutes.median
         ),
+        devices=_devices(rows),
     )
+
+
+def _devices(rows: Sequence[Mapping[str, Any]]) -> list[FromDevice]:
+    if not any(row["device"] for row in rows):
+        return []
+    found = []
+    for device in DEVICES:
+        of = [row for row in rows if row["device"] == device]
+        done = [row for row in of if row["state"] == Submission.State.SUBMITTED]
+        if of:
+            n, n_done = sum(row["n"] for row in of), sum(row["n"] for row in done)
+            found.append(FromDevice(device, n, n_done))
+    return found
 
 
 def question_counts(collection: Collection) -> QuerySet[Question]:

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
+from annotations.answering import devices
 from annotations.answering.links import Visitor
 from annotations.answering.order import Asked, chosen, in_order
 from annotations.answering.refused import AnsweringError
@@ -105,14 +106,18 @@ def submission_of_worker(collection: Collection, external_id: str) -> Submission
 
 @transaction.atomic
 def reserve(
-    collection: Collection, who: Visitor, language: str = "", frame: str = ""
+    collection: Collection,
+    who: Visitor,
+    language: str = "",
+    frame: str = "",
+    device: str = "",
 ) -> Submission:
     """Take a place for somebody who has just agreed, and give them their questions.
 
     `language` is that of the texts to which they agreed, and in which they go on; `frame` that of
-    our own words, which the consent keeps where nobody said the other. Who has a place already
-    keeps it, so this may run twice. Raises `AnsweringError`: what `reason_against` names, done,
-    screened_out, withdrawn.
+    our own words, which the consent keeps where nobody said the other; `device` the kind they
+    agree with. Who has a place already keeps it, so this may run twice. Raises `AnsweringError`:
+    what `reason_against` names, done, screened_out, withdrawn.
     """
     collection = _locked(collection)
     now = timezone.now()
@@ -138,6 +143,7 @@ def reserve(
             order_seed=_order_seed(collection, worker.external_id),
         )
     submission.language = language
+    submission.device = devices.joined(submission.device, device) or device
     _seat(collection, submission, now)
     consent = wording.before(collection.version, language).consent
     Consent.objects.update_or_create(

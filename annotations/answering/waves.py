@@ -1,23 +1,30 @@
 """A question set asked again: a copy of its questions and settings, and who is asked.
 
 A wave is a set of its own with an `earlier_wave`; its answers, runs and links are its own, its
-workers those of the same owner. Who takes part is settled when it is published.
+workers those of the same owner. Who takes part is settled when it is published. Sets that came
+from files, month by month, are linked as waves afterwards: nothing of either set is changed by it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
 from annotations.models import Collection, QuestionSet, QuestionSetVersion, Submission
+from annotations.models.access import Anybody
 
 People = QuestionSet.WavePeople
 MOST_WAVES = 500
+_ASKED = {People.SAME: "the same people again", People.OTHERS: "other people"}
 
 KEPT = (
     *("places", "answers_per_question", "questions_per_worker", "protocol", "title", "contact"),
     *("reading_seconds", "reservation_minutes", "most_characters", "practice_needed", "signals"),
+    *("checks_needed", "screened_out_pay", "failed_checks_pay"),
     *("panel", "worker_parameter", "study_parameter", "session_parameter", "anonymous", "signed"),
     *("pay", "currency", "panel_fee", "least_hourly_pay", "grade_every", "base_url", "return_url"),
 )
@@ -30,6 +37,28 @@ class WaveError(ValueError):
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
         self.field = field
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How the questions of two sets match by their ids; each list is in the order of its set.
+
+    Attributes
+    ----------
+    same : ids with the same text in both, or of which one of them knows no text, as where only
+        answers were imported. other_text : ids that are in both, with another text.
+    only_later, only_earlier : ids of one set only.
+    """
+
+    same: Sequence[str]
+    other_text: Sequence[str]
+    only_later: Sequence[str]
+    only_earlier: Sequence[str]
+
+    @property
+    def n_common(self) -> int:
+        """Questions of both."""
+        return len(self.same) + len(self.other_text)
 
 
 def asked_version(question_set: QuestionSet) -> QuestionSetVersion | None:
@@ -56,7 +85,7 @@ def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
     """Make the next wave: the same questions in a draft, of the same owner and team.
 
     Answers, runs, experts and viewers stay with the earlier one. Raises WaveError: no questions, a
-    name that is taken, `people` that is none of `QuestionSet.WavePeople`.
+    name that is taken or too long, `people` that is none of `QuestionSet.WavePeople`.
     """
     version = asked_version(question_set)
     if version is None or not version.questions.exists():
@@ -65,6 +94,9 @@ def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
         raise WaveError(f"people is one of {', '.join(People.values)}", "people")
     if not (name := name.strip()):
         raise WaveError("the new wave needs a name", "name")
+    longest = QuestionSet._meta.get_field("name").max_length
+    if longest is not None and len(name) > longest:
+        raise WaveError(f"a question set's name has 1 to {longest} characters", "name")
     try:
         with transaction.atomic():
             wave = QuestionSet.objects.create(
@@ -82,6 +114,105 @@ def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
         raise WaveError("the owner has a question set of this name", "name") from None
     version.copied_into(wave, 1)
     return wave
+
+
+def linkable(user: Anybody, question_set: QuestionSet) -> QuerySet[QuestionSet]:
+    """Return the sets that somebody may name as the wave before a set: the owner's other ones.
+
+    Whoever links two sets may change both.
+    """
+    of_owner = QuestionSet.objects.editable_by(user).filter(owner=question_set.owner_id)
+    return of_owner.exclude(pk=question_set.pk).order_by("name")
+
+
+def matched(later: QuestionSet, earlier: QuestionSet) -> Match:
+    """Return how the graded questions of two sets match, in the versions that were answered."""
+    after, before = _texts(later), _texts(earlier)
+    both = [name for name in after if name in before]
+    other = {name for name in both if after[name] and before[name] and after[name] != before[name]}
+    return Match(
+        same=[name for name in both if name not in other],
+        other_text=[name for name in both if name in other],
+        only_later=[name for name in after if name not in before],
+        only_earlier=[name for name in before if name not in after],
+    )
+
+
+def _texts(question_set: QuestionSet) -> dict[str, str]:
+    version = asked_version(question_set)
+    if version is None:
+        return {}
+    rows = version.questions.graded().order_by("position", "pk")
+    return {name: text.strip() for name, text in rows.values_list("external_id", "text")}
+
+
+def refusal(later: QuestionSet, earlier: QuestionSet) -> WaveError | None:
+    """Return why a set cannot be linked as a later wave of another; None where it can.
+
+    People and models are told apart for each owner, so both sets are of one owner.
+    """
+    if later.pk == earlier.pk:
+        return WaveError("a set is no later wave of itself", "earlier")
+    if later.owner_id != earlier.owner_id:
+        return WaveError(
+            "the two are of different owners, whose people and models are not the same", "earlier"
+        )
+    if later.earlier_wave_id == earlier.pk:
+        return WaveError(f"it is a later wave of “{earlier}” already", "earlier")
+    if later.earlier_wave_id is not None:
+        return WaveError(
+            f"it is a later wave of “{later.earlier_wave}” already: take that link away first",
+            "earlier",
+        )
+    if later in earlier_waves(earlier):
+        return WaveError(f"“{earlier}” is itself a later wave of “{later}”", "earlier")
+    if not matched(later, earlier).n_common:
+        return WaveError(
+            "the two have no question in common: questions are matched by their ids", "earlier"
+        )
+    return None
+
+
+@transaction.atomic
+def link(later: QuestionSet, earlier: QuestionSet) -> Match:
+    """Say that a set is a later wave of another, which changes nothing else of either.
+
+    Raises WaveError as `refusal` has it.
+    """
+    # In one order, so that two who link two sets in a circle wait for each other.
+    keys = [later.pk, earlier.pk]
+    rows = {row.pk: row for row in _locked(keys)}
+    if (error := refusal(rows[later.pk], rows[earlier.pk])) is not None:
+        raise error
+    QuestionSet.objects.filter(pk=later.pk).update(earlier_wave=earlier, wave_people="")
+    later.earlier_wave, later.wave_people = earlier, ""
+    return matched(later, earlier)
+
+
+@transaction.atomic
+def unlink(later: QuestionSet) -> QuestionSet:
+    """Take the link to the wave before away, and return that; everything else stays.
+
+    Raises WaveError: there is none, or the set is a wave for the same or for other people that was
+    not published yet, and would be one for anybody.
+    """
+    (row,) = _locked([later.pk])
+    earlier = row.earlier_wave
+    if earlier is None:
+        raise WaveError("it is no later wave of another set")
+    published = Collection.objects.filter(version__question_set=later.pk).exists()
+    if row.wave_people in {People.SAME, People.OTHERS} and not published:
+        raise WaveError(
+            f"it was made to ask {_ASKED[People(row.wave_people)]}, which is settled when it is "
+            "published: publish it first, or delete it"
+        )
+    QuestionSet.objects.filter(pk=later.pk).update(earlier_wave=None, wave_people="")
+    later.earlier_wave, later.wave_people = None, ""
+    return earlier
+
+
+def _locked(keys: Sequence[int]) -> list[QuestionSet]:
+    return list(QuestionSet.objects.select_for_update().filter(pk__in=keys).order_by("pk"))
 
 
 def earlier_waves(question_set: QuestionSet) -> list[QuestionSet]:

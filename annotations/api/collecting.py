@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
 from django.urls import reverse
+from django.utils.text import capfirst
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -40,9 +41,12 @@ SETTINGS = (
     *("signals", "reading_seconds", "reservation_minutes", "most_characters", "practice_needed"),
     *("worker_parameter", "study_parameter", "session_parameter", "panel"),
     *("signed", "anonymous", "listed_only", "excludes"),
-    *("pay", "currency", "panel_fee", "least_hourly_pay", "grade_every"),
+    "checks_needed",
+    *("pay", "currency", "panel_fee", "screened_out_pay", "failed_checks_pay"),
+    *("least_hourly_pay", "grade_every"),
     *("base_url", "return_url"),
     *("code_done", "code_no_consent", "code_screened_out", "code_too_late", "code_not_chosen"),
+    "code_failed_checks",
 )
 
 
@@ -103,6 +107,12 @@ class CollectionSerializer(StrictModelSerializer):
         "Right practice answers without which nobody goes on; null: everybody does.",
         allow_null=True,
     )
+    checks_needed = bounded(
+        "checks_needed",
+        "Right attention checks without which somebody who hands in is shown code_failed_checks; "
+        "null or 0: everybody gets code_done.",
+        allow_null=True,
+    )
     grade_every = bounded(
         "grade_every",
         "Grade by itself whenever so many more have handed in; null: only when asked.",
@@ -136,6 +146,18 @@ class CollectionSerializer(StrictModelSerializer):
             "listed_only": {"help_text": "Take only who is on the list: see admissions/."},
             "base_url": {"help_text": "Where workers reach this site; that of the request."},
             "return_url": {"help_text": "Of the panel, with {code} where the code belongs."},
+            "screened_out_pay": {
+                "help_text": "Part of the pay of who did not pass the practice; null for none. A "
+                "person plans and confirms it."
+            },
+            "failed_checks_pay": {
+                "help_text": "Part of the pay of who failed the attention checks, in its place; "
+                "null for none. A person plans and confirms it."
+            },
+            "code_failed_checks": {
+                "help_text": "Of who failed the attention checks; made up where checks_needed asks "
+                "for one and none is sent."
+            },
         }
 
     def get_link(self, collection: Collection) -> str:
@@ -471,7 +493,7 @@ def _said(do: Any, **fields: str) -> Any:
         return do()
     except SettingsError as error:
         said = str(error)
-        said = f"{said[:1].upper()}{said[1:]}{'' if said.endswith('.') else '.'}"
+        said = f"{capfirst(said)}{'' if said.endswith('.') else '.'}"
         name = fields.get(error.field, error.field)
         fault = [Fault(said, pointer=f"#/{name}")] if name else []
         stays = isinstance(error, BegunError) or not name

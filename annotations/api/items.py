@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.text import capfirst
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -90,7 +91,7 @@ class ItemViewSet(BulkViewSet):
         except InputError as error:
             faults = [
                 Fault(
-                    problem.reason[:1].upper() + problem.reason[1:] + ".",
+                    capfirst(problem.reason) + ".",
                     pointer=f"#/{problem.column}" if problem.column else "#",
                     remedy=problem.remedy,
                 )

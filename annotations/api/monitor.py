@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations.answering.monitor import fewest_answers, newest, standing
-from annotations.models import Collection
+from annotations.models import Collection, Submission
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.scope import answered_set
 
@@ -41,12 +41,28 @@ class MoneySerializer(serializers.Serializer[Any]):
     pay = serializers.FloatField(help_text="For each person.")
     fee_percent = serializers.FloatField()
     paid = serializers.IntegerField(help_text="People who handed in.")
-    so_far = serializers.FloatField()
+    parts = serializers.IntegerField(
+        help_text="People who get a part of the pay, in its place or without handing in."
+    )
+    so_far = serializers.FloatField(help_text="Parts of the pay among it.")
     at_the_end = serializers.FloatField(help_text="If every place is used.")
     hourly = serializers.FloatField(allow_null=True, help_text="Of the middle person.")
     hourly_by = serializers.CharField(help_text="server: the time from consent to the end.")
     least_hourly = serializers.FloatField(allow_null=True, help_text="What you want.")
     is_too_little = serializers.BooleanField()
+
+
+class FromDeviceSerializer(serializers.Serializer[Any]):
+    """How many agreed and handed in from a kind of device."""
+
+    device = serializers.ChoiceField(
+        choices=Submission.Device.choices,
+        allow_blank=True,
+        help_text="several: handed in from another kind than they agreed with; empty: not known, "
+        "or withdrawn.",
+    )
+    began = serializers.IntegerField()
+    submitted = serializers.IntegerField()
 
 
 class FewAnswersSerializer(serializers.Serializer[Any]):
@@ -79,9 +95,13 @@ class StandingSerializer(serializers.Serializer[Any]):
     )
     began = serializers.IntegerField(help_text="People who agreed.")
     declined = serializers.IntegerField(help_text="How often somebody did not agree.")
+    failed_checks = serializers.IntegerField(
+        help_text="Of those who are submitted: shown the code of who failed the attention checks."
+    )
     stages = StageSerializer(many=True, help_text="Of those who are answering.")
     left = LeftSerializer(many=True, help_text="Where people left, most first.")
     money = MoneySerializer(allow_null=True, help_text="Null where nobody said what is paid.")
+    devices = FromDeviceSerializer(many=True, help_text="Empty where no kind is known.")
     fewest_answers = FewAnswersSerializer(many=True, help_text="At most 15 questions.")
 
 

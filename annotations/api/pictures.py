@@ -8,6 +8,7 @@ from uuid import UUID
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.http import HttpResponse
+from django.utils.text import capfirst
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.parsers import MultiPartParser
@@ -140,9 +141,7 @@ def _read(file: UploadedFile[Any]) -> CheckedImage:
         return read_image(file.read(), name)
     except InputError as error:
         faults = [
-            Fault(
-                f"{one.reason[:1].upper()}{one.reason[1:]}.", pointer="#/picture", remedy=one.remedy
-            )
+            Fault(f"{capfirst(one.reason)}.", pointer="#/picture", remedy=one.remedy)
             for one in error.problems
         ]
         raise ApiProblem("invalid", f"picture: {faults[0].detail}", faults) from error

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import Http404
+from django.utils.text import capfirst
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -240,7 +241,7 @@ def _checked(sheet: Sheet, texts: dict[str, Any]) -> dict[Piece, Any]:
         )
         if reason:
             pointer = f"#/texts/{key.replace('~', '~0').replace('/', '~1')}"
-            faults.append(Fault(f"{reason[:1].upper()}{reason[1:]}.", pointer=pointer))
+            faults.append(Fault(f"{capfirst(reason)}.", pointer=pointer))
         elif piece is not None:
             found[piece] = _tidied(value)
     if faults:
@@ -279,4 +280,4 @@ def _tidied(value: Any) -> Any:
 
 
 def _sentence(error: ValueError) -> str:
-    return f"{str(error)[:1].upper()}{str(error)[1:]}."
+    return f"{capfirst(str(error))}."

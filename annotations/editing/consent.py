@@ -24,6 +24,7 @@ saved, and when it is handed in.
 many inputs; how often you paste or drop something in and how many characters that is; how often \
 and how many seconds you leave the page for another window; how many seconds you are active. Which \
 keys you press is not recorded, and what you paste only as a part of your answer.
+- **The kind of your device**: phone, tablet or computer, and nothing else about it.
 - **Your participant id** on the platform that brought you here. We do not ask for your name.
 
 ## What happens with it
@@ -36,6 +37,11 @@ may look at them, for example where answers look copied. If you use assistive te
 a screen reader or dictation, or do not want these numbers to be taken, tick the box for it below; \
 nothing else changes for you. On the page “What is my data used for?” you can see them, and have \
 them deleted at any time.
+
+We look at how many people answer from which kind of device. A further box is for you to say that \
+you use assistive technology, if you want to. Both serve to see whether a rule for pay, or \
+rejected work, turns out worse for some people; of assistive technology we are told nothing about \
+you alone.
 
 ## Your choice
 
@@ -65,6 +71,7 @@ mit wie vielen Eingaben; wie oft Sie etwas einfügen oder hineinziehen und wie v
 sind; wie oft und wie viele Sekunden Sie die Seite für ein anderes Fenster verlassen; wie viele \
 Sekunden Sie aktiv sind. Welche Tasten Sie drücken, wird nicht aufgezeichnet, und was Sie \
 einfügen, nur als Teil Ihrer Antwort.
+- **Die Art Ihres Geräts**: Telefon, Tablet oder Computer, und sonst nichts darüber.
 - **Ihre Teilnehmerkennung** auf der Plattform, die Sie hierher gebracht hat. Nach Ihrem Namen \
 fragen wir nicht.
 
@@ -79,6 +86,11 @@ oder für etwas anderes. Wir sehen sie uns vielleicht an, zum Beispiel wo Antwor
 wirken. Wenn Sie Hilfsmittel wie einen Bildschirmleser oder Diktat benutzen oder diese Zahlen \
 nicht möchten, kreuzen Sie unten das Kästchen dafür an; sonst ändert sich für Sie nichts. Auf der \
 Seite „Wofür werden meine Daten verwendet?“ können Sie sie sehen und jederzeit löschen lassen.
+
+Wir sehen uns an, wie viele Menschen mit welcher Art von Gerät antworten. In einem weiteren \
+Kästchen können Sie angeben, dass Sie Hilfsmittel benutzen, wenn Sie möchten. Beides dient dazu \
+zu sehen, ob eine Regel für die Bezahlung oder abgelehnte Arbeit manche Menschen schlechter \
+stellt; über Hilfsmittel erfahren wir von Ihnen allein nichts.
 
 ## Ihre Entscheidung
 
@@ -107,6 +119,7 @@ ARABIC: Final = """\
 - **كيف تُكتب كل إجابة، بالأرقام**: كم حرفًا تكتب وتحذف وبكم إدخال؛ وكم مرة تلصق شيئًا أو تسحبه \
 إلى الإجابة وكم حرفًا فيه؛ وكم مرة وكم ثانية تغادر الصفحة إلى نافذة أخرى؛ وكم ثانية تكون نشطًا. لا \
 يُسجَّل أي المفاتيح تضغط، ولا يُسجَّل ما تلصقه إلا بوصفه جزءًا من إجابتك.
+- **نوع جهازك**: هاتف أو جهاز لوحي أو حاسوب، ولا شيء غير ذلك عنه.
 - **معرّف المشاركة الخاص بك** على المنصة التي جئت منها. لا نسأل عن اسمك.
 
 ## ما الذي يحدث بها
@@ -118,6 +131,10 @@ ARABIC: Final = """\
 حيث تبدو الإجابات منسوخة. إذا كنت تستعمل تقنية مساعِدة مثل قارئ الشاشة أو الإملاء الصوتي، أو لا \
 تريد أخذ هذه الأرقام، فضع علامة في المربع المخصص لذلك أدناه؛ ولا يتغير شيء آخر بالنسبة إليك. في \
 صفحة «فيمَ تُستخدم بياناتي؟» يمكنك أن تراها وأن تطلب حذفها في أي وقت.
+
+ننظر في عدد من يجيبون من كل نوع من الأجهزة. وفي مربع آخر يمكنك أن تذكر، إن أردت، أنك تستعمل تقنية \
+مساعِدة. والغرض من الأمرين أن نرى هل تكون قاعدة للأجر، أو رفض العمل، أسوأ على بعض الناس؛ ولا \
+نُخبَر عن التقنية المساعِدة بشيء عنك وحدك.
 
 ## القرار لك
 

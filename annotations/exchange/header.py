@@ -35,7 +35,8 @@ class Column:
     With `mark` it is wanted only in a file that has a column of that name too; in any other file
     a column of its name is just another one. Of one that is `structured` JSON Lines may hold a list
     or an object, which is handed on as JSON. `renamed_by` is the option of the command line that
-    says how it is called in a file, "" where there is none.
+    says how it is called in a file, "" where there is none. In a file that people fill in by hand a
+    name may stand in `any_case`: a column "Bonus" that is read over is an amount that is lost.
     """
 
     key: str
@@ -44,6 +45,18 @@ class Column:
     mark: str = ""
     renamed_by: str = "--columns"
     structured: bool = False
+    any_case: bool = False
+
+    def found_in(self, names: Sequence[str], *, marked: bool) -> list[int]:
+        """Where it stands among the names of a header: more than once is a mistake."""
+        if self.mark and not marked:
+            return []
+        fold = str.casefold if self.any_case else str
+        for name in self.names:
+            places = [i for i, one in enumerate(names) if fold(one) == fold(name)]
+            if places:
+                return places
+        return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,19 +179,16 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
     problems: list[Problem] = []
     wanted: list[int | None] = []
     for column in columns:
-        known = column.names if not column.mark or column.mark in marks else ()
-        name = next((name for name in known if name in found), None)
-        if name is None:
-            wanted.append(None)
-            if column.required:
-                problems.append(_missing(column, found, file, line))
-            continue
-        position = found.index(name)
-        wanted.append(position)
-        if found.count(name) > 1:
-            again = found.index(name, position + 1) + 1
-            reason = f"the column stands there twice, as number {position + 1} and {again}"
-            problems.append(Problem(file, line, name, reason, "Rename or remove one of them."))
+        places = column.found_in(found, marked=column.mark in marks)
+        wanted.append(places[0] if places else None)
+        if not places and column.required:
+            problems.append(_missing(column, found, file, line))
+        if len(places) > 1:
+            first, again = places[0], places[1] + 1
+            reason = f"the column stands there twice, as number {first + 1} and {again}"
+            problems.append(
+                Problem(file, line, found[first], reason, "Rename or remove one of them.")
+            )
     if problems:
         raise InputError(problems)
     others = tuple(

@@ -16,12 +16,17 @@ def amount_of(text: str) -> Decimal:
     places, and for less than 0.01 or more than 10,000. "1,50" is refused: half of the world reads
     it as 150.
     """
+    amount = sum_of(text)
+    if not LEAST <= amount <= MOST:
+        raise ValueError(f"{amount} is no bonus: it goes from {LEAST} to {MOST:,}.00")
+    return amount
+
+
+def sum_of(text: str) -> Decimal:
+    """Return a sum of amounts with two places, such as 0 or 12500.75; ValueError as above."""
     if not _WRITTEN.fullmatch(text.strip()):
         raise ValueError(
             f"{text.strip()[:40]!r} is no amount: write it with a point and at most two places, "
             "such as 1.50"
         )
-    amount = Decimal(text.strip()).quantize(LEAST)
-    if not LEAST <= amount <= MOST:
-        raise ValueError(f"{amount} is no bonus: it goes from {LEAST} to {MOST:,}.00")
-    return amount
+    return Decimal(text.strip()).quantize(LEAST)

@@ -33,19 +33,29 @@ in a cell that may be defused."""
 
 AWAITING, APPROVED, REJECTED = "AWAITING REVIEW", "APPROVED", "REJECTED"
 PARTIALLY, RETURNED, TIMED_OUT = "PARTIALLY APPROVED", "RETURNED", "TIMED-OUT"
+SCREENED_OUT = "SCREENED OUT"
 STATUSES = (
     *("RESERVED", "ACTIVE", TIMED_OUT, AWAITING, APPROVED, RETURNED, REJECTED),
-    *("SCREENED OUT", PARTIALLY),
+    *(SCREENED_OUT, PARTIALLY),
 )
 """Where a submission stands, in the panel's own words."""
 
 HANDED_IN = frozenset({AWAITING, APPROVED, REJECTED, PARTIALLY})
 """Those of who says to be done."""
 
-PAST_APPROVING = frozenset({APPROVED, PARTIALLY, RETURNED, TIMED_OUT, "SCREENED OUT"})
+PAST_APPROVING = frozenset({APPROVED, PARTIALLY, RETURNED, TIMED_OUT, SCREENED_OUT})
 """Those that cannot be approved any more, or need not be."""
 
-PAST_REJECTING = frozenset({APPROVED, PARTIALLY, REJECTED, RETURNED, TIMED_OUT, "SCREENED OUT"})
+PAST_REJECTING = frozenset({APPROVED, PARTIALLY, REJECTED, RETURNED, TIMED_OUT, SCREENED_OUT})
+
+PAID_A_PART = frozenset({SCREENED_OUT, PARTIALLY})
+"""Those that got a part of the pay there."""
+
+SETTLED = frozenset({APPROVED, REJECTED, *PAID_A_PART})
+"""Those of whom the panel knows what becomes of their pay: none goes back to being under way."""
+
+PAST_PART = SETTLED
+"""Those that are no longer paid a part: who returned or ran out of time still may be."""
 
 _BY_SQUASHED = {name.replace("-", "").replace(" ", ""): name for name in STATUSES}
 
@@ -59,13 +69,22 @@ def status_named(text: str) -> str | None:
     return _BY_SQUASHED.get(squashed)
 
 
+def status_said(status: str) -> str:
+    """Return where a submission stands, in words for people; "" where it is not known."""
+    said = status.lower()
+    return f"{said} (a part of the pay was paid there)" if status in PAID_A_PART else said
+
+
 def category_named(text: str) -> str:
     """Return a category as the panel writes it: `low effort` is LOW_EFFORT."""
     return "_".join(text.upper().replace("-", " ").replace("_", " ").split())
 
 
 def message_length(text: str) -> int:
-    """Return how many characters a message has; blanks in a row count as one."""
+    """Return how many characters a message has; blanks in a row count as one.
+
+    So it is counted for the least: blanks are no reason. What is too long is so with all of them.
+    """
     return len(" ".join(text.split()))
 
 
@@ -80,10 +99,10 @@ def wrong_with(decision: str, category: str, reason: str) -> Iterator[Wrong]:
         return
     if "\0" in reason:
         yield "reason", "there is a character in it that is no text", "Remove it."
-    if (length := message_length(reason)) > LONGEST_MESSAGE:
+    if (whole := len(reason.strip())) > LONGEST_MESSAGE:
         yield (
             "reason",
-            f"it has {length:,} characters, more than {LONGEST_MESSAGE:,}",
+            f"it has {whole:,} characters, more than {LONGEST_MESSAGE:,}",
             "Shorten it: the worker reads it on the panel.",
         )
     if decision != REJECT:
@@ -98,7 +117,7 @@ def wrong_with(decision: str, category: str, reason: str) -> Iterator[Wrong]:
             else "a rejection needs a category",
             f"Write one of {', '.join(CATEGORIES)}.",
         )
-    if length < LEAST_MESSAGE:
+    if (length := message_length(reason)) < LEAST_MESSAGE:
         yield (
             "reason",
             f"a rejection needs a reason of at least {LEAST_MESSAGE} characters, "

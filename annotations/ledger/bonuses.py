@@ -19,11 +19,13 @@ from django.db import transaction
 from annotations.ledger.deciding import locked
 from annotations.models import BonusPayment, QuestionSetVersion
 from annotations.models import Collection as Collecting
+from annotations.models.payments import PART as PART
 
 Event = BonusPayment.Event
 ROUND = "bonus"
 LONGEST_ROUND = 60
 BATCH = 500
+NO_BATCH = UUID(int=0)
 
 STATES = {
     Event.PROPOSED: "planned",
@@ -54,20 +56,31 @@ class OtherAmountError(ValueError):
         self.payment = payment
 
 
+class RoundError(ValueError):
+    """A name that no round of bonuses can have."""
+
+
 class NothingToSendError(RuntimeError):
     """No payment is confirmed and not sent."""
 
 
 class UnsettledError(ValueError):
-    """What is told of a payment does not go with where it stands."""
+    """What is told of a payment does not go with where it stands.
+
+    `payment` is its id; `is_there` says whether there is such a payment at all.
+    """
+
+    def __init__(self, payment: UUID, why: str, *, is_there: bool = True) -> None:
+        super().__init__(why)
+        self.payment, self.is_there = payment, is_there
 
 
 class OtherTotalError(ValueError):
-    """The sum that a person said is not that of what would be sent; `total` is."""
+    """The sum that a person `said` is not that of what would be done; `total` is."""
 
     def __init__(self, said: Decimal, total: Decimal) -> None:
         super().__init__(f"you said {said}, but {total} would be paid: look again")
-        self.total = total
+        self.said, self.total = said, total
 
 
 class PanelRefusedError(RuntimeError):
@@ -76,7 +89,10 @@ class PanelRefusedError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """A bonus to the worker of a submission, and where it stands (the values of `STATES`)."""
+    """A bonus to the worker of a submission, and where it stands (the values of `STATES`).
+
+    `submission` is its key, `person` its public id; `by` is who confirmed it.
+    """
 
     id: UUID
     submission: int
@@ -90,6 +106,7 @@ class Payment:
     batch: UUID | None
     by: str
     reason: str
+    person: UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +134,14 @@ class Payer(Protocol):
 
 
 def payments_of(
-    version: QuestionSetVersion | int, submissions: Collection[int] | None = None
+    version: QuestionSetVersion | int,
+    submissions: Collection[int] | None = None,
+    round_: str | None = None,
 ) -> list[Payment]:
     """Return the payments to people of a version, in the order in which they were planned."""
     rows = BonusPayment.objects.filter(submission__version=version).order_by("pk")
+    if round_ is not None:
+        rows = rows.filter(round=round_)
     if submissions is not None:
         rows = rows.filter(submission__in=submissions)
     entries: dict[UUID, list[BonusPayment]] = {}
@@ -133,6 +154,16 @@ def currency_of(version: QuestionSetVersion) -> str:
     """Return in what people of a version are paid; "" where nobody said."""
     found = Collecting.objects.filter(version=version).values_list("currency", flat=True).first()
     return found or ""
+
+
+def of_bonus(name: str) -> str:
+    """Return the name of a round of bonuses as it is kept. Raises RoundError."""
+    name = name.strip()
+    if not 0 < len(name) <= LONGEST_ROUND:
+        raise RoundError(f"a round's name has 1 to {LONGEST_ROUND} characters")
+    if name == PART:
+        raise RoundError(f"{PART!r} is what parts of the pay are called: take another name")
+    return name
 
 
 def plan(
@@ -198,14 +229,18 @@ def claim(
     round_: str | None = None,
     most: int | None = None,
     total: Decimal | None = None,
+    submissions: Collection[int] | None = None,
 ) -> Batch:
     """Take all confirmed payments to be sent now: nobody else gets any of them, at no time.
 
-    At most `most`, the oldest first. Raises OtherTotalError where their sum is not `total`.
+    At most `most`, the oldest first, and those of `submissions` only where they are given. Without
+    a round all bonuses, and no part of the pay. Raises OtherTotalError where their sum is not
+    `total`.
     """
     with transaction.atomic():
         batch = _advance(
-            version, {"confirmed"}, Event.SENT, user, round_, batch=uuid.uuid4(), most=most
+            *(version, {"confirmed"}, Event.SENT, user, round_, submissions, uuid.uuid4(), most),
+            but=PART if round_ is None else None,
         )
         if batch.payments and total is not None and batch.total != total:
             raise OtherTotalError(total, batch.total)
@@ -226,6 +261,7 @@ def pay(
     *,
     most: int | None = None,
     total: Decimal | None = None,
+    submissions: Collection[int] | None = None,
 ) -> Batch:
     """Claim confirmed payments (as `claim` does), have a panel pay them, and settle them.
 
@@ -233,7 +269,7 @@ def pay(
     Raises NothingToSendError; what the panel raises is let out, after the payments were noted as
     failed (PanelRefusedError) or unknown (anything else).
     """
-    batch = claim(version, user, round_, most, total)
+    batch = claim(version, user, round_, most, total, submissions)
     if not batch.payments:
         raise NothingToSendError
     try:
@@ -265,11 +301,12 @@ def settle(
         for key, (event, reference) in told.items():
             one = known.get(key)
             if one is None:
-                raise UnsettledError(f"there is no payment {key} here")
+                raise UnsettledError(key, f"there is no payment {key} here", is_there=False)
             if one.state == STATES[event]:
                 continue
             if one.state not in ON_THE_WAY:
-                raise UnsettledError(f"the payment {key} is {one.state}, and cannot be {event}")
+                why = f"the payment {key} is {one.state}, and cannot be {event}"
+                raise UnsettledError(key, why)
             note([one], event, user, reference)
             new += 1
         return new, len(told) - new
@@ -311,14 +348,19 @@ def _advance(
     submissions: Collection[int] | None = None,
     batch: UUID | None = None,
     most: int | None = None,
+    *,
+    but: str | None = None,
 ) -> Batch:
-    """Add an event to all payments in some states, under the lock of their submissions."""
+    """Add an event to all payments in some states, under the lock of their submissions.
+
+    `but` is a round that is left out.
+    """
 
     def those() -> Sequence[Payment]:
         return [
             one
             for one in payments_of(version, submissions)
-            if one.state in states and round_ in (None, one.round)
+            if one.state in states and round_ in (None, one.round) and one.round != but
         ][:most]
 
     with transaction.atomic():
@@ -327,7 +369,7 @@ def _advance(
         # Anew: who waited for the lock would otherwise go on with what stood there before.
         found = [one for one in those() if one.submission in held]
         note(found, event, user, batch=batch)
-    return Batch(batch or uuid.UUID(int=0), tuple(found))
+    return Batch(batch or NO_BATCH, tuple(found))
 
 
 def _payment(entries: Sequence[BonusPayment]) -> Payment:
@@ -348,4 +390,5 @@ def _payment(entries: Sequence[BonusPayment]) -> Payment:
         batch=events[Event.SENT].batch if Event.SENT in events else None,
         by=confirmed.actor.get_username() if confirmed and confirmed.actor else "",
         reason=first.reason,
+        person=first.submission.public_id,
     )

@@ -2,35 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from annotations.exchange import InputError
+from annotations.exchange.reading.mturk import PANEL as MTURK
 from annotations.exchange.writing.formats import (
     Table,
     csv_chunks,
     lines_chunks,
     panel_csv_chunks,
 )
-from annotations.ledger.bonuses import Batch, claim, claimed, payments_of
+from annotations.ledger import parts
+from annotations.ledger.bonuses import (
+    PART,
+    Batch,
+    NothingToSendError,
+    Payment,
+    claim,
+    claimed,
+    payments_of,
+)
 from annotations.ledger.handing_over import lines_of
 from annotations.ledger.log import log_table
 from annotations.models import PanelFile, QuestionSetVersion
 from annotations.panels.lists import PanelLists
 from annotations.panels.people import decided_people
 
+BONUSES, PARTS = "prolific-bonus", "prolific-screen-out"
+MONEY = {BONUSES: "bonus", PARTS: "part of the pay"}
+"""Lists that are taken once, and what each of their lines is."""
+
 
 class NoListError(ValueError):
     """Why there is no such list."""
 
 
+class WhichBatchError(NoListError):
+    """It is not known which batch is meant: `why`, and `there`, those that were imported."""
+
+    def __init__(self, why: str, there: Sequence[PanelFile]) -> None:
+        self.why = why
+        self.there = ", ".join(f"{one.name} ({one.public_id})" for one in there) or "none"
+        super().__init__(f"{why}: say which with --batch; there is: {self.there}")
+
+
 @dataclass(frozen=True, slots=True)
 class ListWanted:
-    """Which list, of whom: `batch` is a batch of Mechanical Turk or a list of bonuses.
+    """Which list, of whom: `batch` is a batch of Mechanical Turk or a list of bonuses or parts.
 
-    `user` is who takes a list of bonuses to the panel; `name` what a refusal calls the file.
+    `user` is who takes a list of money to the panel; `name` what a refusal calls the file.
     """
 
     batch: str | None = None
@@ -61,33 +84,92 @@ def _rejected(version: QuestionSetVersion, wanted: ListWanted) -> Made:
 def _bonuses(version: QuestionSetVersion, wanted: ListWanted) -> Made:
     """Claim what is confirmed when the first piece is asked for: the place can be written to."""
     if wanted.batch is not None:
-        batch = claimed(version, _batch_id(wanted.batch))
-        if not batch.payments:
-            raise NoListError(f"no list of bonuses {wanted.batch} here")
-        said = ["the same list once more: take it to the panel only if nobody has"]
-        return lines_of(batch), [*_told(batch), *said]
-    before = [one for one in payments_of(version) if one.state != "planned"]
+        return _once_more(version, wanted.batch, "bonuses", of_parts=False)
+    there = [one for one in payments_of(version) if one.round != PART]
+    before = [one for one in there if one.state != "planned"]
     waiting = [one for one in before if one.state == "confirmed"]
     if before and not waiting:
-        last = next((one.batch for one in reversed(before) if one.batch), None)
-        again = f"; write its list again with --batch {last}" if last else ""
-        raise NoListError(f"no confirmed bonus is left to be sent{again}")
-    said = []
+        raise NoListError(f"no confirmed bonus is left to be sent{_again(before)}")
+    chunks, said = _taken(version, wanted, BONUSES, expected=bool(waiting))
+    if planned := len(there) - len(before):
+        said.append(f"in no list: {planned:,} planned that nobody confirmed (payments --confirm)")
+    return chunks, said
+
+
+def _parts(version: QuestionSetVersion, wanted: ListWanted) -> Made:
+    """Claim the parts of the pay that may be sent, as `_bonuses` does."""
+    if wanted.batch is not None:
+        return _once_more(version, wanted.batch, "parts of the pay", of_parts=True)
+    if not parts.to_send(version):
+        before = payments_of(version, round_=PART)
+        raise NoListError(
+            "no confirmed part of the pay is left to be sent: plan them with payments --parts, "
+            f"confirm them with payments --parts --confirm{_again(before)}"
+        )
+    return _taken(version, wanted, PARTS, expected=True)
+
+
+def take(version: QuestionSetVersion, user: Any, name: str) -> Batch:
+    """Claim what a list of `MONEY` holds: nobody else gets any of it. Raises NothingToSendError."""
+    batch = _claimed(version, user, name)
+    if not batch.payments:
+        raise NothingToSendError
+    return batch
+
+
+def list_of(version: QuestionSetVersion, batch: Batch) -> Iterator[bytes]:
+    """Yield the lines of the list of a batch."""
+    return lines_of(batch, parts.panel_ids(version, batch) if is_part(batch) else None)
+
+
+def is_part(batch: Batch) -> bool:
+    """Return whether a batch holds parts of the pay, and not bonuses."""
+    return bool(batch.payments) and batch.payments[0].round == PART
+
+
+def _claimed(version: QuestionSetVersion, user: Any, name: str) -> Batch:
+    return parts.claim_parts(version, user) if name == PARTS else claim(version, user)
+
+
+def _taken(version: QuestionSetVersion, wanted: ListWanted, name: str, *, expected: bool) -> Made:
+    said: list[str] = []
 
     def pieces() -> Iterator[bytes]:
-        batch = claim(version, wanted.user)
-        if waiting and not batch.payments:
+        batch = _claimed(version, wanted.user, name)
+        if expected and not batch.payments:
             raise InputError.single(wanted.name, "somebody else took the list at the same moment")
         said.extend(_told(batch))
-        yield from lines_of(batch)
+        yield from list_of(version, batch)
 
     return pieces(), said
 
 
+def _once_more(version: QuestionSetVersion, key: str, noun: str, *, of_parts: bool) -> Made:
+    batch = claimed(version, _batch_id(key))
+    if not batch.payments or is_part(batch) != of_parts:
+        raise NoListError(f"no list of {noun} {key} here")
+    said = ["the same list once more: take it to the panel only if nobody has"]
+    return list_of(version, batch), [*_told(batch), *said]
+
+
+def _again(payments: Sequence[Payment]) -> str:
+    last = next((one.batch for one in reversed(payments) if one.batch), None)
+    return f"; write its list again with --batch {last}" if last else ""
+
+
 def _told(batch: Batch) -> list[str]:
     currency = batch.payments[0].currency if batch.payments else ""
-    told = f"{len(batch.payments):,} bonuses, {batch.total} {currency}".rstrip()
-    return [told, f"list {batch.id}"] if batch.payments else [told]
+    noun = "parts of the pay" if is_part(batch) else "bonuses"
+    told = [f"{len(batch.payments):,} {noun}, {batch.total} {currency}".rstrip()]
+    if batch.payments:
+        told.append(f"list {batch.id}")
+    n_of_mturk = sum(one.panel == MTURK for one in batch.payments)
+    if 0 < n_of_mturk < len(batch.payments):
+        told.append(
+            f"{n_of_mturk:,} of them are people of Mechanical Turk, whose ids Prolific does not "
+            "know: take their lines out, and pay them there"
+        )
+    return told
 
 
 def _batch_id(text: str) -> UUID:
@@ -116,7 +198,8 @@ def _log(version: QuestionSetVersion, wanted: ListWanted) -> Made:
 FORMATS: dict[str, Callable[[QuestionSetVersion, ListWanted], Made]] = {
     "prolific-approve": _approved,
     "prolific-reject": _rejected,
-    "prolific-bonus": _bonuses,
+    BONUSES: _bonuses,
+    PARTS: _parts,
     "mturk": _mturk,
     "log": _log,
 }
@@ -148,6 +231,5 @@ def _batch(lists: PanelLists, wanted: str | None) -> PanelFile | None:
     found = [one for one in lists.batches if wanted in (one.name, str(one.public_id))]
     if len(found) == 1:
         return found[0]
-    named = ", ".join(f"{one.name} ({one.public_id})" for one in lists.batches) or "none"
     why = "several batches were imported" if wanted is None else f"there is no one batch {wanted!r}"
-    raise NoListError(f"{why}: say which with --batch; there is: {named}")
+    raise WhichBatchError(why, lists.batches)

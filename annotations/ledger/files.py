@@ -31,9 +31,15 @@ class DecideReport:
     n_by_kind: dict[str, int]
     n_bonuses: int = 0
     n_new_bonuses: int = 0
-    total: str = ""
+    total: Decimal = Decimal(0)
+    currency: str = ""
     warnings: list[str] = field(default_factory=list)
     dry_run: bool = False
+
+    @property
+    def said_total(self) -> str:
+        """The sum of the bonuses, with its currency where that is known."""
+        return f"{self.total} {self.currency}".rstrip()
 
     def lines(self) -> Iterator[str]:
         """The report for a terminal, a line each."""
@@ -45,7 +51,7 @@ class DecideReport:
         )
         if self.n_bonuses:
             yield (
-                f"{self.n_bonuses:,} bonuses in the file, {self.total} in all = "
+                f"{self.n_bonuses:,} bonuses in the file, {self.said_total} in all = "
                 f"{self.n_new_bonuses:,} new and confirmed + "
                 f"{self.n_bonuses - self.n_new_bonuses:,} that stood there already"
             )
@@ -93,7 +99,8 @@ def decide_by_file(
         n_by_kind=counts,
         n_bonuses=len(amounts),
         n_new_bonuses=n_new_bonuses,
-        total=f"{sum(amounts.values(), Decimal(0))} {currency_of(version)}".strip(),
+        total=sum(amounts.values(), Decimal(0)),
+        currency=currency_of(version),
         warnings=list(file.warnings),
         dry_run=dry_run,
     )
@@ -118,7 +125,7 @@ def _bonuses(
             line,
             "bonus",
             str(error),
-            "Cancel that round first, or name another with --round if it is one more bonus.",
+            "Cancel that round first, or take another name for the round if it is one more bonus.",
         )
         problems.raise_if_any()
     return len(confirm(version, user, round_, list(amounts)).payments)

@@ -5,17 +5,17 @@ A person confirms twice: the bonuses themselves, and the sum that is about to be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from annotations.ledger import bonuses
+from annotations.ledger import bonuses, parts
 from annotations.ledger.handing_over import lines_of
-from annotations.models import PanelSession, QuestionSetVersion
+from annotations.models import PanelSession, QuestionSetVersion, Submission
 from annotations.panels.client import NotDoneError, PanelClient, UnsureError
 from annotations.panels.lists import PanelLists
-from annotations.panels.people import Told, decided_people
+from annotations.panels.people import Told, decided_people, people_of
 from annotations.panels.prolific import MOST_BONUSES
 
 
@@ -53,6 +53,32 @@ class PanelPayer:
         return noted.id
 
 
+@dataclass(slots=True)
+class ScreenOutPayer:
+    """Has a panel screen people out, each with the same part of the pay; in one request.
+
+    `ids` are the panel's ids of the submissions, by our keys. With `more_places` as many others may
+    take part there.
+    """
+
+    client: PanelClient
+    study: str
+    ids: Mapping[int, str]
+    more_places: bool = False
+
+    def pay(self, batch: bonuses.Batch) -> str:
+        """Return the study. Raises PanelRefusedError, UnsureError."""
+        amounts = {one.amount for one in batch.payments}
+        if len(amounts) != 1:
+            raise bonuses.PanelRefusedError("the parts differ, and one request pays one amount")
+        named = [self.ids[one.submission] for one in batch.payments]
+        try:
+            self.client.screen_out(self.study, named, amounts.pop(), more_places=self.more_places)
+        except NotDoneError as error:
+            raise bonuses.PanelRefusedError(str(error)) from error
+        return self.study
+
+
 def study_of(version: QuestionSetVersion, named: str = "") -> str:
     """Return the panel's study of a version: the one named, else that from which all came.
 
@@ -73,7 +99,8 @@ def to_send(version: QuestionSetVersion, round_: str | None = None) -> list[bonu
     waiting = [
         one
         for one in bonuses.payments_of(version)
-        if one.state == "confirmed" and round_ in (None, one.round)
+        if one.state == "confirmed"
+        and (one.round == round_ or (round_ is None and one.round != bonuses.PART))
     ]
     return waiting[:MOST_BONUSES]
 
@@ -93,6 +120,69 @@ def send_bonuses(
     """
     payer = PanelPayer(client, study)
     return bonuses.pay(version, user, payer, round_, most=MOST_BONUSES, total=total)
+
+
+@dataclass(frozen=True, slots=True)
+class NextParts:
+    """The parts of the pay of one request: of one kind, and where it screens out of one amount.
+
+    `ids` are the panel's ids of the submissions, by our keys; `n_without_id` are people who did not
+    pass the practice and of whom it is not known: a list can name them.
+    """
+
+    kind: str
+    payments: tuple[bonuses.Payment, ...]
+    ids: Mapping[int, str]
+    n_without_id: int
+
+    @property
+    def total(self) -> Decimal:
+        """The sum, without the panel's fee."""
+        return sum((one.amount for one in self.payments), Decimal(0))
+
+
+def next_parts(version: QuestionSetVersion) -> NextParts:
+    """Return what the next request about parts would pay, nothing where none is left.
+
+    Who did not pass the practice is screened out there; who failed the attention checks has handed
+    in, and is paid as by a list of bonuses.
+    """
+    waiting, kinds = parts.to_send(version), parts.kinds_of(version)
+    keys = [one.submission for one in waiting]
+    people = people_of(Submission.objects.filter(version=version, pk__in=keys), {})
+    ids = {one.key: one.submission for one in people if one.submission}
+
+    def is_nameless(one: bonuses.Payment) -> bool:
+        return kinds.get(one.submission) == parts.SCREENED_OUT and one.submission not in ids
+
+    named = [one for one in waiting if not is_nameless(one)]
+    kind = kinds.get(named[0].submission, parts.FAILED_CHECKS) if named else ""
+    of_kind = [one for one in named if kinds.get(one.submission, parts.FAILED_CHECKS) == kind]
+    if kind == parts.SCREENED_OUT:
+        of_kind = [one for one in of_kind if one.amount == of_kind[0].amount]
+    return NextParts(kind, tuple(of_kind[:MOST_BONUSES]), ids, len(waiting) - len(named))
+
+
+def send_parts(
+    version: QuestionSetVersion,
+    user: Any,
+    client: PanelClient,
+    study: str,
+    total: Decimal,
+    *,
+    more_places: bool = False,
+) -> bonuses.Batch:
+    """Have the panel pay the next parts (`next_parts`), whose sum a person has said; each once.
+
+    Raises what `bonuses.pay` does, and `bonuses.OtherTotalError` where the sum is another: nothing
+    is claimed then.
+    """
+    found = next_parts(version)
+    payer: bonuses.Payer = PanelPayer(client, study)
+    if found.kind == parts.SCREENED_OUT:
+        payer = ScreenOutPayer(client, study, found.ids, more_places)
+    keys = [one.submission for one in found.payments]
+    return bonuses.pay(version, user, payer, bonuses.PART, total=total, submissions=keys)
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.ledger.bonuses import LONGEST_ROUND, ROUND
+from annotations.ledger.bonuses import ROUND, RoundError, of_bonus
 from annotations.ledger.deciding import answered_version, may_decide
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import QuestionSet, QuestionSetVersion
@@ -95,7 +95,7 @@ def add_study(parser: argparse.ArgumentParser) -> None:
 
 
 def _round(text: str) -> str:
-    name = text.strip()
-    if not 0 < len(name) <= LONGEST_ROUND:
-        raise argparse.ArgumentTypeError(f"a round's name has 1 to {LONGEST_ROUND} characters")
-    return name
+    try:
+        return of_bonus(text)
+    except RoundError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

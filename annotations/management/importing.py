@@ -46,7 +46,8 @@ class SetCommand(BaseCommand):
         if found is not None:
             return found
         if not create:
-            names = ", ".join(QuestionSet.objects.visible_to(owner).values_list("name", flat=True))
+            theirs = QuestionSet.objects.filter(owner=owner.pk).order_by("name")
+            names = ", ".join(theirs.values_list("name", flat=True))
             raise CommandError(
                 f"{owner.get_username()} has no question set {name!r}; there is: {names or 'none'}",
                 returncode=USAGE,
@@ -63,12 +64,12 @@ class SetCommand(BaseCommand):
         if len(found) == 1:
             return found[0]
         if username is not None:
-            reason = f"there is no user {username!r}"
+            reason = f"there is no user {username!r} (`manage.py createsuperuser` makes one)"
         elif found:
             reason = "there are several users: say whose set it is with --owner USERNAME"
         else:
-            reason = "there is no user yet"
-        raise CommandError(f"{reason} (`manage.py createsuperuser` makes one)", returncode=USAGE)
+            reason = "there is no user yet (`manage.py createsuperuser` makes one)"
+        raise CommandError(reason, returncode=USAGE)
 
 
 def _set_of_id(text: str) -> QuestionSet | None:

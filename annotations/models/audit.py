@@ -1,4 +1,4 @@
-"""What was archived, deleted, undone, erased and accepted at once, and by whom.
+"""What was archived, deleted, undone, erased, accepted at once and made on a panel, and by whom.
 
 It outlives what it is about.
 """
@@ -32,6 +32,9 @@ class AuditEntry(AppendOnly):
         ERASED = "erased", "erased"
         ACCEPT = "accept", "people accepted at once"
         ACCEPT_OFF = "accept_off", "accepting at once taken back"
+        GROUP_ASKED = "group_ask", "group asked for on a panel"
+        GROUP_MADE = "group_made", "group made on a panel"
+        GROUP_REFUSED = "group_no", "group refused by a panel"
 
     access = Access(owner="owner", people="done_by")
 
@@ -47,6 +50,9 @@ class AuditEntry(AppendOnly):
     name = models.CharField(max_length=300)
     counts = models.JSONField(default=dict, blank=True)
     inputs = models.JSONField(default=list, blank=True)
+    reference = models.CharField(
+        max_length=200, blank=True, help_text="What somebody else calls it, such as a panel."
+    )
 
     class Meta:
         verbose_name_plural = "audit entries"
@@ -55,7 +61,7 @@ class AuditEntry(AppendOnly):
                 condition=Q(
                     action__in=[
                         "archive", "restore", "delete", "deleted", "undo", "undone", "erase",
-                        "erased", "accept", "accept_off",
+                        "erased", "accept", "accept_off", "group_ask", "group_made", "group_no",
                     ]
                 ),
                 name="audit_action_is_known",

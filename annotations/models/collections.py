@@ -37,10 +37,13 @@ class Collection(Record):
 
     `places` is how many people may take part, `answers_per_question` how many of them answer a
     question (None: all who take part), `questions_per_worker` how many graded questions one of them
-    gets (None: as many as fill the places). A place is reserved for `reservation_minutes` after
-    its worker was last seen. With `by_score` only those of the list may take part, which is
-    kept up to date by what they scored in an earlier set. `secret` signs links and never leaves the
-    server.
+    gets (None: as many as fill the places). A place is reserved for `reservation_minutes` after its
+    worker was last seen. Who hands in with fewer than `checks_needed` attention checks right (None
+    or 0: nobody is asked for any) is shown `code_failed_checks`, and nothing else comes of it.
+    `screened_out_pay` and `failed_checks_pay` are the part of the pay of who did not pass the
+    practice and of who failed the checks. With `by_score` only those of the list may take part,
+    which is kept up to date by what they scored in an earlier set. `secret` signs links and never
+    leaves the server.
     """
 
     class State(models.TextChoices):
@@ -74,6 +77,7 @@ class Collection(Record):
     reservation_minutes = models.PositiveIntegerField(default=60)
     most_characters = models.PositiveIntegerField(default=5_000)
     practice_needed = models.PositiveIntegerField(null=True, blank=True)
+    checks_needed = models.PositiveIntegerField(null=True, blank=True)
     signals = models.BooleanField(
         default=True, help_text="Whether pastes, keystrokes and times away are counted, and told."
     )
@@ -94,6 +98,8 @@ class Collection(Record):
         max_digits=5, decimal_places=2, default=0, help_text="In percent of the pay."
     )
     least_hourly_pay = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
+    screened_out_pay = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
+    failed_checks_pay = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
     grade_every = models.PositiveIntegerField(null=True, blank=True)
     declined = models.PositiveIntegerField(
         default=0, editable=False, help_text="How often somebody did not agree; not who."
@@ -105,6 +111,7 @@ class Collection(Record):
     code_screened_out = models.CharField(max_length=40, default=new_code)
     code_too_late = models.CharField(max_length=40, default=new_code)
     code_not_chosen = models.CharField(max_length=40, blank=True)
+    code_failed_checks = models.CharField(max_length=40, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -158,6 +165,28 @@ class Collection(Record):
                 & ~Q(code_done=F("code_screened_out"))
                 & ~Q(code_done=F("code_too_late")),
                 name="collection_code_of_done_is_its_own",
+            ),
+            models.CheckConstraint(
+                condition=Q(code_failed_checks="")
+                | (
+                    ~Q(code_failed_checks=F("code_done"))
+                    & ~Q(code_failed_checks=F("code_no_consent"))
+                    & ~Q(code_failed_checks=F("code_screened_out"))
+                    & ~Q(code_failed_checks=F("code_too_late"))
+                    & ~Q(code_failed_checks=F("code_not_chosen"))
+                ),
+                name="collection_code_of_checks_is_its_own",
+            ),
+            models.CheckConstraint(
+                condition=Q(checks_needed__isnull=True)
+                | Q(checks_needed=0)
+                | ~Q(code_failed_checks=""),
+                name="collection_checks_have_a_code",
+            ),
+            models.CheckConstraint(
+                condition=(Q(screened_out_pay__isnull=True) | Q(screened_out_pay__gt=0))
+                & (Q(failed_checks_pay__isnull=True) | Q(failed_checks_pay__gt=0)),
+                name="collection_part_is_an_amount",
             ),
         ]
 

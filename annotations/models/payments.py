@@ -10,6 +10,9 @@ from annotations.models.access import Access
 from annotations.models.base import AppendOnly
 from annotations.models.submissions import Submission
 
+PART = "part of the pay"
+"""The round of parts of the pay; every other round is a bonus."""
+
 
 class BonusPayment(AppendOnly):
     """An entry about a payment; the entries of one payment share its `payment` id.

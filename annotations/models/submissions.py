@@ -30,6 +30,14 @@ class Submission(Record):
         COLLECTED = "collected", "answered here"
         IMPORTED = "imported", "from a file"
 
+    class Device(models.TextChoices):
+        """From what its worker answered; several where they handed in from another kind."""
+
+        PHONE = "phone"
+        TABLET = "tablet"
+        COMPUTER = "computer"
+        SEVERAL = "several"
+
     access = Access(question_set="version__question_set", readers=VIEWERS)
 
     version = models.ForeignKey(
@@ -42,6 +50,10 @@ class Submission(Record):
         default=0, help_text="Seed of the order of questions."
     )
     code = models.CharField(max_length=40, blank=True, help_text="Shown at the end, for the panel.")
+    failed_checks = models.BooleanField(
+        default=False,
+        help_text="Handed in with fewer attention checks right than were asked for then.",
+    )
     started_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
@@ -58,6 +70,16 @@ class Submission(Record):
 
     language = models.CharField(
         max_length=35, blank=True, help_text="In which its worker reads the texts, as in BCP 47."
+    )
+    device = models.CharField(
+        max_length=8,
+        choices=Device.choices,
+        blank=True,
+        help_text="The kind of device that its worker answers from; empty: not known.",
+    )
+    assistive = models.BooleanField(
+        default=False,
+        help_text="Its worker chose to say that assistive technology is used. Told of groups only.",
     )
 
     class Meta:
@@ -83,6 +105,15 @@ class Submission(Record):
             models.CheckConstraint(
                 condition=Q(withdrawn_at__isnull=True) | Q(state="returned"),
                 name="submission_withdrawn_is_returned",
+            ),
+            models.CheckConstraint(
+                condition=Q(device__in=["", "phone", "tablet", "computer", "several"]),
+                name="submission_device_is_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(device="", assistive=False)
+                | Q(source="collected", withdrawn_at__isnull=True),
+                name="submission_device_of_who_answers_here",
             ),
         ]
         indexes = [models.Index(fields=["version", "state", "id"], name="submission_list")]

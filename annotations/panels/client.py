@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Protocol
 
 from annotations.exchange.reading.source import Source
@@ -78,6 +79,14 @@ class PanelClient(Protocol):
 
     def pay_bonuses(self, set_up: str) -> None:
         """Pay what was set up. Twice pays twice."""
+
+    def screen_out(
+        self, study: str, submissions: Sequence[str], each: Decimal, *, more_places: bool
+    ) -> None:
+        """End submissions as screened out, and pay each of them so much. Twice may pay twice.
+
+        With `more_places` as many others may take part.
+        """
 
     def make_group(self, workspace: str, name: str, participants: Sequence[str]) -> str:
         """Make a group of participants to recruit again; return its id."""

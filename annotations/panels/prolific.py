@@ -6,7 +6,8 @@ environment (`PROLIFIC_API_TOKEN`) at each request and is stored nowhere.
 
 What is only read is asked again after 429, 5xx and timeouts. What writes is asked once.
 
-Source: docs.prolific.com/api-reference: submissions, bonuses, participant groups (November 2026).
+Source: docs.prolific.com/api-reference: submissions, bonuses, participant groups, bulk screen out
+of submissions (November 2026).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import httpx
@@ -40,7 +42,7 @@ UNVERIFIED = (
 PAGE = 100
 MOST_PAGES = 2_000
 MOST_BONUSES = 200
-"""People in one list of bonuses."""
+"""People in one list of bonuses, and in one request that screens out."""
 
 MOST_APPROVALS = 300
 LARGEST = 32 * 1024 * 1024
@@ -148,6 +150,24 @@ class Prolific:
     def pay_bonuses(self, set_up: str) -> None:
         """Have them paid, in the next minutes. **Twice pays twice**: never asked again here."""
         self._write(f"bulk-bonus-payments/{_checked(set_up)}/pay/", {})
+
+    def screen_out(
+        self, study: str, submissions: Sequence[str], each: Decimal, *, more_places: bool
+    ) -> None:
+        """Screen submissions of a study out, and pay each so much: in one request, asked once.
+
+        Raises UnsureError also where Prolific says that it pays another amount.
+        """
+        body = {
+            "submission_ids": [_checked(one) for one in submissions],
+            "bonus_per_submission": float(each),
+            "increase_places": more_places,
+        }
+        told = self._write(f"studies/{_checked(study)}/screen-out-submissions/", body)
+        pays = told.get("payment_per_participant") if isinstance(told, dict) else None
+        amount = pays.get("amount") if isinstance(pays, dict) else None
+        if isinstance(amount, int | float) and round(100 * amount) != round(100 * each):
+            raise UnsureError(f"Prolific says that it pays {amount} each, where {each} was asked")
 
     def make_group(self, workspace: str, name: str, participants: Sequence[str]) -> str:
         """Make a participant group in a workspace; return its id."""

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from annotations.exchange.problems import Problems
-from annotations.exchange.prolific import HANDED_IN
+from annotations.exchange.prolific import HANDED_IN, SETTLED
 from annotations.exchange.reading.mturk import PANEL as MTURK
 from annotations.exchange.reading.panel_statuses import GivenStatus, StatusFile, read_statuses
 from annotations.exchange.reading.source import Readable
@@ -25,6 +25,7 @@ from annotations.models.panel_files import LONGEST_NAME
 from annotations.panels.people import submission_in
 
 BATCH = 500
+PROLIFIC = "prolific"
 KEPT = ("status", "session_id", "started_at", "completed_at", "seconds", "code")
 ANOTHER = "It looks like the export of another study: check which question set it belongs to."
 
@@ -85,7 +86,8 @@ def import_statuses(
         there = _there(version)
         _refuse_another_study(version, file, there, problems)
         problems.raise_if_any()
-        new, known = _news(file, there, user)
+        newest = newest_statuses([one.pk for one in there.values()])
+        new, known = _news(file, there, newest, user)
         if not dry_run:
             PanelStatus.objects.bulk_create(new, batch_size=BATCH)
     found = {row.participant for row in known}
@@ -99,7 +101,7 @@ def import_statuses(
         strangers=dict(Counter(row.status for row in file.rows if row.participant not in found)),
         n_missing=len(there) - len(found),
         kept_aside=file.kept_aside,
-        warnings=list(file.warnings),
+        warnings=[*file.warnings, *_gone_back(new, newest)],
         dry_run=dry_run,
     )
 
@@ -123,14 +125,15 @@ def _there(version: QuestionSetVersion) -> dict[str, Submission]:
     """
     rows = Submission.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
     rows = rows.filter(version=version).exclude(worker__panel=MTURK).select_related("worker")
-    return {one.worker.external_id: one for one in rows}
+    # Where one id is there in two panels, the export is about Prolific's.
+    ours = sorted(rows, key=lambda one: one.worker.panel.casefold() == PROLIFIC)
+    return {one.worker.external_id: one for one in ours}
 
 
 def _news(
-    file: StatusFile, there: dict[str, Submission], user: Any
+    file: StatusFile, there: dict[str, Submission], newest: dict[int, PanelStatus], user: Any
 ) -> tuple[list[PanelStatus], list[GivenStatus]]:
     """Return what is new, and the rows about people who took part."""
-    newest = newest_statuses([one.pk for one in there.values()])
     new: list[PanelStatus] = []
     known = [row for row in file.rows if row.participant in there]
     for row in known:
@@ -157,6 +160,22 @@ def _news(
                 )
             )
     return new, known
+
+
+def _gone_back(new: list[PanelStatus], newest: dict[int, PanelStatus]) -> Iterator[str]:
+    """Warn where somebody whom the panel had settled is under way again by the file."""
+    back = [
+        f"{before.status} and now {row.status}"
+        for row in new
+        if (before := newest.get(row.submission_id)) is not None
+        and before.status in SETTLED
+        and row.status not in SETTLED
+    ]
+    if back:
+        yield (
+            f"{len(back):,} people were settled on the panel before ({back[0]}, the first of them)."
+            " Was this file exported earlier than the last one? Take in the newest once more then."
+        )
 
 
 def _refuse_another_study(

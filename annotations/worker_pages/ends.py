@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from annotations.answering import finishing, signals
+from annotations.answering import assistive, devices, finishing, signals
 from annotations.answering.languages import among
 from annotations.answering.places import keep_place
 from annotations.answering.refused import AnsweringError
@@ -16,7 +16,7 @@ from annotations.answering.way import PAGE, REVIEW, Step
 from annotations.answering.wording import wording
 from annotations.ledger.appealing import standing_of
 from annotations.models import Consent, Submission
-from annotations.worker_pages.entering import UNCOUNTED
+from annotations.worker_pages.entering import ASSISTIVE, UNCOUNTED
 from annotations.worker_pages.outcomes import outcome
 from annotations.worker_pages.progress import progress
 from annotations.worker_pages.showing import not_kept, shown, way_back
@@ -65,6 +65,7 @@ def thanks(request: HttpRequest, visit: Visit) -> HttpResponse:
         "way_back": way_back(collection, code),
         "place": visit.place,
         "standing": standing_of(submission),
+        "failed_checks": submission.failed_checks,
     }
     return shown(request, "thanks.html", collection, context)
 
@@ -73,13 +74,18 @@ def thanks(request: HttpRequest, visit: Visit) -> HttpResponse:
 def data(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Say what the answers are used for, and show once more what was agreed to.
 
-    The form says whether to count how the answers come about; it does so also after the end.
+    A form says whether to count how the answers come about, another whether assistive technology
+    is used; they do so also after the end.
     """
     submission = visit.submission
     if request.method == "POST":
-        signals.switch(submission, off=UNCOUNTED in request.POST)
         response = redirect("worker:data", visit.place)
-        response["Location"] += "?set=yes#counting"
+        if request.POST.get("do") == ASSISTIVE:
+            assistive.note(submission, used=ASSISTIVE in request.POST)
+            response["Location"] += f"?set={ASSISTIVE}#{ASSISTIVE}"
+        else:
+            signals.switch(submission, off=UNCOUNTED in request.POST)
+            response["Location"] += "?set=yes#counting"
         return not_kept(response)
     version = submission.version
     agreed = Consent.objects.filter(submission=submission).values_list("language", flat=True)
@@ -90,7 +96,12 @@ def data(request: HttpRequest, visit: Visit) -> HttpResponse:
         "place": visit.place,
         "is_uncounted": submission.signals_off,
         "counted": signals.counted(submission),
-        "was_set": "set" in request.GET,
+        "was_set": request.GET.get("set") == "yes",
+        "can_say": submission.withdrawn_at is None
+        and submission.source == Submission.Source.COLLECTED,
+        "is_assistive": submission.assistive,
+        "was_said": request.GET.get("set") == ASSISTIVE,
+        "device": submission.device,
         "standing": standing_of(submission) if submission.withdrawn_at is None else None,
     }
     return shown(request, "data.html", visit.collection, context)
@@ -120,7 +131,7 @@ def withdraw(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _submitted(request: HttpRequest, visit: Visit) -> HttpResponse:
     keep_place(visit.submission)
     try:
-        finishing.submit(visit.submission)
+        finishing.submit(visit.submission, devices.kind_of(request.headers))
     except AnsweringError as error:
         if error.code != "not_yet":
             return ended(request, visit, error.code)

@@ -12,7 +12,7 @@ from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from annotations.answering import signals
+from annotations.answering import assistive, devices, signals
 from annotations.answering.collecting import note_declined
 from annotations.answering.languages import fitting, switch
 from annotations.answering.links import Visitor, submission_of, token_of, visitor
@@ -35,6 +35,8 @@ from annotations.worker_pages.visit import Visit, answering, own
 
 UNCOUNTED = "uncounted"
 """The box of who uses assistive technology, or does not want to be counted."""
+ASSISTIVE = "assistive"
+"""The box of who wants to say that they use assistive technology."""
 LANGUAGE = "language"
 """What the switch adds to a link; the form says it too, so that one agrees to what one saw."""
 MONTH = 30 * 24 * 3600
@@ -111,14 +113,23 @@ def _answered(request: HttpRequest, collection: Collection, who: Visitor) -> Htt
         reason = reason_against(collection, who.external_id)
         if reason:
             raise AnsweringError(reason)
-        is_uncounted = UNCOUNTED in request.POST
-        return _consent_page(request, collection, is_unticked=True, is_uncounted=is_uncounted)
+        ticked = {
+            "is_uncounted": UNCOUNTED in request.POST,
+            "is_assistive": ASSISTIVE in request.POST,
+        }
+        return _consent_page(request, collection, {"is_unticked": True, **ticked})
     with transaction.atomic():
         submission = reserve(
-            collection, who, collection.version.shown_in, translation.get_language()
+            collection,
+            who,
+            collection.version.shown_in,
+            translation.get_language(),
+            devices.kind_of(request.headers),
         )
         if UNCOUNTED in request.POST:
             signals.switch(submission, off=True)
+        if ASSISTIVE in request.POST:
+            assistive.note(submission, used=True)
     place = token_of(submission)
     response = not_kept(redirect("worker:go-on", place))
     if not who.external_id:
@@ -135,16 +146,12 @@ def _answered(request: HttpRequest, collection: Collection, who: Visitor) -> Htt
 
 
 def _consent_page(
-    request: HttpRequest,
-    collection: Collection,
-    *,
-    is_unticked: bool = False,
-    is_uncounted: bool = False,
+    request: HttpRequest, collection: Collection, unticked: dict[str, bool] | None = None
 ) -> HttpResponse:
-    context = consent_context(collection)
-    context |= {"is_unticked": is_unticked, "is_uncounted": is_uncounted}
+    """Return the page; with `unticked`, what was ticked, that of who forgot to agree."""
+    context = consent_context(collection) | (unticked or {})
     context["languages"] = _switch(request, collection)
-    return shown(request, "consent.html", collection, context, status=400 if is_unticked else 200)
+    return shown(request, "consent.html", collection, context, status=400 if unticked else 200)
 
 
 def _switch(request: HttpRequest, collection: Collection) -> list[tuple[str, str, str]]:

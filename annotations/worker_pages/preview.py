@@ -31,7 +31,12 @@ from annotations.models import (
     rights,
 )
 from annotations.web.scope import visible_or_404
-from annotations.worker_pages.entering import LANGUAGE, UNCOUNTED, consent_context
+from annotations.worker_pages.entering import (
+    ASSISTIVE,
+    LANGUAGE,
+    UNCOUNTED,
+    consent_context,
+)
 from annotations.worker_pages.leaves import BEFORE, CONSENT, Leaf, Leaves, leaves_of
 from annotations.worker_pages.outcomes import outcome
 from annotations.worker_pages.progress import Progress
@@ -40,9 +45,11 @@ from annotations.worker_pages.showing import not_kept, shown, speaking
 from annotations.worker_pages.visit import ANSWER
 
 DATA, WITHDRAW = "data", "withdraw"
+FAILED_CHECKS = "failed_checks"
 ENDS = {
     "no_consent": "did not agree",
     "screened_out": "did not pass the practice",
+    FAILED_CHECKS: "failed the attention checks",
     "withdrawn": "withdrew",
     "excluded": "took part before",
     "not_listed": "not on the list",
@@ -51,7 +58,8 @@ ENDS = {
     "paused": "paused",
     "closed": "closed",
 }
-"""Ends that a preview shows beside the thanks, by the code of the outcome, in a few words."""
+"""Ends that a preview shows beside the thanks, in a few words: by the code of the outcome, but for
+thanks with another code."""
 CODE = "PREVIEW"
 """Stands where workers read the code of their panel: nobody is paid for a preview."""
 
@@ -146,6 +154,8 @@ def _after(request: HttpRequest, look: Look, leaves: Leaves) -> Look:
         return replace(look, language=tag)
     if look.beside == WITHDRAW:
         return look.aside("withdrawn") if "sure" in request.POST else look.aside(WITHDRAW, "unsure")
+    if look.beside == DATA and do == ASSISTIVE:
+        return look.aside(DATA, ASSISTIVE if ASSISTIVE in request.POST else "not")
     if look.beside == DATA:
         return look.aside(DATA, "off" if UNCOUNTED in request.POST else "on")
     if look.beside:
@@ -203,13 +213,19 @@ def _shown_beside(request: HttpRequest, look: Look, context: dict[str, Any]) -> 
     if look.beside == DATA:
         context |= {
             "before": wording.before(collection.version, look.language),
-            "is_uncounted": look.said == "off",
+            "is_uncounted": look.said in ("off", ASSISTIVE),
             "was_set": look.said in ("on", "off"),
+            "can_say": True,
+            "is_assistive": look.said == ASSISTIVE,
+            "was_said": look.said in (ASSISTIVE, "not"),
         }
         return shown(request, "data.html", collection, context)
     if look.beside == WITHDRAW:
         context |= {"is_unticked": look.said == "unsure"}
         return shown(request, "withdraw.html", collection, context)
+    if look.beside == FAILED_CHECKS:
+        context |= {"code": CODE, "way_back": _way_back(collection, look), "failed_checks": True}
+        return shown(request, "thanks.html", collection, context)
     back = {"panel_code": CODE, "way_back": _way_back(collection, look)}
     return outcome(request, look.beside, collection, status=200, context=context | back)
 

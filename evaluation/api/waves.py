@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.utils.text import capfirst
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from annotations.answering.waves import WaveError
+from annotations.answering.waves import WaveError, linkable, matched, unlink
 from annotations.models import QuestionSet
 from annotations.web.query import public_id
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
@@ -19,7 +20,7 @@ from annotations.web.rest.once import repeatable
 from annotations.web.rest.paging import limit_of, slice_body, start_of
 from annotations.web.rest.problems import ApiProblem, bad_field, bad_parameter
 from annotations.web.rest.serializers import serializer_of
-from annotations.web.scope import answered_set, editable
+from annotations.web.scope import answered_set, editable, visible
 from evaluation import waves
 from evaluation.api.done import CURSOR, LIMIT, DoneRunViewSet, PageSerializer
 from evaluation.reports.waves import WavesReport, earlier_runs, waves_report
@@ -103,14 +104,153 @@ class WaveViewSet(ApiViewSet):
         )
 
 
+class LinkSerializer(StrictSerializer):
+    """Which set is the wave before."""
+
+    earlier_wave = serializers.UUIDField(help_text="A set of the same owner that you may edit.")
+    with_models = serializers.BooleanField(
+        default=False,
+        help_text="Whether replies of language models to questions of the same text are copied.",
+    )
+
+
+class LinkedSerializer(serializers.Serializer[Any]):
+    """The wave before a set, and how the questions of the two match by their ids."""
+
+    earlier_wave = serializers.UUIDField(
+        allow_null=True, help_text="null: none, or one that you do not see."
+    )
+    same = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Ids with the same text, or of which one set has none.",
+    )
+    other_text = serializers.ListField(
+        child=serializers.CharField(), help_text="Ids of both, with another text."
+    )
+    only_later = serializers.ListField(child=serializers.CharField())
+    only_earlier = serializers.ListField(child=serializers.CharField())
+
+
+class BroughtSerializer(serializers.Serializer[Any]):
+    """Replies of language models that came from the wave before."""
+
+    replies = serializers.IntegerField()
+    models = serializers.IntegerField()
+    there = serializers.IntegerField(
+        help_text="Replies to the same requests that were in the later wave; they stay."
+    )
+
+
+class LinkAndBroughtSerializer(LinkedSerializer):
+    """The same, and the replies that came along."""
+
+    brought = BroughtSerializer()
+
+
+@extend_schema(tags=["question sets"])
+class EarlierWaveViewSet(ApiViewSet):
+    """The link of a set to the wave before."""
+
+    queryset = QuestionSet.objects.all()
+    serializer_class = LinkedSerializer
+
+    @extend_schema(
+        operation_id="question_sets_earlier_wave",
+        summary="Read which set is the wave before, and how the questions match",
+    )
+    def retrieve(self, request: Request, set_id: UUID) -> Response:
+        """Read the link."""
+        question_set = answered_set(request, set_id)
+        sets = visible(request, QuestionSet.objects.filter(later_waves=question_set.pk))
+        return Response(self._told(question_set, sets.first()))
+
+    @extend_schema(
+        operation_id="question_sets_earlier_wave_link",
+        summary="Link a set as a later wave of another",
+        description="For sets that were imported or written apart. Questions are matched by their "
+        "ids; one at least has to be in both. Nothing else of either set is changed.",
+        request=LinkSerializer,
+        responses={200: LinkAndBroughtSerializer},
+    )
+    def link(self, request: Request, set_id: UUID) -> Response:
+        """Link it."""
+        question_set = self._editable(request, set_id)
+        values = self.checked(LinkSerializer).validated_data
+        sets = linkable(request.user, question_set)
+        earlier = sets.filter(public_id=values["earlier_wave"]).first()
+        if earlier is None and values["earlier_wave"] != question_set.public_id:
+            raise bad_field(
+                "earlier_wave", "there is no such set of the same owner that you may edit"
+            )
+        try:
+            _, brought = waves.link(
+                question_set, earlier or question_set, with_models=values["with_models"]
+            )
+        except WaveError as error:
+            raise bad_field("earlier_wave", str(error)) from error
+        told = self._told(question_set, earlier)
+        return Response(told | {"brought": _brought(brought)})
+
+    @extend_schema(
+        operation_id="question_sets_earlier_wave_unlink",
+        summary="Take the link to the wave before away",
+        description="Both sets stay as they are. 409 where there is none, and for a wave that was "
+        "made for the same or for other people and is not published yet.",
+        responses={204: None},
+    )
+    def unlink(self, request: Request, set_id: UUID) -> Response:
+        """Take it away."""
+        try:
+            unlink(self._editable(request, set_id))
+        except WaveError as error:
+            raise ApiProblem("conflict", f"{capfirst(str(error))}.") from error
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(
+        operation_id="question_sets_earlier_wave_replies",
+        summary="Copy what language models replied in the wave before",
+        description="Replies to questions of the same id and text, to be graded by the later "
+        "crowd; no model is asked. What is there stays, and a second request copies nothing.",
+        request=None,
+        responses={200: BroughtSerializer},
+    )
+    @repeatable
+    def replies(self, request: Request, set_id: UUID) -> Response:
+        """Copy them."""
+        try:
+            return Response(_brought(waves.bring_replies(self._editable(request, set_id))))
+        except WaveError as error:
+            raise ApiProblem("conflict", f"{capfirst(str(error))}.") from error
+
+    def _editable(self, request: Request, set_id: UUID) -> QuestionSet:
+        answered_set(request, set_id)
+        return editable(request, QuestionSet.objects.all(), set_id)
+
+    def _told(self, question_set: QuestionSet, earlier: QuestionSet | None) -> dict[str, Any]:
+        told: dict[str, Any] = {"earlier_wave": earlier.public_id if earlier else None}
+        match = matched(question_set, earlier) if earlier else None
+        for name in ("same", "other_text", "only_later", "only_earlier"):
+            told[name] = getattr(match, name) if match else []
+        return told
+
+
+def _brought(replies: waves.Replies) -> dict[str, int]:
+    return {
+        "replies": replies.n_replies,
+        "models": replies.n_models,
+        "there": replies.n_there,
+    }
+
+
 AboutPeople = serializer_of(People, without=("workers",))
 AboutWaves = serializer_of(
     WavesReport,
     *("comparable", "n_moved", "n_measured", "n_facts"),
+    *("n_tested", "n_moved_beyond_chance", "why_untested"),
     without=("people", "questions"),
 )
 WorkerOfBothSerializer = serializer_of(WorkerOfBoth, "change")
-QuestionDriftSerializer = serializer_of(QuestionDrift, "times", "moved")
+QuestionDriftSerializer = serializer_of(QuestionDrift, "times", "moved", "moved_beyond_chance")
 WITH = OpenApiParameter(
     "with", UUID, description="A run of an earlier wave; without it that which counts there."
 )
@@ -129,7 +269,7 @@ class WorkersOfBothSerializer(PageSerializer):
 
 
 class QuestionDriftsSerializer(PageSerializer):
-    """Questions of both waves, the furthest beyond chance first."""
+    """Questions of both waves, first those that moved, then the furthest beyond chance."""
 
     results = QuestionDriftSerializer(many=True)
 
@@ -170,7 +310,10 @@ class WaveResultViewSet(DoneRunViewSet):
         summary="List how far the consensus moved between two waves",
         description="`distance` is 1 less the cosine of the exemplary answers, `by_chance` what "
         "two samples of one crowd of these sizes have on average; `moved` is true from twice of "
-        "that on, a rule of thumb. `facts` are those on which people agree otherwise.",
+        "that on, a rule of thumb. `moved_beyond_chance` is a permutation test of the mean "
+        "answers, with `shift.adjusted` (Benjamini-Hochberg) at most .05; null where it is not "
+        "tested, of which `why_untested` of the report says why. `facts` are those on which people "
+        "agree otherwise.",
         parameters=[WITH, CURSOR, LIMIT],
         responses=QuestionDriftsSerializer,
     )

@@ -26,6 +26,7 @@ from annotations.outgoing.connections import (
     SpreadTransport,
     Vet,
     VettedTransport,
+    trusted,
 )
 from annotations.outgoing.waiting import retry_after
 from evaluation.backends.errors import BackendError
@@ -148,7 +149,7 @@ class OpenAIServer:
 
     def client(self) -> httpx.Client:
         """Return connections for `post`, to be closed by a `with` block."""
-        return httpx.Client(timeout=self.patience.timeout, follow_redirects=False)
+        return httpx.Client(verify=trusted(), timeout=self.patience.timeout, follow_redirects=False)
 
     def async_client(self, at_once: int) -> httpx.AsyncClient:
         """Return at most `at_once` connections, to be closed by `async with`."""
@@ -158,6 +159,7 @@ class OpenAIServer:
             sizes = [min(MOST_A_POOL, at_once - n) for n in range(0, at_once, MOST_A_POOL)]
             transport = SpreadTransport([self._pool(_limits(size)) for size in sizes])
         return httpx.AsyncClient(
+            verify=trusted(trust_env=not own_way),
             timeout=self.patience.timeout,
             follow_redirects=False,
             limits=_limits(at_once),
@@ -168,7 +170,7 @@ class OpenAIServer:
     def _pool(self, limits: httpx.Limits) -> httpx.AsyncBaseTransport:
         if self.vet is not None:
             return VettedTransport(self.vet, limits)
-        return httpx.AsyncHTTPTransport(limits=limits)
+        return httpx.AsyncHTTPTransport(verify=trusted(), limits=limits)
 
     def post(self, client: httpx.Client, body: dict[str, Any]) -> Any:
         """Return the answer's JSON, after as many attempts as patience allows.

@@ -1,7 +1,8 @@
 """Erasing what people wrote: by a requester, for all sets, or by themselves, for one of them.
 
-What they wrote goes with all copies of it; that they took part, when, and what was decided and paid
-stays, and so do numbers without a text, such as grades. Nothing of it is taken in again.
+What they wrote goes with all copies of it, and so do the kind of their device and whether they use
+assistive technology; that they took part, when, and what was decided and paid stays, and so do
+numbers without a text, such as grades. Nothing of it is taken in again.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ def erase(worker: Worker, user_id: int) -> Removal:
     submissions = Submission.objects.filter(worker=worker)
     pending = _found(submissions)
     now = timezone.now()
-    submissions.filter(withdrawn_at=None).update(state=Submission.State.RETURNED, withdrawn_at=now)
+    submissions.filter(withdrawn_at=None).update(
+        state=Submission.State.RETURNED, withdrawn_at=now, device="", assistive=False
+    )
     Worker.objects.filter(pk=worker.pk).update(erased_at=now)
     Appeal.objects.forget(submissions)
     return ask(

@@ -57,7 +57,7 @@ def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
     """Read, find and write. Raises `InputError`; nothing is written then."""
     paths = [request.scores / name for name, *_ in SCORES] if request.scores else []
     refuse_to_replace(request.output, (*TABLES, SUMMARY), (request.judgements, *paths))
-    grades = read_answer_grades(request.judgements, request.columns, (0.0, HIGHEST))
+    grades = read_answer_grades(request.judgements, request.columns, (0.0, HIGHEST), weighted=True)
     hashes = {"judgements": grades.sha256}
     answers = list(_scores(request.scores, hashes)) if request.scores else []
     if answers and request.scores:
@@ -77,6 +77,7 @@ def _graded(grades: GradeFile, answers: list[Answer]) -> list[GradedAnswer]:
     answer_of = {_key(one): one for one in answers}
     own: dict[tuple[str, str, str], dict[str, float]] = {}
     settled: dict[tuple[str, str, str], list[float]] = {}
+    weight_of = {record.answer: record.weight for record in grades.records}
     for record in grades.records:
         mine = own.setdefault(record.answer, {})
         if record.settles:
@@ -89,7 +90,7 @@ def _graded(grades: GradeFile, answers: list[Answer]) -> list[GradedAnswer]:
         answer = answer_of.get(key) or Answer(worker or model, not worker, question)
         by_third = settled.get(key)
         settled_by = sum(by_third) / len(by_third) if by_third else None
-        found.append(GradedAnswer(answer, given, settled_by))
+        found.append(GradedAnswer(answer, given, settled_by, weight_of[key]))
     return found
 
 

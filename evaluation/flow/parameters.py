@@ -44,6 +44,27 @@ def _unreadable(spec: str) -> Problem | None:
     return None
 
 
+def draws_of(what: str, **other: Any) -> Whole:
+    """Return the option of how often `what` are drawn for intervals: 0, or 2 and more."""
+    return Whole(
+        label="Bootstrap draws",
+        help=f"Draws of {what} for the 95% intervals; 0 for none.",
+        lowest=2,
+        highest=MOST_DRAWS,
+        or_zero=True,
+        why="one draw tells nothing",
+        signed_as="draws",
+        **other,
+    )
+
+
+SEED_OF_DRAWS = Whole(
+    label="Seed",
+    help="Of the draws: the same seed gives the same intervals again.",
+    highest=2**63 - 1,
+)
+
+
 @dataclass(frozen=True)
 class AqerParameters(Parameters):
     """How vectors are made and how workers are graded; the defaults are the platform's own.
@@ -203,19 +224,7 @@ class AqerParameters(Parameters):
             sign=lambda of: "graded" if of.include_rejected else "left_out",
         ),
     )
-    bootstrap: int = option(
-        400,
-        Whole(
-            label="Bootstrap draws",
-            help="Draws of questions for the 95% intervals; 0 for none.",
-            group=BASIC,
-            lowest=2,
-            highest=MOST_DRAWS,
-            or_zero=True,
-            why="one draw tells nothing",
-            signed_as="draws",
-        ),
-    )
+    bootstrap: int = option(400, draws_of("questions", group=BASIC))
     bootstrap_workers: bool = option(
         False,
         Switch(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ from evaluation.files.asking import Asking
 from evaluation.flow.asking.asker import Settings
 from evaluation.flow.asking.budget import Prices
 from evaluation.flow.asking.plan import FIXED
-from evaluation.words.console import BAD_INPUT, at_least
+from evaluation.words.console import BAD_INPUT, at_least, number_from_zero
 
 LONGEST_WAIT = 120.0
 MOST_SEED = 2**31 - 1
@@ -48,7 +47,7 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
     )
     add(
         "--temperature",
-        type=_number,
+        type=number_from_zero(),
         default=0.0,
         metavar="X",
         help="0 for the likeliest words, 1 for the model's own spread (%(default)g)",
@@ -83,9 +82,19 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
     )
     add("--requests-per-minute", type=_positive, metavar="N", help="no more than these")
     add("--tokens-per-minute", type=_positive, metavar="N", help="no more than these, reckoned")
-    add("--budget", type=_number, metavar="X", help="spend no more on this model; needs prices")
-    add("--price-in", type=_number, metavar="X", help="money for a million tokens read")
-    add("--price-out", type=_number, metavar="X", help="money for a million tokens written")
+    add(
+        "--budget",
+        type=number_from_zero(),
+        metavar="X",
+        help="spend no more on this model; needs prices",
+    )
+    add("--price-in", type=number_from_zero(), metavar="X", help="money for a million tokens read")
+    add(
+        "--price-out",
+        type=number_from_zero(),
+        metavar="X",
+        help="money for a million tokens written",
+    )
     add(
         "--timeout",
         type=_positive,
@@ -133,18 +142,8 @@ def asking_of(options: Mapping[str, Any]) -> Asking:
     )
 
 
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
-    return number
-
-
 def _positive(text: str) -> float:
-    number = _number(text)
+    number = number_from_zero()(text)
     if not number:
         raise argparse.ArgumentTypeError("0 is too little")
     return number

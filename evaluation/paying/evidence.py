@@ -208,16 +208,18 @@ def _codes(
         return {}
     ours = {
         *(collection.code_done, collection.code_no_consent, collection.code_screened_out),
-        *(collection.code_too_late, collection.code_for_others),
+        *(collection.code_too_late, collection.code_for_others, collection.code_failed_checks),
     }
     told = PanelStatus.objects.filter(submission__version=version).exclude(code="")
     if keys is not None:
         told = told.filter(submission__in=keys)
     found = {}
-    for key, code in told.order_by("pk").values_list("submission", "code"):
+    rows = told.order_by("pk").values_list("submission", "code", "submission__code")
+    for key, code, shown in rows:
         if code.strip().upper() in NO_CODES:
             found[key] = [Evidence("NO_CODE", True, Message("paying.no_code"))]
-        elif code.strip() not in ours:
+        # What somebody was shown is the study's own, also where its codes were changed since.
+        elif code.strip() not in {*ours, shown}:
             found[key] = [Evidence("BAD_CODE", True, Message("paying.bad_code", {"code": code}))]
         else:
             found.pop(key, None)

@@ -1,8 +1,9 @@
 """Whom a decision or a rule leaves out more often than others, before it is applied.
 
-By what submissions hold: the language in which texts were read, and whether the worker asked not
-to be counted, which people who use assistive technology do, and others who do not want it: nobody
-can tell them apart. The device is kept nowhere, so nothing is said of it.
+By what submissions hold: the language in which texts were read, the kind of device, and whether the
+worker asked not to be counted, which people who use assistive technology do, and others who do not
+want it: nobody can tell them apart. Of who chose to say that they use it there is a verdict and no
+number. Numbers of two tries that differ by one person would tell of that one what they said.
 """
 
 from __future__ import annotations
@@ -11,14 +12,19 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from annotations.answering.monitor import DEVICES
 from annotations.exchange.prolific import REJECT
 from annotations.exchange.reading.decisions import read_decisions
 from annotations.exchange.reading.source import Readable
 from annotations.languages import own_name
 from annotations.models import QuestionSetVersion, Submission
 from annotations.panels.people import standing
-from evaluation.methods.inference.selection_rates import FEWEST, selection_rates
+from evaluation.methods.inference.selection_rates import FEWEST, SelectionRates, selection_rates
 from evaluation.words.message import Message
+
+FEWEST_EACH_WAY = 5
+"""People for whom it turns out well, and badly, below which nothing is said of who uses assistive
+technology: trying the rejection of one person tells nothing of that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +53,16 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The groups of one kind, the largest first, and what to say of those that are worse off."""
+    """The groups of one kind, the largest first, and what to say of those that are worse off.
+
+    Of assistive technology there are no groups: `told` is what is said in place of them, None where
+    that is a warning.
+    """
 
     what: str
     groups: tuple[Group, ...]
     warnings: tuple[Message, ...]
+    told: Message | None = None
 
 
 def fairness(
@@ -60,14 +71,20 @@ def fairness(
     """Compare groups of the submissions `among`, for those of whom in `well` it turns out well.
 
     `done` is what that is, after a number: "get a bonus". Kinds with one group only are left out,
-    and so is everything where it turns out well for all or for nobody. One query.
+    and so is everything where it turns out well for all or for nobody; of assistive technology it
+    is always said where people answered here, so that it does not tell whether somebody uses it.
+    One query.
     """
     chosen, of = set(among), set(well) & set(among)
     if not of or of == chosen:
         return []
-    rows = Submission.objects.filter(version=version).values("pk", "language", "signals_off")
+    rows = Submission.objects.filter(version=version).values(
+        "pk", "source", "language", "device", "signals_off", "assistive"
+    )
     people: list[Any] = [row for row in rows if row["pk"] in chosen]
-    return list(_comparisons(people, of, done))
+    found = list(_comparisons(people, of, done))
+    here = [row for row in people if row["source"] == Submission.Source.COLLECTED]
+    return [*found, _assistive(here, of, done)] if here else found
 
 
 def of_decisions(
@@ -123,28 +140,27 @@ def _language(row: dict[str, Any]) -> str:
     return own_name(row["language"]) if row["language"] else "not known"
 
 
+def _device(row: dict[str, Any]) -> str:
+    return DEVICES[row["device"]]
+
+
 def _counting(row: dict[str, Any]) -> str:
     return "switched off" if row["signals_off"] else "on"
 
 
+ASSISTIVE = "assistive technology"
 KINDS: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
     ("language", _language),
+    ("device", _device),
     ("counting how answers are written (off with assistive technology, or by choice)", _counting),
 )
 
 
 def _comparisons(people: list[dict[str, Any]], well: set[int], done: str) -> Iterator[Comparison]:
     for what, group_of in KINDS:
-        counts: dict[str, list[int]] = {}
-        for row in people:
-            of = counts.setdefault(group_of(row), [0, 0])
-            of[0] += row["pk"] in well
-            of[1] += 1
-        if len(counts) < 2:
+        names, hit, n, found = _rates(people, well, group_of)
+        if found is None:
             continue
-        names = sorted(counts, key=lambda name: (-counts[name][1], name))
-        hit, n = zip(*(counts[name] for name in names), strict=True)
-        found = selection_rates(hit, n, FEWEST)
         groups = tuple(
             Group(
                 name=name,
@@ -164,12 +180,44 @@ def _comparisons(people: list[dict[str, Any]], well: set[int], done: str) -> Ite
         yield Comparison(what, groups, tuple(_warnings(what, groups, found.best, done)))
 
 
+def _rates(
+    people: list[dict[str, Any]], well: set[int], group_of: Callable[[dict[str, Any]], str]
+) -> tuple[list[str], list[int], list[int], SelectionRates | None]:
+    """Return the groups, the largest first, for how many of each it turns out well, and the rates.
+
+    None in place of the rates of one group.
+    """
+    counts: dict[str, list[int]] = {}
+    for row in people:
+        of = counts.setdefault(group_of(row), [0, 0])
+        of[0] += row["pk"] in well
+        of[1] += 1
+    names = sorted(counts, key=lambda name: (-counts[name][1], name))
+    hit, n = [counts[name][0] for name in names], [counts[name][1] for name in names]
+    return names, hit, n, selection_rates(hit, n, FEWEST) if len(names) > 1 else None
+
+
+def _assistive(people: list[dict[str, Any]], well: set[int], done: str) -> Comparison:
+    """Compare who said that they use assistive technology with all others, by a verdict alone."""
+    names, hit, n, found = _rates(people, well, lambda row: "said" if row["assistive"] else "other")
+    n_well = sum(hit)
+    few_each_way = min(n_well, sum(n) - n_well) < FEWEST_EACH_WAY
+    values = {"done": done, "fewest": FEWEST, "each_way": FEWEST_EACH_WAY}
+    if found is None or found.small.any() or few_each_way:
+        return Comparison(ASSISTIVE, (), (), Message("paying.assistive_few", values))
+    worse = [name for name, unfair in zip(names, found.unfair, strict=True) if unfair]
+    if worse:
+        message = Message("paying.assistive_unfair", values | {"said": worse == ["said"]})
+        return Comparison(ASSISTIVE, (), (message,))
+    return Comparison(ASSISTIVE, (), (), Message("paying.assistive_fair", values))
+
+
 def _warnings(what: str, groups: tuple[Group, ...], best: int, done: str) -> Iterator[Message]:
     for one in groups:
         if one.unfair:
             values = {
                 "what": what,
-                "group": one.name,
+                "group": f"{one.name[:1].upper()}{one.name[1:]}",
                 "hit": one.hit,
                 "n": one.n,
                 "done": done,

@@ -132,6 +132,16 @@ class Proposal:
         return [one for one in self.earners if one.amount is not None]
 
     @property
+    def n_rewarded(self) -> int:
+        """How many people get a bonus."""
+        return len(self.amounts)
+
+    @property
+    def n_considered(self) -> int:
+        """How many people handed in and are not rejected."""
+        return len(self.earners)
+
+    @property
     def amounts(self) -> dict[int, Decimal]:
         """The bonuses by the keys of the submissions."""
         return {one.submission.pk: one.amount for one in self.earners if one.amount is not None}

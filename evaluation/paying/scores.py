@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 from django.db.models import Count, F, StdDev
@@ -36,6 +37,32 @@ class RawScore:
     rank_low: int | None = None
     contradicted: int | None = None
     fact_questions: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How the raw scores of people lie, for who has to name one.
+
+    Attributes
+    ----------
+    n : people with a score and answers enough for a rank. lowest, best : of them. half, fifth :
+        what at least half and a fifth of them reach.
+    """
+
+    n: int
+    lowest: float
+    half: float
+    fifth: float
+    best: float
+
+
+def spread_of(scores: Mapping[int, RawScore]) -> Spread | None:
+    """Return how scores lie; None where nobody has one with answers enough."""
+    known = sorted(one.value for one in scores.values() if one.supported and one.value is not None)
+    if not known:
+        return None
+    n = len(known)
+    return Spread(n, known[0], known[n - ceil(n / 2)], known[n - ceil(n / 5)], known[-1])
 
 
 def run_of(version: QuestionSetVersion) -> Run | None:

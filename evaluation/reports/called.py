@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.text import capfirst
+
 from annotations.models import Worker
 from annotations.web.downloads import file_name
 from evaluation.models import LanguageModel, PromptVersion, Run
@@ -76,7 +78,7 @@ def _called(run: Run, options: type[Parameters], names: Mapping[str, str]) -> Ca
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return capfirst(text)
 
 
 def _ids(parameters: Mapping[str, Any]) -> Iterator[str]:

@@ -9,7 +9,8 @@ from annotations.models import Worker
 from evaluation.methods.statistics.correlation import spearman
 from evaluation.models import Run
 from evaluation.reports.movers import WorkerChange, crowd_without
-from evaluation.steps.what_if import NotAtOnceError, without
+from evaluation.steps.as_graded import NotAtOnceError
+from evaluation.steps.what_if import without
 from evaluation.words.what_if import NOT_AT_ONCE
 
 MOVERS_SHOWN = 10

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.text import capfirst
 
 from annotations.models.access import Anybody
 from evaluation.backends.chat import smollm2
@@ -185,7 +186,7 @@ class ModelForm(forms.Form):
         said = SITE.sentence(ModelOptions, wrong)
         self.add_error(
             FIELDS.get(wrong.option, wrong.option or None),
-            ValidationError(f"{said[:1].upper()}{said[1:]}.".replace("..", "."), wrong.code),
+            ValidationError(f"{capfirst(said)}.".replace("..", "."), wrong.code),
         )
 
     def _refuse_a_taken_name(self) -> None:

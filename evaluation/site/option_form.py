@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
+from django.utils.text import capfirst
 
 from annotations.models.access import Anybody
 from evaluation.background.allowed import not_allowed
@@ -310,7 +311,7 @@ def _(option: Option) -> forms.Field:
 
 
 def _capital(sentence: str) -> str:
-    return f"{sentence[:1].upper()}{sentence[1:]}"
+    return capfirst(sentence)
 
 
 def _is_required(option: Option) -> bool:

@@ -34,6 +34,7 @@ urlpatterns = [
     path(SET, question_set.question_set, name="question-set"),
     path(f"{SET}collecting/admission/", recruiting.admission, name="collecting-admission"),
     path(f"{SET}wave/", waves.new_wave, name="new-wave"),
+    path(f"{SET}earlier-wave/", waves.link_wave, name="link-wave"),
     path("archived/", removing.archived, name="archived"),
     path(f"{SET}archive/", removing.archive_set, name="question-set-archive"),
     path(f"{SET}restore/", removing.restore_set, name="question-set-restore"),

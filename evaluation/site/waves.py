@@ -1,4 +1,4 @@
-"""A further wave of a question set."""
+"""A further wave of a question set, and sets that are linked as waves."""
 
 from __future__ import annotations
 
@@ -7,16 +7,30 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.utils.text import capfirst
 
-from annotations.answering.waves import WaveError, asked_version, next_name
+from annotations.answering.waves import (
+    Match,
+    WaveError,
+    asked_version,
+    linkable,
+    matched,
+    next_name,
+    refusal,
+    unlink,
+)
 from annotations.models import QuestionSet
 from annotations.web.pages import breadcrumbs
-from annotations.web.scope import answered_set, editable
+from annotations.web.scope import answered_set, editable, visible
 from evaluation import waves
 from evaluation.models import LLMResponse
+
+IDS_SHOWN = 12
+"""Ids of questions that a page shows of each kind."""
 
 
 class WaveForm(forms.Form):
@@ -54,7 +68,7 @@ def new_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
         except WaveError as error:
             said = str(error)
             field = error.field if error.field in form.fields else None
-            form.add_error(field, f"{said[:1].upper()}{said[1:]}.")
+            form.add_error(field, f"{capfirst(said)}.")
         else:
             messages.success(
                 request,
@@ -74,3 +88,123 @@ def new_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return TemplateResponse(
         request, "evaluation/new_wave.html", context, status=400 if form.errors else 200
     )
+
+
+class LinkForm(forms.Form):
+    """Which set is the wave before."""
+
+    earlier: forms.ModelChoiceField[QuestionSet] = forms.ModelChoiceField(
+        QuestionSet.objects.none(),
+        to_field_name="public_id",
+        label="The wave before",
+        empty_label=None,
+        error_messages={"invalid_choice": "Choose one of the sets."},
+    )
+    with_models = forms.BooleanField(
+        required=False,
+        label="Take the answers of language models along",
+        help_text="Those to questions of the same text are copied and graded again, against the "
+        "people of this set; no model is asked, and what is here already stays.",
+    )
+
+    def __init__(self, earlier: QuerySet[QuestionSet], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: Any = self.fields["earlier"]
+        field.queryset = earlier
+
+
+def link_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show how a set matches another one, link it as a later wave, copy replies, or unlink it."""
+    answered_set(request, set_id)
+    question_set = editable(request, QuestionSet.objects.all(), set_id)
+    do = request.POST.get("do") if request.method == "POST" else None
+    error = None
+    try:
+        if do == "unlink":
+            messages.success(request, f"“{unlink(question_set)}” is not the wave before any more.")
+            return redirect("admin:link-wave", set_id)
+        if do == "replies":
+            _say_copied(request, waves.bring_replies(question_set))
+            return redirect("admin:link-wave", set_id)
+    except WaveError as refused:
+        error = str(refused)
+    others = linkable(request.user, question_set).filter(archived_at=None)
+    form = LinkForm(others, request.POST if do in {"match", "link"} else None)
+    chosen: QuestionSet | None = None
+    if form.is_bound and form.is_valid():
+        chosen = form.cleaned_data["earlier"]
+        refused_for = refusal(question_set, chosen)
+        if refused_for is None and do == "link":
+            return _linked(request, question_set, form)
+        if refused_for is not None:
+            form.add_error("earlier", f"{capfirst(str(refused_for))}.")
+            chosen = None
+    earlier = _seen(request, question_set)
+    shown = chosen or earlier
+    context = {
+        "title": "The wave before",
+        "subtitle": question_set.name,
+        "breadcrumbs": breadcrumbs(question_set),
+        "notice": question_set.notice,
+        "question_set": question_set,
+        "is_linked": question_set.earlier_wave_id is not None,
+        "earlier": earlier,
+        "error": capfirst(error) if error else "",
+        "form": form,
+        "has_others": others.exists(),
+        "chosen": chosen,
+        "match": _shown(matched(question_set, shown)) if shown else None,
+        "replies": waves.replies_to_bring(question_set, shown).told if shown else None,
+    }
+    wrong = bool(form.errors or error)
+    return TemplateResponse(
+        request, "evaluation/link_wave.html", context, status=400 if wrong else 200
+    )
+
+
+def _linked(request: HttpRequest, question_set: QuestionSet, form: LinkForm) -> HttpResponse:
+    earlier = form.cleaned_data["earlier"]
+    with_models = form.cleaned_data["with_models"]
+    _, replies = waves.link(question_set, earlier, with_models=with_models)
+    messages.success(
+        request,
+        f"This set is a later wave of “{earlier}” now. Once both are graded, “Compare with an "
+        "earlier wave” under “More” of the results says what changed.",
+    )
+    if with_models:
+        _say_copied(request, replies)
+    return redirect("admin:link-wave", question_set.public_id)
+
+
+def _say_copied(request: HttpRequest, replies: waves.Replies) -> None:
+    if replies.n_replies:
+        answers = "1 answer" if replies.n_replies == 1 else f"{replies.n_replies:,} answers"
+        models = "1 model" if replies.n_models == 1 else f"{replies.n_models:,} models"
+        said = f"{answers} of {models} came along. Grade this set to see how they stand."
+        messages.success(request, said)
+    else:
+        messages.info(request, "No answer of a model was left to take along.")
+
+
+def _seen(request: HttpRequest, question_set: QuestionSet) -> QuestionSet | None:
+    """Return the wave before, if the one who looks may see it."""
+    sets = QuestionSet.objects.filter(later_waves=question_set.pk)
+    return visible(request, sets).first()
+
+
+def _shown(match: Match) -> dict[str, Any]:
+    """Return what the page says of a match: how many, and the first ids of each kind."""
+    told = [
+        (match.other_text, "with another text", "a comparison takes them for the same question"),
+        (match.only_later, "only in this set", "left out of the comparison"),
+        (match.only_earlier, "only in the other set", "left out of the comparison"),
+    ]
+    return {
+        "n_common": match.n_common,
+        "n_same": len(match.same),
+        "parts": [
+            {"n": len(ids), "what": what, "so": so, "ids": ids[:IDS_SHOWN]}
+            for ids, what, so in told
+            if ids
+        ],
+    }

@@ -7,27 +7,21 @@ is a reason instead.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-import numpy as np
 from django.db.models import Count
 
 from annotations.models import Response, Worker
-from evaluation.backends import BackendError
-from evaluation.flow.aqer_summary import summary_of
 from evaluation.flow.fitting import grade
 from evaluation.flow.inputs import GradingInput
 from evaluation.flow.remedies import OutsideInformation
 from evaluation.flow.results import Results
-from evaluation.flow.vectors import embed
 from evaluation.methods.aqer.electorate import RemedyError
 from evaluation.methods.grams import Vectors
-from evaluation.models import EmbedderVersion, Run, text_hash
-from evaluation.steps.cache import is_kept, stored_vectors
-from evaluation.steps.checkpoints import RunInputError
-from evaluation.steps.grading import load, parameters_of
+from evaluation.models import Run
+from evaluation.steps.as_graded import OF_WORDS, NotAtOnceError, as_graded, vectors_as_graded
+from evaluation.steps.grading import parameters_of
 
 # Answers that are graded while somebody waits for a page. With stored vectors 20,000 took a tenth
 # of the time of the run (alarms.md); more would take as much longer as there are more.
@@ -36,16 +30,6 @@ MOST_ANSWERS = 20_000
 # question cost most there. At these, a second or two of processor time.
 MOST_BY_WORDS = 10_000
 MOST_PAIRS_BY_WORDS = 250_000
-# These make vectors of words and letters at once; others need a model, or a file.
-OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
-
-
-class NotAtOnceError(Exception):
-    """It is not computed at once; `code` says why (`evaluation.words.what_if`)."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 @dataclass(frozen=True)
@@ -65,13 +49,10 @@ def without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
         raise NotAtOnceError("out_already")
     if _is_large(run):
         raise NotAtOnceError("large")
-    try:
-        given = load(run.pk)
-    except RunInputError:
-        raise NotAtOnceError("changed") from None
-    if given.hash() != run.input_hash:
-        raise NotAtOnceError("changed")
-    return _named(_graded(given, _vectors(run, given), worker))
+    given = as_graded(run)
+    if parameters_of(run.parameters).init == "entailment":
+        raise NotAtOnceError("slow_settings")
+    return _named(_graded(given, vectors_as_graded(run, given), worker))
 
 
 def _is_large(run: Run) -> bool:
@@ -83,38 +64,6 @@ def _is_large(run: Run) -> bool:
     if run.parameters.get("embedder") in OF_WORDS:
         return n_answers > MOST_BY_WORDS or n_pairs > MOST_PAIRS_BY_WORDS
     return n_answers > MOST_ANSWERS
-
-
-def _vectors(run: Run, given: GradingInput) -> Vectors:
-    """Return the vectors of the answers as the run had them."""
-    parameters = parameters_of(run.parameters)
-    if parameters.init == "entailment" or parameters.spelling is not None:
-        raise NotAtOnceError("slow_settings")
-    texts = given.answered.texts
-    if parameters.embedder in OF_WORDS:
-        try:
-            return embed(parameters, texts, None).answers
-        except BackendError:
-            raise NotAtOnceError("no_vectors") from None
-    if not is_kept(parameters.embedder):
-        raise NotAtOnceError("no_vectors")
-    made = summary_of(run).embedding
-    version = EmbedderVersion.objects.filter(
-        model=made.model,
-        revision=made.revision,
-        precision=made.precision,
-        max_length=made.max_length or 0,
-        prefix="",
-    ).first()
-    found = None if version is None else stored_vectors(version, _by_hash(texts))
-    if found is None:
-        raise NotAtOnceError("no_vectors")
-    place = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-    return found[np.array([place[text] for text in texts])]
-
-
-def _by_hash(texts: Sequence[str]) -> dict[bytes, str]:
-    return {text_hash(text): text for text in dict.fromkeys(texts)}
 
 
 def _graded(given: GradingInput, vectors: Vectors, worker: Worker) -> dict[int, Outcome]:

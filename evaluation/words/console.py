@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import signal
 import sys
@@ -83,6 +84,22 @@ def at_least(lowest: int) -> Callable[[str], int]:
         return number
 
     return whole
+
+
+def number_from_zero(most: float = math.inf) -> Callable[[str], float]:
+    """Return an argument type: finite numbers from 0 to `most`, both included."""
+    bounds = "from 0 on" if most == math.inf else f"from 0 to {most:g}"
+
+    def number_of(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number <= most or number == math.inf:
+            raise argparse.ArgumentTypeError(f"{text!r} is no number {bounds}")
+        return number
+
+    return number_of
 
 
 @contextmanager

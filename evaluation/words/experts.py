@@ -10,8 +10,8 @@ LEVELS: Mapping[str, str] = {
     "they disagree on, have it settled, and say in the guidelines how such answers are graded.",
     "poor": "Experts agree little. No score can agree with them better than they do with each "
     "other: settle what they disagree on, and agree on how to grade before more is graded.",
-    "unknown": "Nobody knows yet whether another expert would say the same: no two of them graded "
-    "the same answers, or all grades are alike. Ask a second one about the same answers.",
+    "unknown": "Nobody knows yet whether another expert would say the same: fewer than two answers "
+    "were graded by two of them, or all grades are alike. Ask a second one about the same answers.",
 }
 # Title, and what it tells.
 COEFFICIENTS: Mapping[str, tuple[str, str]] = {

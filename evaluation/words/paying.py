@@ -46,6 +46,26 @@ def _poor(of: Mapping[str, Any]) -> str:
     )
 
 
+def _few_for_assistive(of: Mapping[str, Any]) -> str:
+    each_way = counted(of["each_way"], "person")
+    return (
+        f"Assistive technology: too few people to tell. It is told once {of['fewest']:,} or more "
+        f"said that they use it and {of['fewest']:,} or more did not, and it turns out well for "
+        f"{each_way} or more and badly for {each_way} or more."
+    )
+
+
+def _unfair_to_assistive(of: Mapping[str, Any]) -> str:
+    worse, others = "people who said that they use it", "all others"
+    if not of["said"]:
+        worse, others = others, worse
+    return (
+        f"Assistive technology: of {worse} a smaller share {of['done']} than of {others}, below "
+        "four fifths of it. Look whether the rule itself is fair to them before it is applied. "
+        "Numbers are not told, so that nobody can be found out by them."
+    )
+
+
 PAYING: Mapping[str, Sentence] = {
     "paying.no_data": "Handed in, and there is no answer at all.",
     "paying.checks": _checks,
@@ -58,6 +78,8 @@ PAYING: Mapping[str, Sentence] = {
     "paying.withdrew": "Withdrew what they wrote: nothing is decided of it any more.",
     "paying.not_handed_in": "Did not hand in.",
     "paying.settled": "The panel has settled it: {status}.",
+    "paying.part": "A part of the pay stands there in place of the whole: {amount} {currency}, "
+    "{state}.",
     "paying.alarm": "An alarm names them: {words}.",
     "paying.lowest": "Stays in the lowest quarter of the ranks on whatever questions are drawn.",
     "paying.little": "There is something, and less than is offered as a reason: {said}",
@@ -67,6 +89,10 @@ PAYING: Mapping[str, Sentence] = {
     "paying.unfair": "{group} ({what}): {hit:,} of {n:,} {done}; {best}: {best_hit:,} of "
     "{best_n:,}. That is {ratio:.2f} times as often. Below 0.80 (four fifths) look "
     "whether the rule itself is fair to them before it is applied.",
+    "paying.assistive_few": _few_for_assistive,
+    "paying.assistive_fair": "Assistive technology: people who said that they use it and all "
+    "others: of neither is the share of those who {done} below four fifths of that of the other.",
+    "paying.assistive_unfair": _unfair_to_assistive,
     "paying.poor": _poor,
 }
 """By what is said; nothing here is a decision."""

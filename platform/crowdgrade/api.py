@@ -29,12 +29,18 @@ from evaluation.api.exports import ExportViewSet
 from evaluation.api.facts import FactViewSet
 from evaluation.api.imports import ImportViewSet
 from evaluation.api.interims import InterimViewSet
-from evaluation.api.inviting import InvitedViewSet
 from evaluation.api.judging import JudgingViewSet, RunJudgingViewSet
 from evaluation.api.language_models import LanguageModelViewSet
 from evaluation.api.model_answers import ModelAnswerViewSet
 from evaluation.api.model_notes import ModelNoteViewSet
-from evaluation.api.paying import PayingViewSet
+from evaluation.api.paying.appeals import AppealViewSet
+from evaluation.api.paying.bonuses import BonusViewSet
+from evaluation.api.paying.desk import PayingViewSet
+from evaluation.api.paying.files import PayDecisionsViewSet, PayStatusesViewSet
+from evaluation.api.paying.inviting import InvitedViewSet
+from evaluation.api.paying.lists import PanelListViewSet, TakenListViewSet
+from evaluation.api.paying.parts import PartViewSet
+from evaluation.api.paying.rules import BonusRuleViewSet
 from evaluation.api.prompts import PromptViewSet
 from evaluation.api.recruiting import ScoreRuleViewSet
 from evaluation.api.removing import ModelRemovalViewSet, RunRemovalViewSet, SetRemovalViewSet
@@ -43,7 +49,7 @@ from evaluation.api.runs import RunViewSet
 from evaluation.api.tables import TableViewSet
 from evaluation.api.triage import TriageViewSet
 from evaluation.api.trust import PlanViewSet, TrustViewSet
-from evaluation.api.waves import WaveResultViewSet, WaveViewSet
+from evaluation.api.waves import EarlierWaveViewSet, WaveResultViewSet, WaveViewSet
 from evaluation.api.workers import WorkerViewSet
 
 app_name = "api"
@@ -191,6 +197,35 @@ COLLECTING: tuple[tuple[str, type, dict[str, str], str], ...] = (
     (f"{OF_SET}/paying/invited/", InvitedViewSet, {"get": "retrieve"}, "paying-invited"),
     (f"{OF_SET}/paying/invited/ids/", InvitedViewSet, {"get": "ids"}, "paying-invited-ids"),
     (
+        f"{OF_SET}/paying/people/<uuid:submission_id>/appeal/",
+        AppealViewSet,
+        {"post": "answer"},
+        "paying-appeal",
+    ),
+    (f"{OF_SET}/paying/bonuses/", BonusViewSet, {"get": "list"}, "paying-bonuses"),
+    (f"{OF_SET}/paying/bonuses/rounds/", BonusViewSet, {"get": "rounds"}, "paying-rounds"),
+    (f"{OF_SET}/paying/bonuses/rule/", BonusRuleViewSet, {"post": "propose"}, "paying-rule"),
+    (f"{OF_SET}/paying/bonuses/plan/", BonusRuleViewSet, {"post": "plan"}, "paying-plan"),
+    (f"{OF_SET}/paying/bonuses/confirm/", BonusViewSet, {"post": "confirm"}, "paying-confirm"),
+    (f"{OF_SET}/paying/bonuses/cancel/", BonusViewSet, {"post": "cancel"}, "paying-cancel"),
+    (f"{OF_SET}/paying/bonuses/settle/", BonusViewSet, {"post": "settle"}, "paying-settle"),
+    (f"{OF_SET}/paying/parts/", PartViewSet, {"get": "retrieve", "post": "plan"}, "paying-parts"),
+    (
+        f"{OF_SET}/paying/lists/",
+        TakenListViewSet,
+        {"get": "list", "post": "take"},
+        "paying-lists",
+    ),
+    (
+        f"{OF_SET}/paying/lists/<uuid:batch_id>/",
+        PanelListViewSet,
+        {"get": "money"},
+        "paying-list",
+    ),
+    (f"{OF_SET}/paying/decisions/", PayDecisionsViewSet, {"post": "create"}, "paying-decisions"),
+    (f"{OF_SET}/paying/statuses/", PayStatusesViewSet, {"post": "create"}, "paying-statuses"),
+    (f"{OF_SET}/paying/exports/<slug:name>/", PanelListViewSet, {"get": "file"}, "paying-export"),
+    (
         f"{OF_SET}/paying/people/<uuid:submission_id>/",
         PayingViewSet,
         {"get": "retrieve", "post": "decide"},
@@ -320,6 +355,16 @@ version_1 = [
         f"{OF_SET}/waves/",
         WaveViewSet.as_view({"post": "create"}),
         name="question-set-waves",
+    ),
+    path(
+        f"{OF_SET}/earlier-wave/",
+        EarlierWaveViewSet.as_view({"get": "retrieve", "put": "link", "delete": "unlink"}),
+        name="question-set-earlier-wave",
+    ),
+    path(
+        f"{OF_SET}/earlier-wave/replies/",
+        EarlierWaveViewSet.as_view({"post": "replies"}),
+        name="question-set-earlier-wave-replies",
     ),
     path(
         f"{OF_SET}/leaderboard/",

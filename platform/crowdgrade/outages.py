@@ -15,6 +15,8 @@ from pathlib import Path
 
 import psycopg
 from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
 
 # Codes of PostgreSQL: no lock in time, a deadlock, serialization, too many connections, starting.
 BUSY_STATES = {"55P03", "40P01", "40001", "53300", "57P03"}
@@ -68,7 +70,29 @@ def told(error: BaseException) -> str | None:
             f"Nothing can be stored in {settings.HOME} ({reason}): let this user write there, or "
             f"set CROWDGRADE_{variable} to another folder."
         )
+    if _is_behind(error):
+        return (
+            f"The database lacks tables or columns of this release ({reason}): run "
+            "`manage.py migrate`, or `make up`, which does it."
+        )
     return None
+
+
+def _is_behind(error: BaseException) -> bool:
+    """Whether something is not there that a migration makes which was not run yet."""
+    if not any(_lacks_a_table(one) for one in _with_causes(error)):
+        return False
+    try:
+        executor = MigrationExecutor(connection)
+        return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    except DatabaseError:
+        return False
+
+
+def _lacks_a_table(error: BaseException) -> bool:
+    if isinstance(error, sqlite3.OperationalError):
+        return str(error).startswith(("no such table", "no such column", "table "))
+    return isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn)
 
 
 def _with_causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -8,6 +8,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from crowdgrade.models.tokens import make_token
+from tests.api.paying_desk import desk  # noqa: F401
 from tests.desk.conftest import (  # noqa: F401
     ida,
     otto,

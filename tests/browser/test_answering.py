@@ -7,7 +7,8 @@ import pytest
 from annotations.answering import collecting
 from annotations.models import OtherText, Response, Submission
 from tests.annotations.answering.conftest import made_set, published
-from tests.browser import test_every_page as pages
+from tests.annotations.answering.test_checks import with_checks
+from tests.browser import pages
 
 pytestmark = [
     pytest.mark.browser,
@@ -15,7 +16,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
     pytest.mark.django_db(transaction=True),
 ]
-browser = pages.browser
 TEXT = "The moon pulls the water, and the shore feels it twice a day."
 
 
@@ -122,6 +122,32 @@ def test_the_whole_way_from_the_link_to_the_code(browser, live_server, tides, lo
         found = [one for one in opened.found if "400" not in one]  # the console names the answer
         assert "\n".join(found) == ""
     assert Submission.objects.get().state == "submitted"
+    assert set(Response.objects.values_list("text", "state")) == {(TEXT, "submitted")}
+
+
+@pytest.mark.parametrize("look", pages.LOOKS)
+def test_who_fails_the_attention_checks_is_told_so_in_plain_words_and_ends_with_that_code(
+    browser, live_server, tides, look
+):
+    made = published(with_checks(tides), protocol="open", checks_needed=2)
+    with window(browser, live_server.url, look) as opened:
+        page = opened.page
+        page.goto(opened.site + address(made))
+        for _ in range(20):
+            if page.locator("#completion-code").count():
+                break
+            for box in page.locator("main input[type=checkbox]").all():
+                box.check()
+            for area in page.locator("main textarea").all():
+                area.fill(TEXT)
+            with page.expect_navigation():
+                page.locator("main form button").first.click()
+        opened.check("thanks of who failed the checks")
+        assert page.locator("#completion-code").inner_text() == made.collection.code_failed_checks
+        assert made.collection.code_failed_checks in page.locator("a.button").get_attribute("href")
+        assert page.get_by_text("Nothing is decided by it.").is_visible()
+        assert "\n".join(opened.found) == ""
+    assert Submission.objects.get().failed_checks
     assert set(Response.objects.values_list("text", "state")) == {(TEXT, "submitted")}
 
 

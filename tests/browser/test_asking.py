@@ -7,7 +7,7 @@ from django.urls import reverse
 from crowdgrade import demo
 from evaluation.background.work import work_one_turn
 from evaluation.models import LLMResponse, Run
-from tests.browser.test_every_page import LOOKS, browser, signed_in  # noqa: F401 - a fixture
+from tests.browser.pages import LOOKS, signed_in
 from tests.browser.working import show_all
 from tests.evaluation.backends.chat.fake import error, fake_chat, question_of, said
 
@@ -58,7 +58,7 @@ def work(inspector):
 def test_from_registering_a_model_to_its_place_among_people(
     question_set,
     client,
-    browser,  # noqa: F811
+    browser,
     live_server,
     look,
 ):

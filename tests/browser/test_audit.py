@@ -11,11 +11,10 @@ from django.urls import reverse
 
 from annotations.models import Share
 from evaluation.models import HumanJudgement
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.evaluation.reports import world
 
 pytestmark = pages.pytestmark
-browser = pages.browser
 # Where to keep pictures, for somebody who wants to look at them.
 PICTURES = os.environ.get("CROWDGRADE_PICTURES", "")
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotations.models import QuestionSet
 from tests.annotations import world as crowd
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 
 pytestmark = [
     pytest.mark.browser,
@@ -16,7 +16,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
     pytest.mark.django_db(transaction=True),
 ]
-browser = pages.browser
 
 
 @pytest.fixture

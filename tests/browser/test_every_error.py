@@ -9,13 +9,13 @@ from functools import partial
 
 import pytest
 
-from tests.browser.test_every_page import LOOKS, browser, signed_in
+from tests.browser.pages import LOOKS, signed_in
 from tests.browser.test_every_route import TOLD
 from tests.desk.conftest import ida, otto, own_home, rana, world
 from tests.desk.errors_shown import MISTAKES, post
 from tests.desk.test_access import circle
 
-__all__ = ["browser", "circle", "ida", "otto", "own_home", "rana", "world"]
+__all__ = ["circle", "ida", "otto", "own_home", "rana", "world"]
 
 pytestmark = [
     pytest.mark.browser,

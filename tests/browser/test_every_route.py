@@ -7,13 +7,13 @@ says why not (404, 403) is looked at too: those are pages that people see.
 
 import pytest
 
-from tests.browser.test_every_page import LOOKS, browser, signed_in
+from tests.browser.pages import LOOKS, signed_in
 from tests.desk.conftest import ida, otto, own_home, rana, world
 from tests.desk.routes import ROUTES
 from tests.desk.test_access import circle
 from tests.desk.visits import is_of_people, visits
 
-__all__ = ["browser", "circle", "ida", "otto", "own_home", "rana", "world"]
+__all__ = ["circle", "ida", "otto", "own_home", "rana", "world"]
 
 pytestmark = [
     pytest.mark.browser,

@@ -8,14 +8,13 @@ from django.urls import reverse
 from annotations.models import Worker
 from crowdgrade import demo
 from evaluation.models import AnswerFact, LanguageModel
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
-browser, world = pages.browser, pages.world
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)

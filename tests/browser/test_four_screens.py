@@ -5,10 +5,8 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from evaluation.models import Run
-from tests.browser.test_every_page import LOOKS, browser, readable, signed_in
+from tests.browser.pages import LOOKS, readable, signed_in
 from tests.evaluation.reports import world as graded
-
-__all__ = ["browser"]
 
 pytestmark = [
     pytest.mark.browser,

@@ -6,11 +6,11 @@ from django.urls import reverse
 from evaluation.background.work import work_one_turn
 from evaluation.evidence.graded import running
 from evaluation.models import Run
-from tests.browser import test_every_page as pages
-from tests.browser.test_runs import browser, graded  # noqa: F401
+from tests.browser import pages, test_runs
 from tests.evaluation.evidence.graded.answers import of_workers, some
 from tests.evaluation.kinds.graded.test_run import content
 
+graded = test_runs.graded
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
@@ -20,10 +20,10 @@ pytestmark = [
 
 @pytest.mark.parametrize("look", pages.LOOKS)
 def test_graded_answers_are_uploaded_and_the_trust_page_says_which_method_to_trust(
-    browser,  # noqa: F811
+    browser,
     client,
     live_server,
-    graded,  # noqa: F811
+    graded,
     look,
     monkeypatch,
     tmp_path,

@@ -7,15 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.annotations.exchange.reading.mturk_export import batch_text
-from tests.browser.test_walk import (
-    PASSWORD,
-    SECONDS_TO_GRADE,
-    Walker,
-    chromium,
-    site,
-)
-
-__all__ = ["chromium", "site"]
+from tests.browser.walking import PASSWORD, SECONDS_TO_GRADE, Walker
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -80,7 +72,7 @@ def test_a_downloaded_file_is_imported_graded_and_read(
     path.write_text(content, encoding="utf-8")
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     walker = Walker(context.new_page())
-    page, set_name = walker.page, f"{name} {width}"
+    page, set_name = walker.page, f"read {name} {width}"
     try:
         page.goto(f"{site}/admin/question-sets/new/")
         page.get_by_label("User name").fill("rana")

@@ -13,12 +13,12 @@ from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.eloquent.run_options import EloquentRunOptions
 from evaluation.models import HumanJudgement
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.browser import test_same_meaning as same
 from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
 
 pytestmark = same.pytestmark
-browser, model = pages.browser, same.model
+model = same.model
 
 
 @pytest.fixture

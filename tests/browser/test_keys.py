@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from annotations import guards, writing
 from tests.annotations.writing.conftest import MADE, made_world
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 
 pytestmark = [
     pytest.mark.browser,
@@ -14,7 +14,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
     pytest.mark.django_db(transaction=True),
 ]
-browser = pages.browser
 
 
 @pytest.fixture

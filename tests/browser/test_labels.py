@@ -13,7 +13,7 @@ from annotations.models import QuestionSet, Share
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.models import LanguageModel
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.evaluation.backends.chat.fake import FakeChat
 from tests.evaluation.kinds.umwp.world import UNKNOWN, lines, options, replied
 
@@ -22,7 +22,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
-browser = pages.browser
 
 
 def work():

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotations.models import QuestionSet
 from evaluation.models import LanguageModel
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.browser.working import show_all, work_away
 from tests.evaluation.kinds.test_maqa_run import PUBLISHED, World
 
@@ -17,7 +17,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
-browser = pages.browser
 
 
 @pytest.fixture

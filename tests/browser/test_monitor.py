@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from annotations.models import Collection, Submission
 from tests.annotations.answering.conftest import made_set, published
 from tests.annotations.answering.walker import Walker
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.evaluation.background.test_interims import hand_in, work
 
 pytestmark = [
@@ -17,7 +17,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
     pytest.mark.django_db(transaction=True),
 ]
-browser = pages.browser
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotations.models import QuestionSet
 from evaluation.models import LanguageModel
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.browser.working import show_all, work_away
 from tests.evaluation.backends.chat.fake import FakeChat
 from tests.evaluation.kinds.umwp.world import PROBLEMS, lines, replied
@@ -18,7 +18,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
-browser = pages.browser
 # So many that the replies have several pages.
 MORE = [{**PROBLEMS[2], "id": f"x{number}", "relevant_ids": [1]} for number in range(30)]
 

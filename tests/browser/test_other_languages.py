@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotations.models import Passage, Question, QuestionSet, Response, Submission
 from tests.annotations.answering.conftest import published
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.browser.test_answering import address, window
 
 pytestmark = [
@@ -16,7 +16,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
     pytest.mark.django_db(transaction=True),
 ]
-browser = pages.browser
 
 # Set, guidelines, consent, passage, question, choices, answer; with ids and codes of other letters.
 TEXTS = {

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.browser.working import work_away
 from tests.evaluation.kinds.multiqa.world import World, rivers
 
@@ -13,7 +13,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
-browser = pages.browser
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ from annotations.answering import collecting, links, places
 from annotations.ledger.bonuses import payments_of
 from annotations.ledger.deciding import decide
 from annotations.models import AppealAnswer, Collection, Decision, Submission
+from annotations.panels.groups import make_group
 from tests.annotations.answering.conftest import made_set
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.evaluation.paying.crowd import rivers
 from tests.evaluation.reports.world import finished
 
 pytestmark = pages.pytestmark
-browser = pages.browser
 
 
 @pytest.fixture
@@ -26,8 +26,10 @@ def desk(transactional_db):
     rana = User.objects.create_user("rana", is_staff=True)
     version, _ = rivers(rana)
     Collection.objects.create(
-        version=version, places=9, pay="1.00", currency="GBP", least_hourly_pay="7.00"
-    )
+        version=version, places=9, pay="1.00", currency="GBP", least_hourly_pay="7.00",
+        screened_out_pay="0.40",
+    )  # fmt: skip
+    version.submissions.filter(worker__external_id="hal").update(state="screened_out")
     yield version
     guards.remove(connection)
 
@@ -68,17 +70,38 @@ def test_people_are_approved_rejected_and_given_a_bonus(desk, browser, client, l
         page.click("button:has-text('Confirm 1.25 GBP')")
         page.wait_for_selector("text=7 bonuses, 1.25 in all, confirmed")
         window.check("bonuses confirmed")
+        page.click("button:has-text('Plan 1 part, 0.40 GBP')")
+        page.wait_for_selector("text=1 planned.")
+        page.click("button:has-text('Confirm 0.40 GBP')")
+        page.wait_for_selector("text=1 part of the pay, 0.40 in all, confirmed")
+        window.look("the desk with parts", start)
+        with page.expect_download() as told:
+            page.click("text=Take the list of parts")
+        assert told.value.path().read_text() == "hal,0.40\n"
+        window.look("the desk after the parts were taken", start)
+        page.wait_for_selector("text=A list of 1 part of the pay once more")
     assert Decision.objects.filter(kind="approve").count() == 4
-    assert {one.state for one in payments_of(desk)} == {"confirmed"}
+    states = {(one.round, one.state) for one in payments_of(desk)}
+    assert states == {("bonus", "confirmed"), ("part of the pay", "sent")}
+
+
+@pytest.fixture
+def graded(transactional_db):
+    """Raw scores .65, .5875, .525, .4625 and .40, of the last too few answers to say."""
+    yield finished(5, owner=User.objects.create_user("rana", is_staff=True)).version
+    guards.remove(connection)  # who asked for a group goes with the test
+
+
+class Made:
+    """A panel that makes every group."""
+
+    def make_group(self, *asked):
+        return "6a2b"
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)
-def test_the_best_are_counted_and_their_ids_downloaded(
-    transactional_db, browser, client, live_server, look
-):
-    # Raw scores .65, .5875, .525, .4625 and .40, of the last too few answers to say.
-    version = finished(5, owner=User.objects.create_user("rana", is_staff=True)).version
-    start = reverse("admin:paying", args=[version.question_set.public_id])
+def test_the_best_are_counted_and_their_ids_downloaded(graded, browser, client, live_server, look):
+    start = reverse("admin:paying", args=[graded.question_set.public_id])
     with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
         page = window.page
         window.look("the desk", start)
@@ -101,6 +124,10 @@ def test_the_best_are_counted_and_their_ids_downloaded(
         page.click("button:text-is('Count them')")
         page.wait_for_selector("text=Nobody reaches that.")
         window.check("nobody")
+        make_group(graded.question_set, graded.question_set.owner, Made(), "w", "best", ["w001"])
+        page.reload()
+        page.wait_for_selector("text=made, 6a2b")
+        window.check("a group on the panel")
         assert window.found == []
 
 

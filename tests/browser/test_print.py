@@ -7,11 +7,9 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from evaluation.models import WorkerGrade
-from tests.browser.test_every_page import browser, signed_in
+from tests.browser.pages import signed_in
 from tests.evaluation.reports import world as graded
 from tests.evaluation.reports.alarm_world import alarm, looked
-
-__all__ = ["browser"]
 
 pytestmark = [
     pytest.mark.browser,

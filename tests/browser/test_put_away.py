@@ -12,12 +12,11 @@ from annotations import guards
 from annotations.exchange.importing import import_answers
 from annotations.models import Import, Response, Worker
 from evaluation.models import LanguageModel, Run
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.browser.working import work_away
 from tests.evaluation.reports import world
 
 pytestmark = pages.pytestmark
-browser = pages.browser
 # Where to keep pictures, for somebody who wants to look at them.
 PICTURES = os.environ.get("CROWDGRADE_PICTURES", "")
 

@@ -18,11 +18,10 @@ from evaluation.imports import import_model_answers
 from evaluation.models import HumanJudgement, Run
 from evaluation.steps.outside import suggested_anchors
 from tests.browser import crowds_that_ring as crowds
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.browser.working import show_all, work_away
 
 pytestmark = pages.pytestmark
-browser = pages.browser
 
 COPIES = "Copied or nearly copied answers"
 IN_PART = "A part of the answers is shared word for word"

@@ -11,7 +11,7 @@ from evaluation.background.runs import queue
 from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run, RunOfRecord
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.browser.working import work_away
 
 pytestmark = [
@@ -19,7 +19,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
-browser = pages.browser
 QUICK = AqerParameters(embedder="tfidf-char", bootstrap=20)
 
 

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from annotations.models import QuestionSet
 from evaluation.models import LanguageModel
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.browser.working import work_away
 from tests.evaluation.backends.chat.fake import FakeChat, said
 from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
@@ -16,7 +16,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
-browser = pages.browser
 
 
 def replied(body):

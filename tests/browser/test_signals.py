@@ -8,7 +8,7 @@ import pytest
 
 from annotations.models import COUNTERS, OtherText, Response, Submission
 from tests.annotations.answering.conftest import made_set, published
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.browser.test_answering import address, dies, saved, window
 
 pytestmark = [
@@ -17,7 +17,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
     pytest.mark.django_db(transaction=True),
 ]
-browser = pages.browser
 PASTED = "Gravity of the moon raises the sea."
 LEAVE = "window.dispatchEvent(new Event('blur'))"
 COME_BACK = "window.dispatchEvent(new Event('focus'))"
@@ -319,6 +318,11 @@ def test_who_uses_assistive_technology_sends_none_and_answers_the_same(browser, 
     )
 
 
+def section(page, name):
+    """One part of the page of data: each has a form and a button of its own."""
+    return page.get_by_role("region", name=name)
+
+
 def test_switched_off_on_the_own_page_an_open_page_stops_sending(browser, live_server, book):
     with window(browser, live_server.url) as opened:
         page = to_question(opened, book)
@@ -330,7 +334,7 @@ def test_switched_off_on_the_own_page_an_open_page_stops_sending(browser, live_s
         other.get_by_role("link", name="What is my data used for?").click()
         other.get_by_text("Characters typed: 3").wait_for()
         other.get_by_role("checkbox", name="Do not count how I type").check()
-        other.get_by_role("button", name="Save", exact=True).click()
+        section(other, "How you write: what is counted").get_by_role("button", name="Save").click()
         other.get_by_text("what was counted is deleted").wait_for()
         box(page).press_sequentially("t")
         page.wait_for_timeout(1500)
@@ -357,9 +361,15 @@ def test_the_pages_that_tell_of_it_have_no_fault(browser, live_server, book, loo
             page.wait_for_url("**/data/**")
             opened.check(f"data, {uncounted}")
             page.get_by_role("checkbox", name="Do not count how I type").set_checked(not uncounted)
-            page.get_by_role("button", name="Save", exact=True).click()
+            section(page, "How you write: what is counted").get_by_role("button").click()
             page.wait_for_url("**set=yes**")
             opened.check(f"data, set, {uncounted}")
+        for used in (True, False):
+            part = section(page, "Assistive technology")
+            part.get_by_role("checkbox").set_checked(used)
+            part.get_by_role("button").click()
+            page.get_by_text("It is kept that" if used else "It is not kept that").wait_for()
+            opened.check(f"data, assistive, {used}")
         assert "\n".join(opened.found) == ""
 
 

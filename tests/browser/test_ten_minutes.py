@@ -17,9 +17,7 @@ from playwright.sync_api import expect
 
 from annotations import demo
 from tests.annotations.exchange.reading.mturk_export import batch_text
-from tests.browser.test_walk import PASSWORD, SECONDS_TO_GRADE, Walker, chromium, site
-
-__all__ = ["chromium", "site"]
+from tests.browser.walking import PASSWORD, SECONDS_TO_GRADE, Walker
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

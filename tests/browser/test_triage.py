@@ -8,11 +8,10 @@ from django.urls import reverse
 from annotations import guards
 from evaluation.models import Run, WorkerVerdict
 from evaluation.triaging import decide, excluded
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.browser.working import work_away
 
 pytestmark = pages.pytestmark
-browser, world = pages.browser, pages.world
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 from tests.browser.working import show_all, work_away
 from tests.evaluation.kinds.views.asked import Server, ask_all, prepare
 from tests.evaluation.kinds.views.world import LINES, rivers_of
@@ -18,7 +18,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
-browser = pages.browser
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotations import guards, writing
 from annotations.models import WrittenProblem
 from tests.annotations.writing.conftest import APPLES, MADE, made_world
-from tests.browser import test_every_page as pages
+from tests.browser import pages
 
 pytestmark = [
     pytest.mark.browser,
@@ -17,7 +17,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
     pytest.mark.django_db(transaction=True),
 ]
-browser = pages.browser
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from django.core.checks import run_checks
 from tests.evaluation.background.scratch import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [pytest.mark.slow, pytest.mark.model]
+pytestmark = [pytest.mark.alone, pytest.mark.model]
 
 
 def free_port() -> int:

@@ -75,14 +75,13 @@ def test_a_port_that_something_else_has_is_refused_with_another_one():
     assert not LanguageModel.objects.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.model
-def test_a_newcomer_asks_a_real_model_offline(tmp_path):
+def test_a_newcomer_asks_a_real_model_offline(sqlite_home, tmp_path):
     needs_packaged_model()
-    site = Scratch(tmp_path / "home", None, None)
+    site = Scratch(sqlite_home, None, None)
     site.environment["CROWDGRADE_DEMO_HOME"] = str(tmp_path / "demo")
     try:
-        site.manage("migrate", "--verbosity=0")
         site.python(SEED)
         port = free_port()
         served = subprocess.Popen(

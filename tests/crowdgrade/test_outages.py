@@ -1,8 +1,11 @@
 """A database that is busy or gone, a disk that is full: told, and what was typed is not lost."""
 
 import errno
+import os
 import re
 import sqlite3
+import subprocess
+import sys
 from html import unescape
 from pathlib import Path
 
@@ -60,9 +63,43 @@ HOME = Path(settings.HOME)
         (None, None),
     ],
 )
-def test_each_error_is_the_sign_of_one_outage_or_of_none(error, outage):
+def test_each_error_is_the_sign_of_one_outage_or_of_none(db, monkeypatch, error, outage):
+    monkeypatch.setattr(outages.MigrationExecutor, "migration_plan", lambda *_: [])
     assert outage_of(error) is outage
     assert (told(error) is None) == (outage is None)
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        sqlite3.OperationalError("no such table: auth_user"),
+        sqlite3.OperationalError("table annotations_submission has no column named device"),
+        psycopg.errors.UndefinedTable('relation "auth_user" does not exist'),
+        psycopg.errors.UndefinedColumn("column x does not exist"),
+    ],
+)
+@pytest.mark.parametrize("left", [[("annotations", "0001_initial")], []])
+def test_a_database_whose_migrations_were_not_run_is_told_to_run_them(db, monkeypatch, cause, left):
+    monkeypatch.setattr(outages.MigrationExecutor, "migration_plan", lambda *_: left)
+    error = OperationalError(str(cause))
+    error.__cause__ = cause
+    said = told(error)
+    # With every migration run it is a defect, and the whole story of it is wanted.
+    assert ("run `manage.py migrate`" in said and str(cause) in said) if left else said is None
+
+
+@pytest.mark.slow
+def test_a_command_on_an_empty_database_says_what_to_run_and_shows_no_traceback(tmp_path):
+    ended = subprocess.run(
+        [sys.executable, "manage.py", "decide", "Rivers", "--file", "x.csv", "--by", "rana"],
+        cwd=settings.ROOT,
+        env={**os.environ, "CROWDGRADE_HOME": str(tmp_path), "DATABASE_URL": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 1
+    assert "run `manage.py migrate`" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_an_error_of_a_disk_that_is_full_says_so_where_sqlite_only_says_that_it_failed(

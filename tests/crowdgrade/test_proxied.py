@@ -62,7 +62,7 @@ def test_a_page_asked_for_without_https_is_asked_for_with_it_where_that_is_promi
 
 
 @pytest.fixture
-def behind(tmp_path):
+def behind(sqlite_home, tmp_path):
     """A site behind Caddy, which speaks TLS with a certificate of its own."""
     caddy = shutil.which("caddy")
     if caddy is None:
@@ -72,7 +72,7 @@ def behind(tmp_path):
         port = free.getsockname()[1]
     promised = {"HTTPS": "yes", "ALLOWED_HOSTS": "localhost,127.0.0.1"}
     with ExitStack() as ended:
-        site = ended.enter_context(closing(Site(tmp_path / "home", None, promised)))
+        site = ended.enter_context(closing(Site(sqlite_home, None, promised)))
         site.fill()
         site.start()
         config = tmp_path / "Caddyfile"
@@ -118,7 +118,7 @@ def log_in(client, name, password, **headers):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.alone
 def test_behind_a_tls_proxy_nothing_else_has_to_be_set(behind):
     """No CSRF_TRUSTED_ORIGINS: sign in, follow links, and be locked out alone."""
     site, browser, port = behind

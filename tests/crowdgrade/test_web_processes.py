@@ -1,6 +1,7 @@
 """`up` with two web servers on one port: one count, one lock of the login, and either may die."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,15 +20,15 @@ from tests.attack.sending import send_lines
 from tests.attack.site import PASSWORD, Site, form_token
 from tests.evaluation.background.scratch import ROOT, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.alone
 RATE = 6
 BEGUN = b'{"worker": "w", "question": "q1", "answer": "so"}\n'
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def site(migrated, tmp_path_factory):
     site = Site(
-        tmp_path_factory.mktemp("two") / "home",
+        Path(shutil.copytree(migrated, tmp_path_factory.mktemp("two") / "home")),
         more={"WEB_PROCESSES": "2", "API_ANONYMOUS_RATE": f"{RATE}/day"},
     )
     site.fill()

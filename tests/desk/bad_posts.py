@@ -252,6 +252,10 @@ BAD: dict[str, list[Bad] | str] = {
         Bad({"name": "", "people": "same"}, ("name",)),
         Bad({"name": "x" * 201, "people": "nobody"}, ("name", "people")),
     ],
+    "admin:link-wave": [
+        Bad({"earlier": NOBODY, "do": "link"}, ("earlier",), "Nothing was linked", given=earlier),
+        Bad({"earlier": None, "do": "match"}, ("earlier",), "Nothing was linked", given=earlier),
+    ],
     "admin:collecting-ids": [
         Bad(
             {"ids": "", "do": "admit"},

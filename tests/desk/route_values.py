@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from django.core.files.base import ContentFile
@@ -13,7 +14,15 @@ from annotations.answering import collecting
 from annotations.answering.links import Visitor, token_of
 from annotations.answering.places import reserve
 from annotations.exchange.presets import Mapping
-from annotations.models import Collection, Import, Upload, WorkerNote, WritingProject
+from annotations.ledger import bonuses
+from annotations.models import (
+    BonusPayment,
+    Collection,
+    Import,
+    Upload,
+    WorkerNote,
+    WritingProject,
+)
 from crowdgrade.models.tokens import make_token
 from evaluation import triaging
 from evaluation.flow.asking.prompts import TEMPLATES, Prompt
@@ -134,6 +143,17 @@ def _model_note(of: Any) -> Any:
     return note.public_id
 
 
+def _taken_list(of: Any) -> Any:
+    """The id of a list of bonuses that was taken."""
+    taken = BonusPayment.objects.filter(submission__version=of.version, event="sent").first()
+    if taken is not None:
+        return taken.batch
+    person = of.version.submissions.earliest("pk")
+    bonuses.plan(of.version, {person.pk: Decimal(1)}, of.owner, "taken")
+    bonuses.confirm(of.version, of.owner, "taken")
+    return bonuses.claim(of.version, of.owner).id
+
+
 def _together(of: Any) -> Any:
     """What one press accepted, so that it can be taken back; made anew where it was."""
     found = triaging.accepted_together(of.run)
@@ -193,6 +213,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "run": lambda of: of.run.public_id,
     "model": lambda of: compared_models(of)[0],
     "worker": lambda of: of.version.submissions.first().worker.public_id,
+    "batch_id": _taken_list,
     "together": _together,
     "question": lambda of: of.version.questions.first().public_id,
     "team_id": lambda of: of.team.public_id,

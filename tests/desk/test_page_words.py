@@ -5,6 +5,8 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
+
 from evaluation.options import SITE
 from evaluation.words.catalogue import COMMON
 from evaluation.words.message import Message
@@ -53,6 +55,7 @@ def test_the_reader_sees_words_and_titles_and_no_code():
     assert flags_in(page) == ["--one", "--two-x"]
 
 
+@pytest.mark.slow
 def test_no_page_says_a_switch_of_the_command_line(circle):
     things, found, seen = circle.of["rana"], {}, 0
     for name, method in access.requests():

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from annotations.ledger.bonuses import payments_of
-from annotations.models import BonusPayment, Collection
+from annotations.models import BonusPayment, Collection, PanelStatus
 from tests.evaluation.paying.crowd import rivers
 
 RULE = {"kind": "per-answer", "amount": "0.05", "round": "bonus", "least": "7.00"}
@@ -73,3 +73,80 @@ def test_cancelling_takes_away_what_was_not_sent(desk, client):
     client.post(link, RULE | {"do": "plan", "seen": seen})
     client.post(link, {"do": "cancel", "round": "bonus", "total": "1.45"})
     assert {one.state for one in payments_of(version)} == {"cancelled"}
+
+
+def with_parts(version):
+    """Hal did not pass the practice, ben failed the checks; 0.40 and 0.80."""
+    Collection.objects.filter(version=version).update(
+        screened_out_pay="0.40", failed_checks_pay="0.80"
+    )
+    version.submissions.filter(worker__external_id="hal").update(state="screened_out")
+    version.submissions.filter(worker__external_id="ben").update(failed_checks=True)
+
+
+def test_parts_of_the_pay_are_planned_confirmed_and_taken_once(desk, client):
+    version, link = desk
+    set_id = version.question_set.public_id
+    start, take = (reverse(f"admin:{name}", args=[set_id]) for name in ("paying", "paying-take"))
+    assert "part of the pay" not in client.get(start).content.decode()
+    with_parts(version)
+    text = client.get(start).content.decode()
+    assert "no confirmed part of the pay is left to be sent" in text
+    assert "<strong>1</strong>ended with the code of failed checks" in text
+    assert "<strong>1</strong>did not pass the practice" in text
+    text = client.get(link).content.decode()
+    assert "1 person who did not pass the practice: 0.40 GBP each." in text
+    assert "Of 2 of them nobody knows here where they stand on the panel." in text
+    assert client.post(link, {"do": "parts", "total": "1.00"}).status_code == 409
+    assert payments_of(version) == []
+    assert client.post(link, {"do": "parts", "total": "1.20"}).status_code == 302
+    again = client.post(link, {"do": "parts", "total": "1.20"}, follow=True)  # pressed twice
+    assert "No part was left to plan" in again.content.decode()
+    assert len(payments_of(version)) == 2
+    client.post(link, {"do": "confirm", "round": "part of the pay", "total": "1.20"})
+    assert "2 confirmed parts of the pay" in client.get(start).content.decode()
+    gone = client.post(take, follow=True)
+    assert "No confirmed bonus was left to be sent." in gone.content.decode()
+    taken = client.post(take, {"list": "prolific-screen-out"})
+    assert b"".join(taken.streaming_content) == b"hal,0.40\nben,0.80\n"
+    again = client.post(take, {"list": "prolific-screen-out"}, follow=True)
+    assert "No confirmed part of the pay was left to be sent." in again.content.decode()
+    ((batch, n, is_part),) = client.get(start).context["taken"]
+    assert (n, is_part) == (2, True)
+    there = reverse("admin:paying-list", args=[set_id, "prolific-screen-out"])
+    once_more = client.get(f"{there}?batch={batch}")
+    assert b"".join(once_more.streaming_content) == b"hal,0.40\nben,0.80\n"
+    assert client.get(there).status_code == 404
+    assert client.post(take, {"list": "log"}).status_code == 404
+
+
+def test_who_has_a_part_is_not_approved_with_the_others(desk, client):
+    version, link = desk
+    with_parts(version)
+    start = reverse("admin:paying", args=[version.question_set.public_id])
+    names = [row.name for row in client.get(f"{start}?ended=failed_checks").context["rows"]]
+    assert names == ["ben"]
+    assert "A rejection is possible" in client.get(f"{start}?q=ben").content.decode()
+    client.post(link, {"do": "parts", "total": "1.20"})
+    text = client.get(f"{start}?q=ben").content.decode()
+    assert "A part of the pay stands there in place of the whole: 0.80 GBP, planned." in text
+    assert 'name="who"' not in text
+    ben = version.submissions.get(worker__external_id="ben")
+    PanelStatus.objects.create(submission=ben, status="SCREENED OUT", session_id="s")
+    text = client.get(f"{start}?q=ben").content.decode()
+    assert "screened out (a part of the pay was paid there)" in text
+
+
+def test_without_parts_in_the_settings_the_page_says_where_to_say_them(desk, client):
+    version, link = desk
+    with_parts(version)
+    Collection.objects.update(screened_out_pay=None, failed_checks_pay=None)
+    text = client.get(link).content.decode()
+    assert "Nobody is left to plan a part for." in text
+    assert "2 people did not pass the practice or failed the attention checks" in text
+
+
+def test_a_bonus_is_not_called_like_parts_of_the_pay(desk, client):
+    page = client.get(desk[1], RULE | {"round": "part of the pay"})
+    assert page.status_code == 400
+    assert "take another name" in page.content.decode()

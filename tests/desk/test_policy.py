@@ -62,6 +62,7 @@ class Attributes(HTMLParser):
             self.scripted.append(data)
 
 
+@pytest.mark.slow
 def test_no_foreign_text_stands_where_a_script_reads_it(client, world, addresses):  # noqa: F811
     client.force_login(world.rana)
     seen = 0

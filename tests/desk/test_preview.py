@@ -19,6 +19,7 @@ BESIDE = {
     "withdraw": "Withdraw my answers",
     "no_consent": "You did not agree",
     "screened_out": "This is the end of the practice",
+    "failed_checks": "Thank you",
     "withdrawn": "Your answers are deleted",
     "full": "All places are taken",
     "paused": "This study is paused",
@@ -143,6 +144,8 @@ def test_pages_beside_the_way_are_shown_too_and_lead_back(pages):
         assert "beside page 6 of 8" in shown
         back = html.unescape(re.search('<a href="([^"]+)">Back to page 6', shown)[1])
         assert back.endswith("step=6")
+    assert "About a few of the questions" in pages("recall", "6&beside=failed_checks")
+    assert "About a few of the questions" not in pages("recall", 8)
     assert heading(pages("recall", "6&beside=<script>")) == "Questions"
 
 
@@ -157,6 +160,10 @@ def test_buttons_lead_where_they_lead_for_workers(pages):
     assert "beside=withdrawn" in pages("recall", "6&beside=withdraw", {"sure": "yes"}).url
     assert "said=unsure" in pages("recall", "6&beside=withdraw", {}).url
     assert "said=off" in pages("recall", "6&beside=data", {"uncounted": "yes"}).url
+    said = pages("recall", "6&beside=data", {"do": "assistive", "assistive": "yes"})
+    assert "said=assistive" in said.url
+    assert "It is kept that you use it." in pages("recall", "6&beside=data&said=assistive")
+    assert "said=not" in pages("recall", "6&beside=data", {"do": "assistive"}).url
 
 
 def test_the_review_leads_to_each_page_of_questions_and_has_no_answers(pages):

@@ -74,6 +74,7 @@ def counted(client, rana, tmp_path):
     return count(small), count(large)
 
 
+@pytest.mark.slow
 def test_no_page_asks_the_database_more_often_for_a_larger_set(counted):
     small, large = counted
     assert small.keys() == large.keys()

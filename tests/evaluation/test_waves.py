@@ -7,8 +7,9 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotations.answering import collecting, waves
-from annotations.models import Image, Passage, QuestionSet, Response
+from annotations.models import Image, Passage, Question, QuestionSet, Response
 from evaluation.models import LanguageModel, LLMResponse
+from evaluation.waves import bring_replies
 from tests.annotations import world
 
 pytestmark = pytest.mark.django_db
@@ -128,6 +129,8 @@ def test_what_cannot_be_asked_again_is_told(rivers, rana):
         call_command("new_wave", "nothing")
     with pytest.raises(waves.WaveError, match="needs a name"):
         wave(rivers, name=" ")
+    with pytest.raises(waves.WaveError, match="a question set's name has 1 to 200 characters"):
+        wave(rivers, name="x" * 201)
     assert QuestionSet.objects.count() == 2
 
 
@@ -144,3 +147,112 @@ def test_waves_in_a_circle_end(rivers):
     rivers.earlier_wave = made
     rivers.save()
     assert waves.earlier_waves(made) == [rivers, made]
+
+
+@pytest.fixture
+def months(rana):
+    """March asked r1 and r2, April r1 in other words, r2 and r3: two sets that know no other."""
+    march = world.version(rana, "march").question_set
+    version = world.version(rana, "april", 3)
+    version.questions.filter(external_id="r1").update(text="And how long is it now?")
+    model = LanguageModel.objects.create(owner=rana, name="small")
+    for name in ("r1", "r2"):
+        LLMResponse.objects.create(
+            model=model, question=march.versions.get().questions.get(external_id=name),
+            text=f"about {name}", status="text", request="q",
+        )  # fmt: skip
+    return march, version.question_set
+
+
+def linked(*words, **options):
+    out = StringIO()
+    call_command("link_wave", *words, stdout=out, **options)
+    return out.getvalue().splitlines()
+
+
+def test_two_sets_are_linked_by_command_and_told_how_their_questions_match(months):
+    march, april = months
+    assert linked("april", earlier="march", with_models=True) == [
+        "2 questions in common by id, 1 with the same text",
+        "1 with another text: r1",
+        "1 in the later set only: r3",
+        "1 replies of 1 models copied, 0 were there",
+        "april is a later wave of march now",
+    ]
+    april.refresh_from_db()
+    assert (april.earlier_wave, april.wave_people) == (march, "")
+    assert waves.earlier_waves(april) == [march]
+    # Of the question with other words no reply came along: it was another question.
+    (reply,) = LLMResponse.objects.filter(question__version__question_set=april)
+    assert (reply.question.external_id, reply.text) == ("r2", "about r2")
+    assert linked("april", with_models=True) == ["0 replies of 0 models copied, 1 were there"]
+    assert linked("april", undo=True) == ["april is no later wave of march now"]
+    april.refresh_from_db()
+    assert april.earlier_wave is None
+    assert LLMResponse.objects.count() == 3
+
+
+def test_a_text_that_one_set_does_not_know_is_no_other_text(months):
+    march, april = months
+    Question.objects.filter(version__question_set=march).update(text="")
+    found = waves.matched(april, march)
+    assert (list(found.same), list(found.other_text)) == (["r1", "r2"], [])
+
+
+def test_replies_that_are_there_stay(months):
+    march, april = months
+    waves.link(april, march)
+    old = LLMResponse.objects.get(question__external_id="r2")
+    LLMResponse.objects.create(
+        model=old.model, question=april.versions.get().questions.get(external_id="r2"),
+        text="of April", status="text", request="q",
+    )  # fmt: skip
+    assert bring_replies(april).n_there == 1
+    of_april = LLMResponse.objects.filter(question__version__question_set=april)
+    assert [one.text for one in of_april] == ["of April"]
+
+
+def test_what_cannot_be_linked_is_told_and_nothing_is_half_done(months, rana):
+    march, april = months
+    otto = world.version(world.user("otto", is_staff=True), "march").question_set
+    empty = QuestionSet.objects.create(owner=rana, name="nothing")
+    for later, earlier, why in (
+        (march, march, "no later wave of itself"),
+        (april, otto, "different owners"),
+        (april, empty, "no question in common"),
+    ):
+        with pytest.raises(waves.WaveError, match=why):
+            waves.link(later, earlier)
+    waves.link(april, march)
+    with pytest.raises(waves.WaveError, match="is itself a later wave"):
+        waves.link(march, april)
+    with pytest.raises(waves.WaveError, match="already"):
+        waves.link(april, march)
+    may = waves.repeat(april, "may", People.ANYBODY)
+    with pytest.raises(waves.WaveError, match="is itself a later wave of “march”"):
+        waves.link(march, may)
+    with pytest.raises(waves.WaveError, match="take that link away first"):
+        waves.link(may, march)
+    with pytest.raises(CommandError, match="no later wave of another"):
+        linked("march", undo=True, owner="rana")
+    with pytest.raises(CommandError, match="no later wave of another"):
+        linked("march", with_models=True, owner="rana")
+    with pytest.raises(CommandError, match="--earlier OTHER, or --undo"):
+        linked("march", owner="rana")
+    with pytest.raises(CommandError, match="leave out --with-models"):
+        linked("april", undo=True, with_models=True, owner="rana")
+    march.refresh_from_db()
+    assert march.earlier_wave is None
+    assert LLMResponse.objects.count() == 2
+
+
+def test_a_wave_for_the_same_people_keeps_its_link_until_it_is_published(rivers):
+    made = wave(rivers, People.SAME)
+    with pytest.raises(waves.WaveError, match="to ask the same people again"):
+        waves.unlink(made)
+    assert collecting.publish(made).collection.listed_only
+    assert waves.unlink(made) == rivers
+    # Who is on the list stays there.
+    made.refresh_from_db()
+    assert (made.earlier_wave, made.wave_people) == (None, "")
+    assert made.versions.get().collection.admissions.count() == 2

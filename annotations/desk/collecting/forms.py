@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.text import capfirst
 
 from annotations.answering import collecting, links, waves
 from annotations.answering.refused import SettingsError
@@ -27,9 +28,15 @@ WHO = (
 )
 HOW = (
     *("questions_per_worker", "reading_seconds", "reservation_minutes", "most_characters"),
-    *("practice_needed", "pay", "currency", "panel_fee", "least_hourly_pay", "grade_every"),
-    *("return_url",),
-    *("code_done", "code_no_consent", "code_screened_out", "code_too_late", "code_not_chosen"),
+    *("practice_needed", "checks_needed", "grade_every"),
+)
+PAY = (
+    *("pay", "currency", "panel_fee", "screened_out_pay", "failed_checks_pay"),
+    "least_hourly_pay",
+)
+CODES = (
+    *("return_url", "code_done", "code_no_consent", "code_screened_out", "code_failed_checks"),
+    *("code_too_late", "code_not_chosen"),
 )
 
 
@@ -43,7 +50,7 @@ class SettingsForm(OfCollection):
         """The fields, in their order."""
 
         model = Collection
-        fields = (*FIRST, *WHO, *HOW)
+        fields = (*FIRST, *WHO, *HOW, *PAY, *CODES)
         labels = {  # noqa: RUF012
             "places": "People who may take part",
             "answers_per_question": "Answers to each question",
@@ -64,14 +71,18 @@ class SettingsForm(OfCollection):
             "reservation_minutes": "Minutes that a place is kept",
             "most_characters": "Characters of an answer, at most",
             "practice_needed": "Right practice answers needed to go on",
+            "checks_needed": "Right attention checks needed for the usual code",
             "pay": "Pay for each person",
             "panel_fee": "Fee of the panel, in percent",
+            "screened_out_pay": "Part of the pay: did not pass the practice",
+            "failed_checks_pay": "Part of the pay: failed the attention checks",
             "least_hourly_pay": "Least that an hour should pay",
             "grade_every": "Grade after every so many people",
             "return_url": "Address of the panel to go back to",
             "code_done": "Code: done",
             "code_no_consent": "Code: did not agree",
             "code_screened_out": "Code: did not pass, or not for them",
+            "code_failed_checks": "Code: failed the attention checks",
             "code_too_late": "Code: full, closed, too late",
             "code_not_chosen": "Code: did not score enough in an earlier set",
         }
@@ -90,11 +101,18 @@ class SettingsForm(OfCollection):
             "questions_per_worker": "Empty: as many as fill all places with all answers.",
             "reservation_minutes": "After the person was last seen; then somebody else gets it.",
             "practice_needed": "Empty: practice tells what was right, and everybody goes on.",
+            "checks_needed": "Who hands in with fewer gets a code of their own, and their answers "
+            "are kept: you decide what that means. Empty: everybody gets the code of who is done.",
             "panel_fee": "What the panel takes on top of the pay.",
+            "screened_out_pay": "You plan and confirm it on “Pay people”; nothing is paid by "
+            "itself. Empty: none.",
+            "failed_checks_pay": "In place of the pay, for those of whom you say so on “Pay "
+            "people”. Empty: none.",
             "least_hourly_pay": "You are warned when half of the people earn less. Empty: no "
             "warning.",
             "grade_every": "A grading of the answers so far starts by itself whenever so many more "
             "have handed in. Empty: only when you press the button.",
+            "code_failed_checks": "Empty: made up, where attention checks are needed.",
             "code_not_chosen": "Empty: that of who did not pass.",
             "return_url": "With {code} where the code belongs. Empty: only the code is shown.",
         }
@@ -135,8 +153,18 @@ class SettingsForm(OfCollection):
 
     @property
     def how(self) -> list[forms.BoundField]:
-        """Times, pay and codes."""
+        """How many questions and how long each takes, and when grading starts."""
         return self.group(HOW)
+
+    @property
+    def money(self) -> list[forms.BoundField]:
+        """What people get."""
+        return self.group(PAY)
+
+    @property
+    def codes(self) -> list[forms.BoundField]:
+        """What the panel is told at the end."""
+        return self.group(CODES)
 
     def store(self, collection: Collection, base_url: str) -> Collection | None:
         """Publish or change by what was filled in; None with the errors beside the fields."""
@@ -154,9 +182,7 @@ class SettingsForm(OfCollection):
                 stored = collection
         except SettingsError as error:
             said = str(error)
-            self.add_error(
-                error.field if error.field in self.fields else None, said[:1].upper() + said[1:]
-            )
+            self.add_error(error.field if error.field in self.fields else None, capfirst(said))
             return None
         collecting.exclude(stored, excluded, self.among)
         return stored

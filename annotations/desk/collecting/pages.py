@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations.answering import collecting as rules
@@ -120,7 +121,7 @@ def places(request: HttpRequest, set_id: UUID) -> HttpResponse:
         added = rules.add_places(collection, more, was)
     except SettingsError as error:
         said = str(error)
-        form.add_error("more", f"{said[:1].upper()}{said[1:]}.")
+        form.add_error("more", f"{capfirst(said)}.")
         return collect(request, set_id, add=form)
     if added:
         messages.success(request, f"There are {collection.places:,} places now.")

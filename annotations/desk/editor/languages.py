@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.text import capfirst
 
 from annotations.answering.languages import spoken
 from annotations.desk.editor.forms import BETWEEN
@@ -104,7 +105,7 @@ def languages(request: HttpRequest, set_id: UUID) -> HttpResponse:
         except PublishedError:
             error = "This version was published meanwhile: open the next version to add a language."
         except ValueError as refused:
-            error = f"{str(refused)[:1].upper()}{str(refused)[1:]}."
+            error = f"{capfirst(str(refused))}."
     version = question_set.latest_version()
     context = {
         **_frame(question_set, version, "Languages"),
@@ -330,7 +331,7 @@ def _too_long(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
     found = {}
     for piece in sheet.pieces:
         if why := piece.why_too_long(typed.get(piece.key, "")):
-            found[piece.key] = f"{why[:1].upper()}{why[1:]}."
+            found[piece.key] = f"{capfirst(why)}."
     return found
 
 

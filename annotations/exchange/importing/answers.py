@@ -379,10 +379,13 @@ def _submissions(
             "source": Submission.Source.IMPORTED.value,
             "order_seed": 0,
             "code": "",
+            "failed_checks": False,
             "reserved_until": None,
             "withdrawn_at": None,
             "signals_off": False,
             "language": "",
+            "device": "",
+            "assistive": False,
         },
     )
     if unknown:

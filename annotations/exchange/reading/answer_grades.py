@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from annotations.exchange.reading.outside_information import grade_in
 from annotations.exchange.reading.tables import OpenTable, open_table
 
 EXPERT = "expert"
+WEIGHT = "weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,8 @@ class AnswerGrade:
     """An expert's grade of the answer that a worker or a model gave to a question.
 
     `worker` is "" for a model's answer, `model` "" for a worker's. `settles`: whether it settles
-    what other experts disagree on, and counts in place of their grades.
+    what other experts disagree on, and counts in place of their grades. `weight`: for how many of
+    all answers this one stands, above 0.
     """
 
     line: int
@@ -30,6 +33,7 @@ class AnswerGrade:
     expert: str
     grade: float
     settles: bool = False
+    weight: float = 1.0
 
     @property
     def answer(self) -> tuple[str, str, str]:
@@ -59,25 +63,31 @@ def read_answer_grades(
     path: str | os.PathLike[str],
     columns: ColumnNames = DEFAULT_COLUMNS,
     scale: tuple[float, float] | None = None,
+    *,
+    weighted: bool = False,
 ) -> GradeFile:
     """Grades of answers: question, grade, worker or model (or both columns), and perhaps expert.
 
     Without a column `expert` (or `judge`) all grades are of one expert; a 1 in a column `settles`
     is a grade that counts in place of the others of its answer. `scale`: ends of the grades, if
-    they have to keep to them. Raises `InputError` with every bad row found: a missing question or
-    grade, both worker and model or neither, a grade that is no number or beyond the scale, an
-    answer graded twice by one expert; or with one problem, if the file as a whole will not do.
+    they have to keep to them. `weighted`: a column `weight` is read, 1 where a cell is empty.
+    Raises `InputError` with every bad row found: a missing question or grade, both worker and model
+    or neither, a grade that is no number or beyond the scale, an answer graded twice by one expert,
+    a weight that is no number above 0 or another one than before for the same answer; or with one
+    problem, if the file as a whole will not do.
     """
     path = Path(path)
     problems = Problems(path.name)
-    wanted = (
+    wanted: tuple[Column, ...] = (
         Column("worker", (columns.worker,), required=False),
         Column("model", (columns.model,), required=False),
         Column("question", (columns.question,)),
-        Column("grade", ("grade",)),
-        Column("expert", (EXPERT, "judge"), required=False),
-        Column("settles", ("settles",), required=False),
+        Column("grade", ("grade",), any_case=True),
+        Column("expert", (EXPERT, "judge"), required=False, any_case=True),
+        Column("settles", ("settles",), required=False, any_case=True),
     )
+    if weighted:
+        wanted += (Column(WEIGHT, (WEIGHT,), required=False, any_case=True),)
     table = open_table(path, wanted, problems)
     records = _records(table, problems, scale)
     if not records and not problems.total:
@@ -91,8 +101,9 @@ def _records(
 ) -> list[AnswerGrade]:
     records: list[AnswerGrade] = []
     seen: dict[tuple[str, tuple[str, str, str]], int] = {}
+    weights: dict[tuple[str, str, str], tuple[int, float]] = {}
     for line, cells, _ in table.rows:
-        worker, model, question, _, expert, settles = (cleaned(cell or "") for cell in cells)
+        worker, model, question, _, expert, settles = (cleaned(cell or "") for cell in cells[:6])
         grade = grade_in(problems, line, cells[3] or "")
         if not question:
             problems.add(line, "question", "the question is missing", "Fill in the id.")
@@ -103,12 +114,17 @@ def _records(
             remedy = "Write 1 where the grade settles a disagreement, else 0 or nothing."
             problems.add(line, "settles", f"{settles[:40]} is neither 0 nor 1", remedy)
         if grade is not None and scale is not None and not scale[0] <= grade <= scale[1]:
-            reason = f"the grade {grade:g} is not from {scale[0]:g} to {scale[1]:g}"
+            reason = f"the grade {grade:.9g} is not from {scale[0]:g} to {scale[1]:g}"
             problems.add(line, "grade", reason, "Bring the grades to that scale.")
             continue
         if not question or bool(worker) == bool(model) or grade is None:
             continue
-        record = AnswerGrade(line, worker, model, question, expert, grade, settles == "1")
+        weight = _weight(problems, line, cells[6] or "") if len(cells) > 6 else 1.0
+        record = AnswerGrade(line, worker, model, question, expert, grade, settles == "1", weight)
+        before, given = weights.setdefault(record.answer, (line, weight))
+        if given != weight:
+            reason = f"the weight {weight:g} is another one than that in line {before}, {given:g}"
+            problems.add(line, WEIGHT, reason, "Give one weight to all grades of an answer.")
         first = seen.setdefault((expert, record.answer), line)
         if first != line:
             who = f"{worker or model} to question {question}"
@@ -118,6 +134,20 @@ def _records(
             continue
         records.append(record)
     return records
+
+
+def _weight(problems: Problems, line: int, cell: str) -> float:
+    if not cell.strip():
+        return 1.0
+    try:
+        weight = float(cell)
+    except ValueError:
+        weight = math.nan
+    if not 0 < weight < math.inf:
+        remedy = "Write for how many of all answers this one stands, or leave the column out."
+        problems.add(line, WEIGHT, f"{cell[:40]} is no number above 0", remedy)
+        return 1.0
+    return weight
 
 
 def unknown_answers(judgements: GradeFile, known: set[tuple[str, str, str]], answers: str) -> None:

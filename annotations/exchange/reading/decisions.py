@@ -15,9 +15,9 @@ from annotations.exchange.reading.tables import open_table
 
 LONGEST_ID = 255
 COLUMNS = (
-    *(Column(name, (name,), renamed_by="") for name in ("worker", "decision")),
+    *(Column(name, (name,), renamed_by="", any_case=True) for name in ("worker", "decision")),
     *(
-        Column(name, (name,), required=False, renamed_by="")
+        Column(name, (name,), required=False, renamed_by="", any_case=True)
         for name in ("category", "reason", "panel", "bonus")
     ),
 )

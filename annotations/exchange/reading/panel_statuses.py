@@ -17,15 +17,32 @@ from annotations.exchange.reading.tables import open_table
 
 LONGEST_ID = 255
 LONGEST_CODE = 100
+WITHHELD = ("CONSENT_REVOKED", "DATA_EXPIRED")
+"""What Prolific writes in place of what it no longer tells of a person."""
+
 COLUMNS = (
-    Column("submission", ("Submission id", "Submission ID", "submission_id"), renamed_by=""),
-    Column("participant", ("Participant id", "Participant ID", "participant_id"), renamed_by=""),
-    Column("status", ("Status", "status"), renamed_by=""),
     *(
-        Column(name, (name, name.lower().replace(" ", "_")), required=False, renamed_by="")
-        for name in ("Started at", "Completed at", "Time taken", "Completion code", "Study id")
+        Column(key, names, renamed_by="", any_case=True)
+        for key, names in (
+            ("submission", ("Submission id", "submission_id", "session_id")),
+            ("participant", ("Participant id", "participant_id")),
+            ("status", ("Status",)),
+        )
+    ),
+    *(
+        Column(names[0], names, required=False, renamed_by="", any_case=True)
+        for names in (
+            ("Started at", "started_at", "started_datetime"),
+            ("Completed at", "completed_at", "completed_date_time"),
+            ("Time taken", "time_taken"),
+            ("Completion code", "completion_code", "entered_code"),
+            ("Study id", "study_id"),
+        )
     ),
 )
+"""Prolific's columns: as they are called today, in its own interface, and in older exports; exports
+of other times write "Submission ID"."""
+
 # Prolific names its files after the study: prolific_export_5f1e....csv
 _STUDY = re.compile(r"(?<![0-9a-f])[0-9a-f]{24}(?![0-9a-f])", re.ASCII)
 
@@ -74,7 +91,8 @@ def read_statuses(given: Readable) -> StatusFile:
     rows: list[GivenStatus] = []
     first: dict[tuple[str, str], int] = {}
     for line, cells, _ in table.rows:
-        submission, participant, status, started, completed, taken, code, study = cells
+        submission, participant, status = cells[:3]
+        started, completed, taken, code, study = map(_told, cells[3:])
         before = problems.total
         ids = {"Submission id": cleaned(submission), "Participant id": cleaned(participant)}
         for column, one in ids.items():
@@ -116,6 +134,11 @@ def read_statuses(given: Readable) -> StatusFile:
         tuple(table.kept_aside),
         list(table.warnings),
     )
+
+
+def _told(cell: str) -> str:
+    """Return a cell, "" where the panel does not say any more what stood in it."""
+    return "" if cell.strip() in WITHHELD else cell
 
 
 def _check_id(

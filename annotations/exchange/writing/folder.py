@@ -117,9 +117,15 @@ class OutputFolder:
             raise ValueError(f"{name!r} is no plain file name")
         if name in self._files:
             raise ValueError(f"{name} was written already")
-        if (self.path / name).is_dir():
+        there = self.path / name
+        if there.is_dir():
             raise InputError.single(
                 str(self.path), f"{name} is a folder there", "Move it, or choose another folder."
+            )
+        if there.exists() and not there.is_file():
+            # A device or a pipe: to replace it, as files are, would take it away from everybody.
+            raise InputError.single(
+                str(self.path), f"{name} is no ordinary file there", "Choose another name."
             )
         return self._stage / "new" / name
 

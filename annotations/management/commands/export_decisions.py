@@ -20,8 +20,9 @@ class Command(DeskCommand):
     help = (
         "Write what was decided of the workers of the question set SET as a panel takes it: ids to "
         "approve, one a line; rejections with category and message; confirmed bonuses, each in one "
-        "list only; Mechanical Turk's own file with Approve and Reject filled; or, as log, every "
-        "decision that was ever made. Whom nobody decided of is in no list."
+        "list only, and so confirmed parts of the pay (prolific-screen-out); Mechanical Turk's own "
+        "file with Approve and Reject filled; or, as log, every decision that was ever made. Whom "
+        "nobody decided of is in no list."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -32,11 +33,13 @@ class Command(DeskCommand):
         parser.add_argument(
             "--batch",
             metavar="NAME|ID",
-            help="with mturk: which of several batches that were imported; with prolific-bonus: a "
-            "list that was written before, once more",
+            help="with mturk: which of several batches that were imported; with prolific-bonus and "
+            "prolific-screen-out: a list that was written before, once more",
         )
         parser.add_argument(
-            "--by", metavar="USERNAME", help="with prolific-bonus: who takes the list to the panel"
+            "--by",
+            metavar="USERNAME",
+            help="with prolific-bonus and prolific-screen-out: who takes the list to the panel",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

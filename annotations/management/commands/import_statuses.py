@@ -44,12 +44,20 @@ class Command(DeskCommand):
             "--dry-run", action="store_true", help="do everything, report it, and store nothing"
         )
 
+    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
+        """The usual one, which finds FILE also where it comes after an option."""
+        parser = super().create_parser(*args, **kwargs)
+        # Otherwise one that may be left out counts as left out at the first option.
+        parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
+        return parser
+
     def handle(self, *args: Any, **options: Any) -> None:
         """Import and report; exit status 2 for input that will not do."""
         version = self.version_of(options)
         user = self.decider(options, version) if options["by"] is not None else None
         if (options["file"] is None) != options["from_prolific"]:
-            raise CommandError("name a FILE, or say --from-prolific", returncode=USAGE)
+            both = ", and not both" if options["from_prolific"] else ""
+            raise CommandError(f"name a FILE, or say --from-prolific{both}", returncode=USAGE)
         try:
             given = options["file"] or self._asked(version, options["study"])
             report = import_statuses(version, given, user, dry_run=options["dry_run"])

@@ -43,6 +43,8 @@ class Command(SetCommand):
         self.stdout.write(f"places: {now.taken:,} of {now.places:,} taken, {now.free:,} free")
         for state, n in now.states.items():
             self.stdout.write(f"{LABELS[state].lower()}: {n:,}")
+        if collection.checks_needed or now.failed_checks:
+            self.stdout.write(f"submitted, with failed attention checks: {now.failed_checks:,}")
         self.stdout.write(f"answers handed in: {now.answers:,}")
         if now.median_minutes is not None:
             self.stdout.write(f"minutes from consent to the end (median): {now.median_minutes:g}")
@@ -54,6 +56,11 @@ class Command(SetCommand):
             self.stdout.write(f"now, {at.words}: {at.people:,}")
         for left in now.left:
             self.stdout.write(left.words)
+        for of_device in now.devices:
+            self.stdout.write(
+                f"device, {of_device.words}: {of_device.began:,} began, "
+                f"{of_device.submitted:,} handed in"
+            )
         if now.money is not None:
             of_money, unit = now.money, now.money.currency
             self.stdout.write(

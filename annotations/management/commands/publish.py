@@ -19,6 +19,7 @@ OF_PANEL = {
     "code_done": ("CODE", "completion code: done"),
     "code_no_consent": ("CODE", "completion code: did not agree"),
     "code_screened_out": ("CODE", "completion code: did not pass, or not for them"),
+    "code_failed_checks": ("CODE", "completion code: handed in and failed the attention checks"),
     "code_too_late": ("CODE", "completion code: full, closed, too late"),
     "code_not_chosen": ("CODE", "completion code: did not score enough in an earlier set"),
 }
@@ -44,6 +45,13 @@ class Command(SetCommand):
             type=int,
             metavar="K",
             help="how many of them answer each question (without it all do)",
+        )
+        parser.add_argument(
+            "--checks-needed",
+            type=int,
+            metavar="N",
+            help="how many attention checks must be right for the code of who is done; who hands "
+            "in with fewer gets that of --code-failed-checks (0: everybody is done)",
         )
         parser.add_argument(
             "--protocol",
@@ -79,6 +87,7 @@ class Command(SetCommand):
                 question_set,
                 places=options["places"],
                 answers_per_question=options["answers_per_question"],
+                checks_needed=options["checks_needed"],
                 protocol=options["protocol"],
                 worker_parameter=options["worker_parameter"],
                 signals=None if options["signals"] is None else options["signals"] == "on",

@@ -28,21 +28,26 @@ from annotations.web.size_limit import LARGEST
 
 CHUNK = 1 << 20
 LINES = CONTENT_TYPES["jsonl"]
+CSV = CONTENT_TYPES["csv"].partition(";")[0]
 Load = Callable[..., ImportReport]
 
 
 @dataclass
 class Lines:
-    """A body of JSON Lines, in a file without a name: it is gone when its process is."""
+    """A body of JSON Lines, in a file without a name: it is gone when its process is.
+
+    `name` is what readers call it; its ending tells them the format.
+    """
 
     file: IO[bytes]
     sha256: str
     size: int
+    name: str = "rows.jsonl"
 
     @property
     def source(self) -> Source:
         """What reads it, each time from its beginning."""
-        return stored_source("rows.jsonl", self._opened, self.size)
+        return stored_source(self.name, self._opened, self.size)
 
     def _opened(self) -> BinaryIO:
         opened = Path(f"/dev/fd/{self.file.fileno()}").open("rb")  # noqa: SIM115
@@ -71,6 +76,7 @@ class LinesParser(BaseParser):
     """JSON Lines, one row a line: written to a file as they come in, never held in memory."""
 
     media_type = LINES
+    name = "rows.jsonl"
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
         """Return the file."""
@@ -81,7 +87,14 @@ class LinesParser(BaseParser):
             digest.update(chunk)
             file.write(chunk)
         file.flush()
-        return Lines(file, digest.hexdigest(), file.tell())
+        return Lines(file, digest.hexdigest(), file.tell(), self.name)
+
+
+class CsvParser(LinesParser):
+    """A file of CSV as it is, read as an uploaded one."""
+
+    media_type = CSV
+    name = "rows.csv"
 
 
 class ImportOptionsSerializer(serializers.Serializer[Any]):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.text import capfirst
 from rest_framework.exceptions import APIException
 
 from annotations.exchange import InputError, Problem
@@ -115,7 +116,7 @@ def bad_rows(error: InputError, *, lines: bool, path: str = "rows") -> ApiProble
 
 
 def _fault(problem: Problem, lines: bool, path: str) -> Fault:
-    reason = problem.reason[:1].upper() + problem.reason[1:] + "."
+    reason = capfirst(problem.reason) + "."
     remedy = problem.remedy
     if remedy == ONE_OBJECT and not lines:
         remedy = "Every row is an object."

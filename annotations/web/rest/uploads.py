@@ -6,7 +6,7 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 
-from annotations.web.rest.bulk import LINES, ImportOptionsSerializer, ImportReportSerializer
+from annotations.web.rest.bulk import CSV, LINES, ImportOptionsSerializer, ImportReportSerializer
 
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
@@ -21,6 +21,10 @@ HOW = (
     "Each bad row is named with its index (or line) and the reason, and nothing is stored."
 )
 
+AS_CSV = (
+    "\n\nA file of CSV (`{csv}`) is taken as it is, too: its bad rows are named with their lines."
+)
+
 
 def bulk_schema(
     summary: str,
@@ -28,8 +32,15 @@ def bulk_schema(
     rows: list[dict[str, Any]],
     report: dict[str, Any],
     options: Any = ImportOptionsSerializer,
+    *,
+    answer: Any = ImportReportSerializer,
+    files: bool = False,
+    **more: Any,
 ) -> Any:
-    """Return the description of an upload whose rows look like those given."""
+    """Return the description of an upload whose rows look like those given.
+
+    `answer` is what says what became of them; with `files` it may be CSV.
+    """
     names = list(dict.fromkeys(key for row in rows for key in row))
     required = [name for name in names if all(name in row for row in rows)]
     row = {
@@ -45,11 +56,14 @@ def bulk_schema(
         "additionalProperties": False,
         "example": {"rows": rows},
     }
+    said = description + HOW.format(lines=LINES)
     return extend_schema(
         summary=summary,
-        description=description + HOW.format(lines=LINES),
+        description=said + AS_CSV.format(csv=CSV) if files else said,
         parameters=[options, IDEMPOTENCY_KEY],
-        request={"application/json": body, LINES: {"type": "string", "format": "binary"}},
-        responses={200: ImportReportSerializer},
+        request={"application/json": body}
+        | {kind: {"type": "string", "format": "binary"} for kind in (LINES, CSV)[: 1 + files]},
+        responses={200: answer},
         examples=[OpenApiExample("Stored", value=report, response_only=True)],
+        **more,
     )

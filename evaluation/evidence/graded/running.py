@@ -6,6 +6,7 @@ from importlib import metadata
 from typing import Any
 
 import numpy as np
+from django.utils.text import capfirst
 
 from annotations.exchange import InputError
 from annotations.exchange.graded import Labels
@@ -68,7 +69,7 @@ def try_on_graded(turn: Turn) -> None:
         raise RunInputError(str(error.problems[0].reason)) from error
     except TooLittleError as error:
         said = SITE.said(error.message)
-        raise RunInputError(f"{said[:1].upper()}{said[1:]}.") from error
+        raise RunInputError(f"{capfirst(said)}.") from error
     summary = summary_of(marked, crowds, tried, seeds, options.seed)
     with turn.fenced():
         RunData.objects.filter(run=run, name=ASIDE).delete()

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evaluation.backends import BackendError, for_operators, named_model, parse_spec
-from evaluation.flow.parameters import MOST_DRAWS, AqerParameters
-from evaluation.options import Parameters, Problem, Text, Whole, option, problem
+from evaluation.flow.parameters import AqerParameters, draws_of
+from evaluation.options import Parameters, Problem, Text, option, problem
 from evaluation.options.declaration import BASIC
 
 
@@ -51,17 +51,5 @@ class EloquentParameters(Parameters):
         ),
     )
     precision: str = option("float32", AqerParameters.options()["precision"])
-    bootstrap: int = option(
-        400,
-        Whole(
-            label="Bootstrap draws",
-            help="Draws of items for the 95% intervals; 0 for none.",
-            group=BASIC,
-            lowest=2,
-            highest=MOST_DRAWS,
-            or_zero=True,
-            why="one draw tells nothing",
-            signed_as="draws",
-        ),
-    )
+    bootstrap: int = option(400, draws_of("items", group=BASIC))
     seed: int = option(0, AqerParameters.options()["seed"])

@@ -134,7 +134,8 @@ class ExpertFindings:
     Attributes
     ----------
     experts : names of who graded. panel : how far they agree.
-    level : "reliable", "tentative", "poor", or "unknown" without two grades of anything.
+    level : "reliable", "tentative", "poor", or "unknown" where fewer than two
+        answers have two grades, or all grades are alike.
     people, models : correlation of scores with the grades that count.
     """
 
@@ -198,7 +199,7 @@ def level_of(panel: PanelAgreement) -> str:
     Reliable are grades whose alpha is surely above that of tentative conclusions.
     """
     alpha, low = panel.alpha_interval.value, panel.alpha_interval.low
-    if alpha is None:
+    if alpha is None or panel.n_by_two < 2:  # of one answer alpha is 0 whenever two differ
         return "unknown"
     if alpha >= RELIABLE and low is not None and low >= TENTATIVE:
         return "reliable"

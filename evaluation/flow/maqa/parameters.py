@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from evaluation.flow.maqa.spelling import FIXED, PAPER
-from evaluation.flow.parameters import AqerParameters
+from evaluation.flow.parameters import SEED_OF_DRAWS, AqerParameters, draws_of
 from evaluation.methods.maqa.consistency import EXACT, JACCARD, OVERLAP
-from evaluation.options import Choice, Parameters, Real, Text, Whole, option
+from evaluation.options import Choice, Parameters, Real, Text, option
 from evaluation.options.declaration import NOT_SIGNED, named
 
-MOST_DRAWS = 100_000
 _OF_AQER = AqerParameters.options()
 
 
@@ -45,26 +44,8 @@ class MaqaParameters(Parameters):
             },
         ),
     )
-    bootstrap: int = option(
-        400,
-        Whole(
-            label="Bootstrap draws",
-            help="Draws of questions for the 95% intervals; 0 for none.",
-            lowest=2,
-            highest=MOST_DRAWS,
-            or_zero=True,
-            why="one draw tells nothing",
-            signed_as="draws",
-        ),
-    )
-    seed: int = option(
-        0,
-        Whole(
-            label="Seed",
-            help="Of the draws: the same seed gives the same intervals again.",
-            highest=2**63 - 1,
-        ),
-    )
+    bootstrap: int = option(400, draws_of("questions"))
+    seed: int = option(0, SEED_OF_DRAWS)
     embedder: str = option(
         "minilm",
         replace(

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evaluation.backends import BackendError, parse_spec
+from evaluation.flow.parameters import SEED_OF_DRAWS, draws_of
 from evaluation.flow.umwp.pieces import FIXED, PAPER
 from evaluation.options import Choice, Parameters, Problem, Real, Text, Whole, option, problem
-
-MOST_DRAWS = 100_000
 
 
 def _unreadable(spec: str) -> Problem | None:
@@ -61,26 +60,8 @@ class UmwpParameters(Parameters):
             highest=1.0,
         ),
     )
-    bootstrap: int = option(
-        400,
-        Whole(
-            label="Bootstrap draws",
-            help="Draws of problems for the 95% intervals; 0 for none.",
-            lowest=2,
-            highest=MOST_DRAWS,
-            or_zero=True,
-            why="one draw tells nothing",
-            signed_as="draws",
-        ),
-    )
-    seed: int = option(
-        0,
-        Whole(
-            label="Seed",
-            help="Of the draws: the same seed gives the same intervals again.",
-            highest=2**63 - 1,
-        ),
-    )
+    bootstrap: int = option(400, draws_of("problems"))
+    seed: int = option(0, SEED_OF_DRAWS)
     sentences: ClassVar[Mapping[str, str]] = {"unreadable": "{reason}"}
 
 

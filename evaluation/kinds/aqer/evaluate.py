@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from evaluation.flow.parameters import REMEDIES, AqerParameters
 from evaluation.kinds.answer_files import add_answers, add_columns, add_models, add_output
 from evaluation.kinds.aqer.terminal import report_of_files
 from evaluation.kinds.kind import Evaluation, Progress
-from evaluation.words.console import at_least
+from evaluation.words.console import at_least, number_from_zero
 
 COMPARED = "Each is off unless asked for, and compared with the plain run in remedies.csv."
 
@@ -81,19 +80,19 @@ def _add_facts_model(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="longest reply (%(default)s)",
     )
-    add("--facts-budget", type=_amount, metavar="X", help="spend no more; needs prices")
-    add("--facts-price-in", type=_amount, metavar="X", help="money for a million tokens read")
-    add("--facts-price-out", type=_amount, metavar="X", help="money for a million tokens written")
-
-
-def _amount(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
-    return number
+    add("--facts-budget", type=number_from_zero(), metavar="X", help="spend no more; needs prices")
+    add(
+        "--facts-price-in",
+        type=number_from_zero(),
+        metavar="X",
+        help="money for a million tokens read",
+    )
+    add(
+        "--facts-price-out",
+        type=number_from_zero(),
+        metavar="X",
+        help="money for a million tokens written",
+    )
 
 
 def _facts_model(arguments: Mapping[str, Any]) -> Asking | None:

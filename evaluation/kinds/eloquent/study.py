@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,7 @@ from evaluation.flow.eloquent.run_options import EloquentRunOptions
 from evaluation.kinds.eloquent.evaluate import add_prompts, write_all
 from evaluation.kinds.eloquent.terminal import report_of_files
 from evaluation.kinds.kind import Progress, Studied, Study
-from evaluation.words.console import at_least
+from evaluation.words.console import at_least, number_from_zero
 
 EPILOG = """\
 Every prompt is put in a conversation of its own. DIR then holds the tables of evaluate eloquent,
@@ -69,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--judge-temperature",
-        type=_temperature,
+        type=number_from_zero(),
         default=0.0,
         metavar="X",
         help="of the judges (%(default)g)",
@@ -88,16 +87,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--team", default="", metavar="NAME", help="for the submission form")
     add("--submission-id", default="1", metavar="ID", help="for the submission form (%(default)s)")
-
-
-def _temperature(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
-    return number
 
 
 def study(

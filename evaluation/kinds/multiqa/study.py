@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from evaluation.flow.multiqa.run_options import MultiqaRunOptions
 from evaluation.kinds.kind import Progress, Studied, Study
 from evaluation.kinds.multiqa.evaluate import add_columns, add_crowd, add_mapping, mapping_given
 from evaluation.kinds.multiqa.terminal import report_of_study
-from evaluation.words.console import at_least
+from evaluation.words.console import at_least, number_from_zero
 
 EPILOG = """\
 Each question is reworded in one call (temperature 1.0, up to 2 more where too few are kept), every
@@ -64,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--meaning",
-        type=_share,
+        type=number_from_zero(1),
         default=0.8,
         metavar="X",
         help="least cosine of a rewording to its question, 0 for any (%(default)g)",
@@ -76,21 +75,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--entailment",
-        type=_share,
+        type=number_from_zero(1),
         default=0.5,
         metavar="X",
         help="with --nli: least probability, both ways (%(default)g)",
     )
-
-
-def _share(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
-    return number
 
 
 def study(

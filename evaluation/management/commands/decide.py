@@ -57,5 +57,7 @@ class Command(DeskCommand):
         for line in lines(found):
             self.stdout.write(line)
         for one in found:
+            if one.told is not None:
+                self.stdout.write(f"  {TERMINAL.said(one.told)}")
             for message in one.warnings:
                 self.stdout.write(f"Warning: {TERMINAL.said(message)}")

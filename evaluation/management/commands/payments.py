@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,16 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.exchange import InputError
 from annotations.exchange.money import amount_of
 from annotations.exchange.writing.formats import format_of, write_table
-from annotations.ledger import bonuses
-from annotations.ledger.handing_over import ledger_table, read_settled
-from annotations.ledger.sending import WhichStudyError, send_bonuses, study_of, to_send
+from annotations.ledger import bonuses, parts
+from annotations.ledger.handing_over import ledger_table, settle_by_file
+from annotations.ledger.sending import (
+    WhichStudyError,
+    next_parts,
+    send_bonuses,
+    send_parts,
+    study_of,
+    to_send,
+)
 from annotations.management.desk import DeskCommand, add_round, add_study
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSetVersion
@@ -24,6 +32,7 @@ from annotations.panels.prolific import UNVERIFIED, Prolific
 from evaluation.options import TERMINAL
 from evaluation.paying import rules
 from evaluation.paying.fairness import lines
+from evaluation.paying.planning import plan_proposed
 
 
 class Command(DeskCommand):
@@ -34,7 +43,10 @@ class Command(DeskCommand):
         "planned; or keep what the panel said of those that were sent: FILE has the columns "
         "payment, state (paid or failed) and perhaps reference, as the table of --output has them. "
         "With --rule a bonus of --amount is planned for whom the rule names; --dry-run only tells "
-        "who gets how much, what it costs, what people earn in an hour and who is left out."
+        "who gets how much, what it costs, what people earn in an hour and who is left out. With "
+        "--parts it is about parts of the pay, of who did not pass the practice or failed the "
+        "attention checks: they are planned as the settings say, or only told with --dry-run; "
+        "--confirm, --cancel and --send are theirs then."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -52,6 +64,16 @@ class Command(DeskCommand):
             "without --total only say what that would be",
         )
         parser.add_argument(
+            "--parts",
+            action="store_true",
+            help="parts of the pay: plan them, or what else is said of them",
+        )
+        parser.add_argument(
+            "--increase-places",
+            action="store_true",
+            help="with --parts --send: let as many others take part there as are screened out",
+        )
+        parser.add_argument(
             "--total", type=_amount, metavar="AMOUNT", help="with --send: the sum that you pay"
         )
         add_study(parser)
@@ -62,24 +84,26 @@ class Command(DeskCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do it, and say where payments stand; exit status 2 for what will not do."""
+        _refuse_what_does_nothing(options)
         version = self.version_of(options)
-        planned = options["rule"] and not options["dry_run"]
+        plans_parts = _plans_parts(options)
+        round_ = bonuses.PART if options["parts"] else options["round"]
+        planned = (options["rule"] or plans_parts) and not options["dry_run"]
         writes = planned or any(options[name] for name in ("confirm", "cancel", "settle", "send"))
         if writes and options["by"] is None:
             raise CommandError("say who does it with --by USERNAME", returncode=USAGE)
         user = self.decider(options, version) if options["by"] is not None else None
         try:
-            if options["confirm"]:
-                done = bonuses.confirm(version, user, options["round"])
-                self.stdout.write(f"{len(done.payments):,} confirmed, {done.total} in all")
-            elif options["cancel"]:
-                done = bonuses.cancel(version, user, options["round"])
-                self.stdout.write(f"{len(done.payments):,} cancelled")
+            if options["confirm"] or options["cancel"]:
+                self._advance(version, user, round_, confirm=options["confirm"])
             elif options["settle"]:
-                new, known = bonuses.settle(version, user, read_settled(options["settle"]))
+                new, known = settle_by_file(version, user, options["settle"])
                 self.stdout.write(f"{new:,} settled, {known:,} were so already")
             elif options["send"]:
-                self._send(version, user, options)
+                send = self._send_parts if options["parts"] else self._send
+                send(version, user, options)
+            elif plans_parts:
+                self._plan_parts(version, user, dry_run=options["dry_run"])
             elif options["rule"]:
                 self._propose(version, user, options)
             elif options["output"]:
@@ -92,6 +116,16 @@ class Command(DeskCommand):
         ) as error:
             raise CommandError(str(error), returncode=USAGE) from error
         self._tell(bonuses.payments_of(version))
+
+    def _advance(
+        self, version: QuestionSetVersion, user: Any, round_: str | None, *, confirm: bool
+    ) -> None:
+        if confirm:
+            done = bonuses.confirm(version, user, round_)
+            self.stdout.write(f"{len(done.payments):,} confirmed, {done.total} in all")
+        else:
+            done = bonuses.cancel(version, user, round_)
+            self.stdout.write(f"{len(done.payments):,} cancelled")
 
     def _propose(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
         """Tell what a rule would do, and plan it unless it is tried only."""
@@ -115,13 +149,16 @@ class Command(DeskCommand):
             self.stdout.write(f"pay and bonus for the median time: {found.hourly} an hour")
         for line in lines(found.fairness):
             self.stdout.write(line)
+        for compared in found.fairness:
+            if compared.told is not None:
+                self.stdout.write(f"  {TERMINAL.said(compared.told)}")
         for message in found.warnings:
             self.stdout.write(f"Warning: {TERMINAL.said(message)}")
         if options["dry_run"]:
             self.stdout.write("This was a dry run: nothing was stored.")
             return
         round_ = options["round"] or bonuses.ROUND
-        new = bonuses.plan(version, found.amounts, user, round_, rule.said)
+        new = plan_proposed(found, user, round_)
         self.stdout.write(f"{new:,} planned; a person confirms them with --confirm")
 
     def _send(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
@@ -140,10 +177,78 @@ class Command(DeskCommand):
                 f"Nothing was sent. To pay, say the same with --total {total}"
             )
             return
-        try:
-            batch = send_bonuses(
+        batch = self._paid(
+            lambda: send_bonuses(
                 version, user, Prolific(), study, options["total"], options["round"]
             )
+        )
+        paid = f"{len(batch.payments):,} bonuses, {batch.total} {currency}".rstrip()
+        self.stdout.write(f"{paid}: the panel has taken them on")
+
+    def _plan_parts(self, version: QuestionSetVersion, user: Any, *, dry_run: bool) -> None:
+        """Tell who is owed a part of the pay and who is not, and plan it unless it is only told."""
+        found = parts.parts_of(version)
+        for why, n, amount in found.by_kind:
+            each = f"{amount} {found.currency}".rstrip()
+            self.stdout.write(f"{n:,} who {why}: {each} each")
+        if not found.owed:
+            self.stdout.write("nobody is left to plan a part of the pay for")
+        for n, why in (
+            (found.n_without, "for whom the settings say no part of the pay"),
+            (found.n_decided, "whom somebody approved or rejected"),
+            (found.n_settled, "whom the panel has settled"),
+            (found.n_there, "who have one already"),
+        ):
+            if n:
+                self.stdout.write(f"left out: {n:,} {why}")
+        if found.n_unknown:
+            self.stdout.write(
+                f"Warning: of {found.n_unknown:,} of them it is not known where they stand on the "
+                "panel. If your study there pays by the code itself, take in where they stand "
+                "first (import_statuses)."
+            )
+        if dry_run:
+            self.stdout.write("This was a dry run: nothing was stored.")
+            return
+        done = parts.plan_parts(version, user)
+        total = f"{done.total} {found.currency}".rstrip()
+        self.stdout.write(
+            f"{len(done.payments):,} planned, {total} in all; a person confirms them with "
+            "--parts --confirm"
+        )
+
+    def _send_parts(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
+        """Say what the next request would pay, or have it paid once somebody says its sum."""
+        found = next_parts(version)
+        if found.n_without_id:
+            self.stdout.write(
+                f"left out: {found.n_without_id:,} whose submission's id is not known here: take "
+                "in where submissions stand first, or take them by a list"
+            )
+        if not found.payments:
+            raise CommandError("no confirmed part of the pay is left to be sent", returncode=USAGE)
+        n, currency = len(found.payments), found.payments[0].currency
+        is_screening = found.kind == parts.SCREENED_OUT
+        how = "screened out and paid" if is_screening else "paid as a bonus"
+        said = f"{n:,} who {parts.WHY[found.kind]}, {found.total} {currency}".rstrip()
+        study = study_of(version, options["study"])
+        self.stderr.write(UNVERIFIED)
+        if options["total"] is None:
+            self.stdout.write(
+                f"{said}, and the panel's fee, would be {how} in the study {study}. Nothing was "
+                f"sent. To pay, say the same with --total {found.total}"
+            )
+            return
+        more = options["increase_places"]
+        self._paid(
+            lambda: send_parts(version, user, Prolific(), study, options["total"], more_places=more)
+        )
+        self.stdout.write(f"{said}: the panel has taken them on")
+
+    def _paid(self, pay: Callable[[], bonuses.Batch]) -> bonuses.Batch:
+        """Have it paid; what goes wrong is told with what it means for the money."""
+        try:
+            return pay()
         except (bonuses.OtherTotalError, bonuses.NothingToSendError) as error:
             raise CommandError(str(error) or "nothing was left", returncode=USAGE) from error
         except NotDoneError as error:
@@ -156,8 +261,6 @@ class Command(DeskCommand):
                 f"whether it was paid is not known{at}: {error}. It is not sent again by itself: "
                 "look on the panel, and say what came of it with --settle"
             ) from error
-        paid = f"{len(batch.payments):,} bonuses, {batch.total} {currency}".rstrip()
-        self.stdout.write(f"{paid}: the panel has taken them on")
 
     def _tell(self, payments: list[bonuses.Payment]) -> None:
         counts = Counter(one.state for one in payments)
@@ -167,6 +270,44 @@ class Command(DeskCommand):
                 self.stdout.write(f"{state}: {n:,}, {sum(of_it, Decimal(0))} in all")
         if not payments:
             self.stdout.write("no bonuses")
+
+
+ACTS = ("confirm", "cancel", "settle", "output", "send")
+OF_RULES = {
+    "amount": tuple(rules.KINDS),
+    "share": (rules.QUANTILE,),
+    "at_least": (rules.THRESHOLD,),
+    "least_hourly": tuple(rules.KINDS),
+    "base_pay": tuple(rules.KINDS),
+}
+"""The options of a rule, and of which ones."""
+
+
+def _refuse_what_does_nothing(options: dict[str, Any]) -> None:
+    """Refuse options that nobody would go by: where it is about money none is read over."""
+    acts = next((name for name in ACTS if options[name]), None)
+    if options["dry_run"] and acts is not None:
+        raise CommandError(
+            f"--{acts} is not tried: --dry-run goes with --rule or --parts. Nothing was done; "
+            "leave out one of the two",
+            returncode=USAGE,
+        )
+    for name, kinds in OF_RULES.items():
+        if options[name] is not None and options["rule"] not in kinds:
+            flag = "--" + name.replace("_", "-")
+            of = "--rule" if len(kinds) > 1 else f"--rule {kinds[0]}"
+            raise CommandError(f"{flag} goes with {of}. Nothing was done", returncode=USAGE)
+    if options["total"] is not None and not options["send"]:
+        raise CommandError("--total goes with --send. Nothing was done", returncode=USAGE)
+
+
+def _plans_parts(options: dict[str, Any]) -> bool:
+    """Whether parts of the pay are to be planned or told; exit status 2 for what does not go."""
+    if options["parts"] and (options["rule"] or options["round"]):
+        raise CommandError("parts of the pay have neither rule nor round", returncode=USAGE)
+    if options["increase_places"] and not (options["parts"] and options["send"]):
+        raise CommandError("--increase-places goes with --parts --send", returncode=USAGE)
+    return bool(options["parts"]) and not any(options[name] for name in ACTS)
 
 
 def add_rule(parser: argparse.ArgumentParser) -> None:
@@ -193,7 +334,9 @@ def add_rule(parser: argparse.ArgumentParser) -> None:
         metavar="AMOUNT",
         help="pay without a bonus (default: that of the collecting)",
     )
-    group.add_argument("--dry-run", action="store_true", help="tell it, and store nothing")
+    group.add_argument(
+        "--dry-run", action="store_true", help="tell it, and store nothing (also with --parts)"
+    )
 
 
 def _bonus(text: str) -> Decimal:

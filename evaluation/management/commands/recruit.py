@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
 from annotations.exchange.writing.formats import lines_chunks, write_chunks
 from annotations.management.desk import DeskCommand
 from annotations.management.importing import USAGE
-from annotations.models import QuestionSetVersion
+from annotations.models import QuestionSet
 from annotations.panels.client import NotDoneError, PanelClient, UnsureError
+from annotations.panels.groups import AskedBeforeError, make_group
 from annotations.panels.prolific import UNVERIFIED, Prolific
 from evaluation.paying.inviting import ENDS, Invited, Line, invited
 from evaluation.paying.rules import SCORE, RuleError
@@ -26,7 +28,7 @@ class Command(DeskCommand):
     help = (
         "Write the panel's ids of the people of the question set SET who scored at least X, one a "
         "line, as a panel's custom allow list takes them: the raw leave-one-out score of the "
-        "grading that counts, or the lower end of its 95%% interval. Only who handed in, did not "
+        "grading that counts, or the lower end of its 95% interval. Only who handed in, did not "
         "withdraw and is not rejected; of the others it is said how many and why."
     )
 
@@ -67,7 +69,8 @@ class Command(DeskCommand):
                 "say where the ids go with --output FILE, or only --count them", returncode=USAGE
             )
         version = self.version_of(options)
-        client = self._client(version, options)
+        user = self.decider(options, version) if options["by"] is not None else None
+        client = self._client(options)
         try:
             line = Line(options["at_least"], options["end"], options["panel"])
             found = invited(version, line)
@@ -92,12 +95,10 @@ class Command(DeskCommand):
                 raise CommandError(str(error), returncode=USAGE) from error
             self.stdout.write(f"written to {options['output']}")
         if options["group"] is not None:
-            self._group(found, client, options)
+            self._group(version.question_set, found, client, user, options)
 
-    def _client(self, version: QuestionSetVersion, options: dict[str, Any]) -> PanelClient | None:
+    def _client(self, options: dict[str, Any]) -> PanelClient | None:
         """Return whom to ask for a group, None for nobody; exit status 2 where that cannot be."""
-        if options["by"] is not None:
-            self.decider(options, version)
         if options["group"] is None:
             if options["send"]:
                 raise CommandError("name the group with --group NAME", returncode=USAGE)
@@ -116,7 +117,14 @@ class Command(DeskCommand):
         except NotDoneError as error:
             raise CommandError(str(error), returncode=USAGE) from error
 
-    def _group(self, found: Invited, client: PanelClient | None, options: dict[str, Any]) -> None:
+    def _group(
+        self,
+        question_set: QuestionSet,
+        found: Invited,
+        client: PanelClient | None,
+        user: AbstractBaseUser | None,
+        options: dict[str, Any],
+    ) -> None:
         name = options["group"].strip()
         self.stderr.write(UNVERIFIED)
         if client is None:
@@ -126,12 +134,12 @@ class Command(DeskCommand):
             )
             return
         try:
-            key = client.make_group(options["workspace"], name, found.ids)
-        except NotDoneError as error:
+            key = make_group(question_set, user, client, options["workspace"], name, found.ids)
+        except (AskedBeforeError, NotDoneError) as error:
             raise CommandError(f"no group was made: {error}", returncode=USAGE) from error
         except UnsureError as error:
             raise CommandError(
-                f"whether the group was made is not known: {error}. It is not asked for again by "
-                "itself: look on the panel first"
+                f"whether the group was made is not known: {error}. Under this name it is not "
+                "asked for again: look on the panel, and take another name if it is not there"
             ) from error
         self.stdout.write(f"the group {name} ({key}) was made of {len(found.ids):,} people")

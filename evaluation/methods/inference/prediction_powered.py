@@ -22,9 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
-from evaluation.methods.inference.intervals import t_interval
 
 NO_GRADES = "no_judgements"
 FEWER_THAN_2_GRADED = "fewer_than_2_judged"
@@ -71,15 +71,18 @@ def powered_mean(
 
     Returns
     -------
-    Student's t with one degree of freedom less than there are clusters with a grade; the error is
-    the linearised one, clusters summed whole. With lambda = 0 and without clusters it is the
-    t interval of the grades. No interval with fewer than 2 graded clusters, or where grades (less
-    predictions) are all the same. Where everything was graded (N = 0) predictions have nothing to
-    add, and lambda is 0.
+    Student's t. Without clusters, and where each has one thing, the squared error is the sum of two
+    estimated variances, of what was graded and of the rest, which is known better; its degrees of
+    freedom are those of Welch (1947) and Satterthwaite (1946), from n - 1 on. With n - 1 alone the
+    intervals of 5 grades and a score that tells them well covered 97 to 99 of 100 (see the tests).
+    With lambda = 0 it is the t interval of the grades. With clusters one degree less than there are
+    clusters with a grade, and the linearised error, clusters summed whole. No interval with fewer
+    than 2 graded clusters, or where grades (less predictions) are all the same. Where everything
+    was graded (N = 0) predictions have nothing to add, and lambda is 0.
 
     Raises
     ------
-    ValueError : lengths differ, an infinite number, or weight below 0.
+    ValueError : lengths differ, an infinite number, weight below 0, level not within 0..1.
     """
     y, f = np.asarray(grades, dtype=np.float64), np.asarray(predictions, dtype=np.float64)
     if y.ndim != 1 or y.shape != f.shape:
@@ -88,6 +91,8 @@ def powered_mean(
         raise ValueError("grades and predictions must be finite; NaN stands for a missing one")
     if weight is not None and weight < 0:
         raise ValueError(f"weight must not be negative, got {weight}")
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, got {level}")
     labels = np.arange(len(y)) if clusters is None else codes_of(clusters)[0]
     if len(labels) != len(y):
         raise ValueError(f"{len(labels)} clusters for {len(y)} grades")
@@ -108,8 +113,12 @@ def powered_mean(
         return PoweredMean(mean, None, None, tuned, n, rest, FEWER_THAN_2_GRADED)
     if error == 0:  # a few equal grades: no sign of certainty
         return PoweredMean(mean, None, None, tuned, n, rest, NO_SPREAD)
-    interval = t_interval(mean, error, units, level)[0]
-    return PoweredMean(mean, interval.low, interval.high, tuned, n, rest, interval.reason)
+    freedom = float(units - 1)
+    if len(np.unique(labels)) == len(labels):
+        freedom = _degrees_of_freedom(y, f, graded, tuned)
+    # As stats.t.ppf, a hundred times as fast: there may be hundreds of groups.
+    half = float(special.stdtrit(freedom, (1 + level) / 2)) * error
+    return PoweredMean(mean, mean - half, mean + half, tuned, n, rest)
 
 
 def power_tuned(grades: Floats, predictions: Floats) -> float:
@@ -129,6 +138,18 @@ def power_tuned(grades: Floats, predictions: Floats) -> float:
     shared = float(np.cov(grades[graded], predictions[graded])[0, 1])
     spread = (1 + n / rest) * float(np.var(predictions, ddof=1))
     return min(1.0, max(0.0, shared / spread))
+
+
+def _degrees_of_freedom(y: Floats, f: Floats, graded: Booleans, weight: float) -> float:
+    """Return those of the sum of two variances, each of a mean: Welch and Satterthwaite.
+
+    n - 1 where the rest adds nothing to the error, or has no variance that could be estimated.
+    """
+    n, rest = int(graded.sum()), int((~graded).sum())
+    of_graded = float(np.var((y - weight * f)[graded], ddof=1)) / n
+    of_rest = weight**2 * float(np.var(f[~graded], ddof=1)) / rest if rest > 1 else 0.0
+    parts = of_graded**2 / (n - 1) + (of_rest**2 / (rest - 1) if rest > 1 else 0.0)
+    return (of_graded + of_rest) ** 2 / parts if parts > 0 else float(n - 1)
 
 
 def _standard_error(

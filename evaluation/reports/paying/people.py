@@ -8,12 +8,14 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import django_filters
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from annotations.exchange.prolific import CATEGORIES
+from annotations.exchange.prolific import CATEGORIES, status_said
 from annotations.ledger.appealing import newest_appeals, with_appeal
+from annotations.ledger.bonuses import Payment
 from annotations.ledger.deciding import newest_of
+from annotations.ledger.parts import standing_parts
 from annotations.models import (
     Appeal,
     AppealAnswer,
@@ -37,6 +39,13 @@ from evaluation.words.message import Message
 OPEN, APPROVED, REJECTED = "open", "approve", "reject"
 DECIDED = {OPEN: "Nothing decided", APPROVED: "Approved", REJECTED: "Rejected"}
 NO_STATUS = "unknown"
+FAILED_CHECKS = "failed_checks"
+ENDED = {
+    Submission.State.SUBMITTED.value: "Handed in",
+    FAILED_CHECKS: "Handed in, failed the attention checks",
+    Submission.State.SCREENED_OUT.value: "Did not pass the practice",
+}
+"""How somebody's way ended: a state, or handed in with the code of who failed the checks."""
 WAITING, ANY = "waiting", "any"
 APPEALS = {WAITING: "An answer is waited for", ANY: "Wrote back"}
 
@@ -54,6 +63,7 @@ class PayRow:
     signals, facts : shown, and in no suggestion. status : where it stands on the panel, "" unknown.
     decision : the newest row of the log, what was taken back too; None without any.
     appeal : what the worker wrote against their newest appealed rejection, with its answer.
+    part : their part of the pay that is neither failed nor cancelled.
     """
 
     submission: Submission
@@ -66,6 +76,7 @@ class PayRow:
     decision: Decision | None
     suggestion: Suggestion
     appeal: Appeal | None = None
+    part: Payment | None = None
 
     @property
     def name(self) -> str:
@@ -79,6 +90,11 @@ class PayRow:
             return None
         of = (self.score.fact_questions, self.score.contradicted)
         return FactStanding(None, Estimate(None), *of).in_short
+
+    @property
+    def status_said(self) -> str:
+        """Where it stands on the panel, in words."""
+        return status_said(self.status)
 
     @property
     def minutes(self) -> float | None:
@@ -174,6 +190,7 @@ class Desk:
                 decision=decisions.get(one.pk),
                 suggestion=self._suggestion(one, evidence, scores),
                 appeal=appeals.get(one.pk),
+                part=self.parts.get(one.pk),
             )
             for one in submissions
         ]
@@ -183,6 +200,21 @@ class Desk:
         scores = scores_of(self.run)
         evidence = evidence_of(self.version)
         return {one.pk: self._suggestion(one, evidence, scores) for one in self.people()}
+
+    @cached_property
+    def parts(self) -> Mapping[int, Payment]:
+        """Parts of the pay that are neither failed nor cancelled, by the submissions' keys."""
+        return standing_parts(self.version)
+
+    @cached_property
+    def ended(self) -> dict[str, int]:
+        """How many did not pass the practice, and how many handed in and failed the checks."""
+        rows = Submission.objects.filter(version=self.version)
+        failed = Q(state=Submission.State.SUBMITTED, failed_checks=True)
+        screened = Q(state=Submission.State.SCREENED_OUT)
+        return rows.aggregate(
+            failed_checks=Count("pk", filter=failed), screened_out=Count("pk", filter=screened)
+        )
 
     def counted(self) -> dict[str, int]:
         """Return how many are approved, rejected and undecided."""
@@ -198,6 +230,7 @@ class Desk:
             *(one, one.status or "", evidence.get(one.pk, ())),
             *(self.marks.get(one.worker.public_id, ()), scores.get(one.worker_id)),
             *(self.n_ranked, self.run is not None),
+            part=self.parts.get(one.pk),
         )
 
 
@@ -220,7 +253,9 @@ class PayFilter(ListFilter):
         choices=[*PanelStatus.Status.choices, (NO_STATUS, "not known")],
         empty_label="Any",
     )
-
+    ended = django_filters.ChoiceFilter(
+        method="by_end", label="Ended", choices=list(ENDED.items()), empty_label="Any"
+    )
     appeal = django_filters.ChoiceFilter(
         method="by_appeal", label="Appeal", choices=list(APPEALS.items()), empty_label="Any"
     )
@@ -264,6 +299,12 @@ class PayFilter(ListFilter):
     def by_status(self, rows: Rows, name: str, value: str) -> Rows:
         """Keep those that stand there on the panel."""
         return rows.filter(Q(status__isnull=True) if value == NO_STATUS else Q(status=value))
+
+    def by_end(self, rows: Rows, name: str, value: str) -> Rows:
+        """Keep those whose way ended so."""
+        if value == FAILED_CHECKS:
+            return rows.filter(state=Submission.State.SUBMITTED, failed_checks=True)
+        return rows.filter(state=value)
 
     def by_appeal(self, rows: Rows, name: str, value: str) -> Rows:
         """Keep those who wrote against a rejection, or of these who waits for an answer."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotations.exchange.prolific import PAST_APPROVING
+from annotations.exchange.prolific import PAST_APPROVING, status_said
+from annotations.ledger.bonuses import Payment
 from annotations.models import Submission
 from evaluation.paying.evidence import Evidence
 from evaluation.paying.scores import RawScore
@@ -45,8 +46,9 @@ def suggestion(
     score: RawScore | None,
     n_ranked: int,
     graded: bool,
+    part: Payment | None = None,
 ) -> Suggestion:
-    """Return what could be done with one submission.
+    """Return what could be done with one submission; `part` is that of their pay.
 
     Signals of how answers were written and contradicted facts are not asked: they are shown, and
     no reason for or against pay.
@@ -54,7 +56,10 @@ def suggestion(
     if submission.withdrawn_at is not None:
         return Suggestion(NOTHING, (Message("paying.withdrew"),))
     if status in PAST_APPROVING:
-        return Suggestion(NOTHING, (Message("paying.settled", {"status": status.lower()}),))
+        return Suggestion(NOTHING, (Message("paying.settled", {"status": status_said(status)}),))
+    if part is not None:
+        values = {"amount": str(part.amount), "currency": part.currency, "state": part.state}
+        return Suggestion(NOTHING, (Message("paying.part", values),))
     if submission.state != Submission.State.SUBMITTED:
         return Suggestion(NOTHING, (Message("paying.not_handed_in"),))
     offered = [one for one in evidence if one.offered]

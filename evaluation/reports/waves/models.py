@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -9,8 +10,9 @@ from uuid import UUID
 import numpy as np
 from django.db.models import F
 
+from evaluation.methods.inference.intervals import t_interval
 from evaluation.methods.statistics.correlation import spearman
-from evaluation.models import LLMAnswerScore, LLMScore, Run
+from evaluation.models import LLMAnswerScore, LLMScore, Run, text_hash
 from evaluation.reports.values import Estimate
 
 
@@ -22,8 +24,8 @@ class ModelOfWaves:
     ----------
     before, after : scores with their 95% intervals. rank_before, rank_after : in each wave, among
         all of its models; a tie shares a rank.
-    n_same, n_answers : of the answers scored in the later wave, how many are the very answers that
-        the earlier crowd scored, so that a change is one of the crowd.
+    n_same, n_answers : of the answers scored in the later wave, how many say word for word what the
+        earlier crowd scored, so that a change is one of the crowd.
     """
 
     model: UUID
@@ -51,22 +53,31 @@ class Models:
     ----------
     only_before : names of those that only the earlier wave scored. n_both : models with a score in
         both. rank_correlation : Spearman's of these; None below 3 of them.
+    of_common : whether scores and ranks are those of the common questions alone, as where a wave
+        has others, too: of all others they would compare different questions.
     """
 
     rows: list[ModelOfWaves]
     only_before: list[str]
     n_both: int
     rank_correlation: float | None
+    of_common: bool = False
 
 
-def models(before: Run, after: Run) -> Models:
-    """Return how models stand in each wave; four queries."""
-    one, other = _scores(before), _scores(after)
-    answers = _answers(before), _answers(after)
+def models(before: Run, after: Run, common: Collection[str], *, whole: bool) -> Models:
+    """Return how models stand in each wave; four queries.
+
+    `whole`: both waves have the `common` questions and no others.
+    """
+    answers = _answers(before, common), _answers(after, common)
+    one, other = (
+        _scores(run) if whole else _scores_of(_scores(run), found)
+        for run, found in zip((before, after), answers, strict=True)
+    )
     rows = []
     for key, row in other.items():
         former = one.get(key)
-        mine = answers[1].get(key, set())
+        mine = answers[1].get(key, {})
         rows.append(
             ModelOfWaves(
                 model=row["public"],
@@ -75,7 +86,7 @@ def models(before: Run, after: Run) -> Models:
                 after=_number(row),
                 rank_before=former["rank"] if former else None,
                 rank_after=row["rank"],
-                n_same=len(mine & answers[0].get(key, set())),
+                n_same=_n_same(answers[0].get(key, {}), mine),
                 n_answers=len(mine),
             )
         )
@@ -87,6 +98,7 @@ def models(before: Run, after: Run) -> Models:
         only_before=[row["name"] for key, row in one.items() if key not in other],
         n_both=len(both),
         rank_correlation=spearman(earlier, later) if len(both) >= 3 else None,
+        of_common=not whole,
     )
 
 
@@ -107,13 +119,56 @@ def _number(row: dict[str, Any]) -> Estimate:
     return Estimate(row["score"], row["score_low"], row["score_high"])
 
 
-def _answers(run: Run) -> dict[int, set[tuple[Any, ...]]]:
-    """Return what tells the scored answers of each model apart, without their texts."""
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A scored answer of a model: what tells its words apart, and its score."""
+
+    words: bytes
+    score: float | None
+
+
+def _answers(run: Run, common: Collection[str]) -> dict[int, dict[str, _Answer]]:
+    """Return the scored answers of each model to the common questions, without their texts."""
     rows = LLMAnswerScore.objects.filter(run=run).order_by()
-    found: dict[int, set[tuple[Any, ...]]] = {}
-    for model, *mark in rows.values_list(
+    found: dict[int, dict[str, _Answer]] = {}
+    for model, question, status, text, score in rows.values_list(
         *("llm_response__model_id", "llm_response__question__external_id"),
-        *("llm_response__request", "llm_response__sample", "llm_response__asked_at"),
+        *("llm_response__status", "llm_response__text", "score"),
     ).iterator():
-        found.setdefault(model, set()).add(tuple(mark))
+        if question in common:
+            words = text_hash(f"{status} {text}")
+            found.setdefault(model, {})[question] = _Answer(words, score)
     return found
+
+
+def _n_same(before: Mapping[str, _Answer], after: Mapping[str, _Answer]) -> int:
+    return sum(
+        question in before and before[question].words == one.words
+        for question, one in after.items()
+    )
+
+
+def _scores_of(
+    rows: dict[int, dict[str, Any]], answers: Mapping[int, Mapping[str, _Answer]]
+) -> dict[int, dict[str, Any]]:
+    """Return the same rows with scores, intervals and ranks of some answers alone.
+
+    Intervals are Student's t over questions.
+    """
+    for model, row in rows.items():
+        found = [one.score for one in answers.get(model, {}).values() if one.score is not None]
+        n = len(found)
+        mean = float(np.mean(found)) if n else np.nan
+        error = float(np.std(found, ddof=1) / np.sqrt(n)) if n >= 2 else np.nan
+        interval = t_interval(mean, error, n)[0]
+        row |= {
+            "score": mean if n else None,
+            "score_low": interval.low,
+            "score_high": interval.high,
+        }
+    known = {model: row["score"] for model, row in rows.items() if row["score"] is not None}
+    for model, row in rows.items():
+        better = sum(score > row["score"] for score in known.values()) if model in known else 0
+        row["rank"] = better + 1 if model in known else None
+    best_first = sorted(rows, key=lambda model: (model not in known, -known.get(model, 0.0)))
+    return {model: rows[model] for model in best_first}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -12,9 +13,13 @@ from django.db.models import F
 from annotations.web.texts import EXCERPT_SHOWN, beginning, shortened
 from evaluation.methods.statistics.drift import chance_distances, cosine_distances
 from evaluation.models import CrowdFact, ExemplaryAnswer, Run
+from evaluation.steps.waves import Shift
 
 FAR = 2.0
-"""Times what chance alone brings, from which a question is said to have moved: a rule of thumb."""
+"""Times what chance alone brings, from which a question is said to have moved: a rule of thumb.
+
+It says so where there is no test, as where the vectors of a run are gone.
+"""
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class QuestionDrift:
         how far two samples of one crowd lie apart on average, by their size and disagreement.
     before, after : the answer nearest to each, "" where it was withdrawn.
     facts : where people agree on something else than before.
+    shift : how surely the answers moved; None where that is not tested.
     """
 
     question: UUID
@@ -47,6 +53,7 @@ class QuestionDrift:
     before: str
     after: str
     facts: tuple[FactChange, ...]
+    shift: Shift | None = None
 
     @property
     def times(self) -> float | None:
@@ -57,14 +64,34 @@ class QuestionDrift:
 
     @property
     def moved(self) -> bool:
-        """Whether the consensus moved further than chance alone tends to bring."""
+        """Whether the consensus moved twice as far as chance tends to bring: the rule of thumb."""
         return self.times is not None and self.times >= FAR
 
+    @property
+    def moved_beyond_chance(self) -> bool | None:
+        """Whether the answers moved beyond what chance brings; None where that is not tested."""
+        return None if self.shift is None else self.shift.moved
 
-def drifts(before: Run, after: Run, *, comparable: bool) -> list[QuestionDrift]:
-    """Return the questions of both runs, the furthest beyond chance first; six queries.
+    @property
+    def marked(self) -> bool:
+        """Whether it is said to have moved: by the test, without one by the rule of thumb."""
+        return self.moved if self.shift is None else self.shift.moved
 
-    Without `comparable` vectors there are no distances.
+    @property
+    def apart(self) -> float | None:
+        """How far the exemplary answers lie apart, else the mean answers; None for neither."""
+        if self.distance is None and self.shift is not None:
+            return self.shift.distance
+        return self.distance
+
+
+def drifts(
+    before: Run, after: Run, found_shifts: Mapping[str, Shift], *, comparable: bool
+) -> list[QuestionDrift]:
+    """Return the questions of both runs; six queries.
+
+    Those that are said to have moved stand first, then the furthest beyond chance. Without
+    `comparable` vectors there are no distances of exemplary answers.
     """
     one, other = _exemplars(before), _exemplars(after)
     common = sorted(one.keys() & other.keys())
@@ -91,6 +118,7 @@ def drifts(before: Run, after: Run, *, comparable: bool) -> list[QuestionDrift]:
                 before=shortened(one[name]["nearest"]),
                 after=shortened(other[name]["nearest"]),
                 facts=_changes(facts[0].get(name, {}), facts[1].get(name, {})),
+                shift=found_shifts.get(name),
             )
         )
     return sorted(found, key=_beyond, reverse=True)
@@ -144,8 +172,8 @@ def _changes(before: dict[str, set[str]], after: dict[str, set[str]]) -> tuple[F
     )
 
 
-def _beyond(drift: QuestionDrift) -> tuple[bool, float, int]:
-    """Sort by how far a question moved beyond chance, without distances by facts."""
-    known = drift.distance is not None
-    beyond = (drift.distance or 0.0) - (drift.by_chance or 0.0)
-    return known, beyond if known else 0.0, len(drift.facts)
+def _beyond(drift: QuestionDrift) -> tuple[bool, bool, float, int]:
+    """Sort by whether and how far a question moved beyond chance, without distances by facts."""
+    known = drift.apart is not None
+    beyond = (drift.apart or 0.0) - (drift.by_chance or 0.0)
+    return drift.marked, known, beyond if known else 0.0, len(drift.facts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -20,6 +21,9 @@ from evaluation.reports.lists import LONG
 from evaluation.reports.waves.models import Models, models
 from evaluation.reports.waves.people import People, people
 from evaluation.reports.waves.questions import QuestionDrift, drifts
+from evaluation.steps.as_graded import NotAtOnceError
+from evaluation.steps.waves import Shift, shifts
+from evaluation.words.waves import NOT_TESTED
 
 RUNS_OFFERED = 50
 COUNTING = frozenset({"tfidf-word", "tfidf-char", "bow"})
@@ -53,8 +57,9 @@ class WavesReport:
     embedding, scoring : what was otherwise in how texts became vectors, in how answers are
         compared. Where anything was, scores do not stand on one scale and there are no distances.
     by_spelling : both count words or letters, which each run learns from its own answers.
-    questions : those of both, the furthest beyond chance first. only_before, only_after : how many
-        were asked in one wave only.
+    questions : those of both, first those that moved, then the furthest beyond chance. only_before,
+        only_after : how many were asked in one wave only.
+    untested : code of why it is not tested which answers moved, "" where it is.
     """
 
     before: RunAbout
@@ -67,6 +72,7 @@ class WavesReport:
     only_before: int
     only_after: int
     models: Models
+    untested: str = ""
 
     @property
     def comparable(self) -> bool:
@@ -75,13 +81,28 @@ class WavesReport:
 
     @property
     def n_moved(self) -> int:
-        """Questions on which the consensus moved further than chance tends to bring."""
+        """Questions on which the consensus moved twice as far as chance tends to bring."""
         return sum(one.moved for one in self.questions)
 
     @property
     def n_measured(self) -> int:
         """Questions of which it is known how far they moved."""
         return sum(one.times is not None for one in self.questions)
+
+    @property
+    def n_tested(self) -> int:
+        """Questions of which it is tested whether they moved."""
+        return sum(one.shift is not None for one in self.questions)
+
+    @property
+    def n_moved_beyond_chance(self) -> int:
+        """Those of them that moved beyond what chance brings."""
+        return sum(bool(one.moved_beyond_chance) for one in self.questions)
+
+    @property
+    def why_untested(self) -> str:
+        """Why it is not tested, in words; "" where it is."""
+        return NOT_TESTED.get(self.untested, "")
 
     @property
     def n_facts(self) -> int:
@@ -120,7 +141,11 @@ def offered(runs: list[Run]) -> list[EarlierRun]:
 
 
 def waves_report(before: Run, after: Run) -> WavesReport:
-    """Compare two gradings that are done; the number of queries does not hang on their size."""
+    """Compare two gradings that are done.
+
+    What hangs on how much there is, the test of which answers moved, is kept from one time to the
+    next.
+    """
     embedding = [Difference(*change) for change in embedding_changes(before, after)]
     one, other = (AqerParameters.completed(run.parameters) for run in (before, after))
     scoring = [
@@ -128,7 +153,9 @@ def waves_report(before: Run, after: Run) -> WavesReport:
         for name in SCORED_BY
         if one[name] != other[name]
     ]
-    questions = drifts(before, after, comparable=not embedding and not scoring)
+    by_spelling = _by_spelling(before) and _by_spelling(after)
+    found_shifts, untested = _shifts(before, after, same=by_spelling or not embedding)
+    questions = drifts(before, after, found_shifts, comparable=not embedding and not scoring)
     common = [question.name for question in questions]
     asked = [run.exemplary_answers.count() for run in (before, after)]
     return WavesReport(
@@ -136,13 +163,24 @@ def waves_report(before: Run, after: Run) -> WavesReport:
         after=about(after),
         embedding=embedding,
         scoring=scoring,
-        by_spelling=_by_spelling(before) and _by_spelling(after),
+        by_spelling=by_spelling,
         people=people(before, after, common),
         questions=questions,
         only_before=asked[0] - len(common),
         only_after=asked[1] - len(common),
-        models=models(before, after),
+        models=models(before, after, set(common), whole=asked == [len(common)] * 2),
+        untested=untested,
     )
+
+
+def _shifts(before: Run, after: Run, *, same: bool) -> tuple[Mapping[str, Shift], str]:
+    """Return what a test of two runs found, and the code of why there is none."""
+    if not same:
+        return {}, "otherwise"
+    try:
+        return shifts(before, after), ""
+    except NotAtOnceError as error:
+        return {}, error.code
 
 
 def _by_spelling(run: Run) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evaluation.reports.spreadsheet import Table
+from evaluation.reports.waves.questions import QuestionDrift
 from evaluation.reports.waves.report import WavesReport
 
 
@@ -24,13 +25,14 @@ def waves_people_table(report: WavesReport) -> Table:
 
 
 def waves_questions_table(report: WavesReport) -> Table:
-    """Return the questions of both waves, the furthest beyond chance first.
+    """Return the questions of both waves, first those that moved, then the furthest beyond chance.
 
     Facts are written as "slot: value, value", those of several slots parted by semicolons.
     """
     header = (
         *("question", "distance", "by_chance", "times", "moved", "n_before", "n_after"),
         *("consensus_before", "consensus_after", "facts_before", "facts_after"),
+        *("moved_beyond_chance", "p_value", "adjusted_p_value", "mean_distance", "n_both"),
     )
     return Table(
         header,
@@ -41,9 +43,20 @@ def waves_questions_table(report: WavesReport) -> Table:
                 *(row.n_before, row.n_after, row.before, row.after),
                 "; ".join(f"{fact.slot}: {', '.join(fact.before)}" for fact in row.facts),
                 "; ".join(f"{fact.slot}: {', '.join(fact.after)}" for fact in row.facts),
+                *_tested(row),
             )
             for row in report.questions
         ),
+    )
+
+
+def _tested(row: QuestionDrift) -> tuple[object, ...]:
+    shift = row.shift
+    if shift is None:
+        return ("", None, None, None, None)
+    return (
+        *(str(shift.moved).lower(), shift.p_value, shift.adjusted),
+        *(shift.distance, shift.n_both),
     )
 
 

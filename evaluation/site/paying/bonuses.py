@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.views.decorators.http import require_http_methods
 
-from annotations.exchange.money import amount_of
-from annotations.ledger import bonuses
+from annotations.exchange.money import amount_of, sum_of
+from annotations.ledger import bonuses, confirming, parts, tallies
 from annotations.ledger.deciding import WithdrawnError
 from annotations.models import QuestionSetVersion
+from evaluation.paying.planning import ChangedError, plan_proposed
 from evaluation.paying.rules import KINDS, LOW, SCORE, Proposal, Rule, RuleError, propose
 from evaluation.site.paying.frame import frame, paid_version
 
@@ -39,7 +39,7 @@ class AmountField(forms.CharField):
         try:
             return amount_of(text)
         except ValueError as error:
-            raise forms.ValidationError(f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
+            raise forms.ValidationError(f"{capfirst(str(error))}.") from None
 
 
 class RuleForm(forms.Form):
@@ -85,6 +85,14 @@ class RuleForm(forms.Form):
         for name in ("share", "at_least"):
             self.fields[name].widget.attrs["step"] = "any"
 
+    def clean_round(self) -> str:
+        """Return the name; that of parts of the pay is not to be had."""
+        try:
+            return bonuses.of_bonus(self.cleaned_data["round"])
+        except bonuses.RoundError as error:
+            said = str(error)
+            raise forms.ValidationError(f"{capfirst(said)}.") from None
+
     def rule(self) -> Rule:
         """Return the rule of a form that is valid."""
         of = self.cleaned_data
@@ -102,19 +110,20 @@ def rule(request: HttpRequest, set_id: UUID) -> HttpResponse:
     do = request.POST.get("do", "")
     if request.method == "POST" and do in ("confirm", "cancel"):
         return _advance(request, version, do)
+    if request.method == "POST" and do == "parts":
+        return _plan_parts(request, version)
     asked = request.POST if request.method == "POST" else request.GET
     form = RuleForm(asked) if "kind" in asked else RuleForm()
     found = _proposal(version, form) if form.is_bound and form.is_valid() else None
     problem, status = "", 400 if form.errors else 200
     if request.method == "POST" and found is not None:
-        if request.POST.get("seen") != found.seen:
+        try:
+            return _plan(request, version, form, found)
+        except ChangedError:
             problem = "Who gets the bonus has changed since you looked. Look again, then plan it."
             status = 409
-        else:
-            try:
-                return _plan(request, version, form, found)
-            except (bonuses.OtherAmountError, WithdrawnError) as error:
-                problem, status = f"Nothing was planned: {error}.", 409
+        except (bonuses.OtherAmountError, WithdrawnError) as error:
+            problem, status = f"Nothing was planned: {error}.", 409
     return _page(request, version, form, found, problem, status)
 
 
@@ -123,33 +132,50 @@ def _proposal(version: QuestionSetVersion, form: RuleForm) -> Proposal | None:
         return propose(version, form.rule(), least=form.cleaned_data["least"])
     except RuleError as error:
         said = str(error)
-        form.add_error(error.field, f"{said[:1].upper()}{said[1:]}.")
+        form.add_error(error.field, f"{capfirst(said)}.")
         return None
 
 
 def _plan(
     request: HttpRequest, version: QuestionSetVersion, form: RuleForm, found: Proposal
 ) -> HttpResponse:
-    name = form.cleaned_data["round"]
-    new = bonuses.plan(version, found.amounts, request.user, name, found.rule.said)
+    name, seen = form.cleaned_data["round"], request.POST.get("seen", "")
+    new = plan_proposed(found, request.user, name, seen=seen)
     messages.success(request, f"{new:,} planned. Nobody is paid before they are confirmed below.")
+    return redirect(_here(version))
+
+
+def _plan_parts(request: HttpRequest, version: QuestionSetVersion) -> HttpResponse:
+    """Plan the parts of the pay; refused where their sum is another than the one that was shown."""
+    try:
+        done = confirming.plan_parts(version, request.user, _shown(request))
+    except bonuses.OtherTotalError:
+        problem = "Who gets a part has changed since you looked, and nothing was planned."
+        return _page(request, version, RuleForm(), None, problem, 409)
+    if not done.payments:
+        messages.info(request, "No part was left to plan: those that were planned stand below.")
+        return redirect(_here(version))
+    messages.success(
+        request, f"{len(done.payments):,} planned. Nobody is paid before they are confirmed below."
+    )
     return redirect(_here(version))
 
 
 def _advance(request: HttpRequest, version: QuestionSetVersion, do: str) -> HttpResponse:
     """Confirm or cancel a round; refused where its sum is another than the one that was shown."""
-    name, total = request.POST.get("round", ""), request.POST.get("total", "")
-    act = bonuses.confirm if do == "confirm" else bonuses.cancel
-    with transaction.atomic():
-        done = act(version, request.user, name)
-        changed = str(done.total) != total
-        if changed:
-            transaction.set_rollback(True)
-    if changed:
+    name = request.POST.get("round", "")
+    act = confirming.confirm if do == "confirm" else confirming.cancel
+    try:
+        done = act(version, request.user, name, _shown(request))
+    except bonuses.OtherTotalError:
         problem = "The bonuses have changed since you looked, and nothing was done: look again."
         return _page(request, version, RuleForm(), None, problem, 409)
     said = "confirmed. Take their list to the panel" if do == "confirm" else "cancelled"
-    messages.success(request, f"{len(done.payments):,} bonuses, {done.total} in all, {said}.")
+    n = len(done.payments)
+    noun = "bonus" if n == 1 else "bonuses"
+    if name == bonuses.PART:
+        noun = "part of the pay" if n == 1 else "parts of the pay"
+    messages.success(request, f"{n:,} {noun}, {done.total} in all, {said}.")
     return redirect(_here(version))
 
 
@@ -162,22 +188,14 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     payments = bonuses.payments_of(version)
-    rounds = [
-        {
-            "name": name,
-            "states": Counter(one.state for one in payments if one.round == name).items(),
-            "planned": _sum(payments, name, {"planned"}),
-            "unsent": _sum(payments, name, {"planned", "confirmed"}),
-        }
-        for name in dict.fromkeys(one.round for one in payments)
-    ]
     people = found.rewarded if found else []
     context = frame(version, "Bonuses") | {
         "form": form,
         "found": found if not form.errors else None,
         "people": people[:NAMED],
         "more": max(0, len(people) - NAMED),
-        "rounds": rounds,
+        "rounds": tallies.by_round(payments),
+        "parts": parts.parts_of(version),
         "n_confirmed": sum(one.state == "confirmed" for one in payments),
         "currency": bonuses.currency_of(version),
         "problem": problem,
@@ -185,9 +203,12 @@ def _page(
     return TemplateResponse(request, "evaluation/paying/bonuses.html", context, status=status)
 
 
-def _sum(payments: list[bonuses.Payment], name: str, states: set[str]) -> Decimal:
-    found = (one.amount for one in payments if one.round == name and one.state in states)
-    return sum(found, Decimal(0))
+def _shown(request: HttpRequest) -> Decimal:
+    """Return the sum that the page showed; what is none is equal to no sum."""
+    try:
+        return sum_of(request.POST.get("total", ""))
+    except ValueError:
+        return Decimal("NaN")
 
 
 def _here(version: QuestionSetVersion) -> str:

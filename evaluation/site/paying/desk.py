@@ -14,12 +14,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotations.ledger.appealing import n_waiting
-from annotations.ledger.bonuses import ON_THE_WAY, payments_of
+from annotations.ledger.bonuses import ON_THE_WAY, PART, payments_of
 from annotations.ledger.deciding import (
     DecidedMeanwhileError,
     WithdrawnError,
     approve_undecided,
 )
+from annotations.ledger.parts import to_send
 from annotations.models import QuestionSetVersion
 from annotations.panels.lists import PanelLists
 from annotations.panels.people import decided_people
@@ -45,11 +46,19 @@ def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
     context = frame(version, "Pay people", inside=False) | listing
     payments = payments_of(version)
     context |= {
-        "n_confirmed": sum(one.state == "confirmed" for one in payments),
-        "taken": list(Counter(one.batch for one in payments if one.state in ON_THE_WAY).items()),
+        "n_confirmed": sum(one.state == "confirmed" and one.round != PART for one in payments),
+        "n_parts": len(to_send(version)),
+        "may_have_parts": sum(of.ended.values()),
+        "taken": [
+            (batch, n, is_part)
+            for (batch, is_part), n in Counter(
+                (one.batch, one.round == PART) for one in payments if one.state in ON_THE_WAY
+            ).items()
+        ],
         "rows": of.rows(page.rows),
         "run": of.run,
         "counts": counts,
+        "ended": of.ended,
         "n_waiting": n_waiting(version),
         "comparisons": of_decisions(version),
         "n_all": sum(counts.values()),

@@ -16,8 +16,17 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.source import Readable
+from annotations.ledger.bonuses import NothingToSendError
 from annotations.ledger.deciding import answered_version
-from annotations.ledger.exporting import FORMATS, ListWanted, NoListError
+from annotations.ledger.exporting import (
+    BONUSES,
+    FORMATS,
+    MONEY,
+    ListWanted,
+    NoListError,
+    list_of,
+    take,
+)
 from annotations.ledger.files import decide_by_file
 from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.panels.statuses import import_statuses
@@ -27,7 +36,6 @@ from evaluation.options import SITE
 from evaluation.paying.fairness import lines, of_file
 from evaluation.site.paying.frame import frame, paid_version
 
-BONUSES = "prolific-bonus"
 ENDINGS = {"prolific-approve": "txt"}
 
 
@@ -35,10 +43,10 @@ ENDINGS = {"prolific-approve": "txt"}
 def panel_list(
     request: HttpRequest, set_id: UUID, name: str
 ) -> HttpResponse | StreamingHttpResponse:
-    """Send a list; one of bonuses only once more, by its id: taking it first is a POST."""
+    """Send a list; one of money only once more, by its id: taking it first is a POST."""
     version = paid_version(request, set_id)
     batch = request.GET.get("batch") or None
-    if name not in FORMATS or (name == BONUSES and batch is None):
+    if name not in FORMATS or (name in MONEY and batch is None):
         raise Http404("there is no such list")
     try:
         chunks, _ = FORMATS[name](version, ListWanted(batch, request.user))
@@ -49,19 +57,21 @@ def panel_list(
 
 @require_POST
 def take_bonuses(request: HttpRequest, set_id: UUID) -> HttpResponse | StreamingHttpResponse:
-    """Claim the confirmed bonuses, and send their list: nobody else gets one with any of them."""
+    """Claim the confirmed bonuses, and send their list: nobody else gets one with any of them.
+
+    With `list` it is that of the parts of the pay.
+    """
     version = paid_version(request, set_id)
+    name = request.POST.get("list", BONUSES)
+    if name not in MONEY:
+        raise Http404("there is no such list")
     try:
-        chunks, _ = FORMATS[BONUSES](version, ListWanted(None, request.user))
-        # All of it now: what is claimed must not hang on how much of an answer is read.
-        pieces = list(chunks)
-    except (NoListError, InputError):
-        pieces = []
-    if not pieces:
-        messages.warning(request, "No confirmed bonus was left to be sent.")
+        batch = take(version, request.user, name)
+    except NothingToSendError:
+        messages.warning(request, f"No confirmed {MONEY[name]} was left to be sent.")
         kept = frame(version, "")["kept"]
         return redirect(reverse("admin:paying-bonuses", args=[set_id]) + kept)
-    return download(iter(pieces), _name(version, BONUSES), "csv")
+    return download(list_of(version, batch), _name(version, name), "csv")
 
 
 def _name(version: QuestionSetVersion, name: str) -> str:
@@ -110,11 +120,12 @@ def load_decisions(
     notes = [f"Decisions: {kinds}."]
     if report.n_bonuses:
         notes.append(
-            f"Bonuses: {report.n_bonuses:,}, {report.total} in all, {report.n_new_bonuses:,} of "
-            "them new. Importing confirms them, and sends nothing."
+            f"Bonuses: {report.n_bonuses:,}, {report.said_total} in all, "
+            f"{report.n_new_bonuses:,} of them new. Importing confirms them, and sends nothing."
         )
     found = of_file(version, given) if report.n_by_kind.get("reject") else []
     notes += [f"Not rejected, once this is decided, by {line.strip()}." for line in lines(found)]
+    notes += [SITE.said(one.told) for one in found if one.told is not None]
     notes += [SITE.said(message) for one in found for message in one.warnings]
     return DeskReport(report, "decisions", notes)
 

@@ -8,14 +8,16 @@ from uuid import UUID
 from django import forms
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.template.response import TemplateResponse
+from django.utils.text import capfirst
 from django.views.decorators.http import require_GET
 
 from annotations.exchange.writing.formats import lines_chunks
 from annotations.models import QuestionSetVersion
+from annotations.panels.groups import groups_of
 from annotations.web.downloads import download, file_name
 from evaluation.paying.inviting import ENDS, MOST, Invited, Line, invited, panels_of
 from evaluation.paying.rules import SCORE, RuleError
-from evaluation.paying.scores import run_of
+from evaluation.paying.scores import run_of, scores_of, spread_of
 from evaluation.site.paying.frame import frame, paid_version
 
 NAMED = 100
@@ -63,11 +65,13 @@ def invite(request: HttpRequest, set_id: UUID) -> HttpResponse | StreamingHttpRe
     asked["take"] = "list"
     context = frame(version, "Invite the best again") | {
         "run": run,
+        "spread": spread_of(scores_of(run)),
         "form": form,
         "found": found,
         "named": found.ids[:NAMED] if found else [],
         "more": max(0, len(found.ids) - NAMED) if found else 0,
         "link": f"?{asked.urlencode()}",
+        "groups": groups_of(version.question_set),
     }
     status = 400 if form.errors else 200
     return TemplateResponse(request, "evaluation/paying/invite.html", context, status=status)
@@ -78,5 +82,5 @@ def _found(version: QuestionSetVersion, form: LineForm) -> Invited | None:
         return invited(version, form.line())
     except RuleError as error:
         said = str(error)
-        form.add_error(error.field or None, f"{said[:1].upper()}{said[1:]}.")
+        form.add_error(error.field or None, f"{capfirst(said)}.")
         return None

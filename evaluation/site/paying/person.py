@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.views.decorators.http import require_http_methods
 
 from annotations.exchange.prolific import CATEGORIES, LEAST_MESSAGE, LONGEST_MESSAGE, REJECT
@@ -20,6 +21,7 @@ from annotations.models import Decision, QuestionSetVersion
 from evaluation.paying.evidence import Evidence
 from evaluation.reports.facts import contradictions_of
 from evaluation.reports.paying.people import Desk, PayRow
+from evaluation.site.meanwhile import meanwhile, seen
 from evaluation.site.paying.frame import frame, paid_version
 from evaluation.words.paying import draft
 
@@ -78,13 +80,13 @@ def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpRespo
     values = {name: request.POST.get(name, "") for name in ("category", "reason")}
     values = values if kind == REJECT else {}
     try:
-        deciding.decide(row.submission, request.user, kind, **values, seen=_seen(request))
+        deciding.decide(row.submission, request.user, kind, **values, seen=seen(request))
     except deciding.DecisionError as error:
         return _refused(request, row, error, values)
     except deciding.WithdrawnError as error:
         return _page(request, row, problem=f"{error}: nothing was decided.", status=409)
     except deciding.DecidedMeanwhileError as error:
-        problem = _meanwhile(error.newest, request.user)
+        problem = meanwhile(error.newest, request.user, error.newest.get_kind_display())
         given = values if kind == REJECT else None
         return _page(request, _row(version, submission_id), given, problem=problem, status=409)
     messages.success(request, f"{row.name}: {SAID[kind]}")
@@ -104,7 +106,7 @@ def _answered(request: HttpRequest, row: PayRow, do: str) -> HttpResponse:
     except deciding.WithdrawnError as error:
         problem = f"{error}: nothing was sent."
     except deciding.DecidedMeanwhileError as error:
-        problem = _meanwhile(error.newest, request.user)
+        problem = meanwhile(error.newest, request.user, error.newest.get_kind_display())
     except appealing.AppealError:
         problem = "Somebody answered meanwhile, and one answer is given. Yours was not sent."
     else:
@@ -132,9 +134,9 @@ def _refused(
     for field, why, remedy in error.wrong:
         if field in form.fields:
             form.errors.pop(field, None)
-            form.add_error(field, f"{why[:1].upper()}{why[1:]}. {remedy}")
+            form.add_error(field, f"{capfirst(why)}. {remedy}")
         else:
-            problem = f"{why[:1].upper()}{why[1:]}. {remedy}"
+            problem = f"{capfirst(why)}. {remedy}"
     is_rejecting = bool(form.errors)
     return _page(request, row, form=form if is_rejecting else None, problem=problem, status=400)
 
@@ -188,22 +190,6 @@ def _drafts(row: PayRow) -> dict[str, str]:
         said = [(one.said.code, one.said.values) for one in of]
         found[category] = draft(category, said, checks)
     return found
-
-
-def _meanwhile(newest: Decision, user: Any) -> str:
-    who = "You" if newest.decided_by_id == user.pk else newest.decided_by.get_username()
-    return (
-        f"{who} decided meanwhile: {newest.get_kind_display()} "
-        f"({newest.created_at:%-d %b %Y, %H:%M} UTC). What you chose is not kept; decide again if "
-        "you see it otherwise."
-    )
-
-
-def _seen(request: HttpRequest) -> UUID | None:
-    try:
-        return UUID(request.POST.get("seen", ""))
-    except ValueError:
-        return None
 
 
 def person_link(version: QuestionSetVersion, submission: UUID) -> str:

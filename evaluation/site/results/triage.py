@@ -26,6 +26,7 @@ from evaluation.reports.triage.files import PanelFiles
 from evaluation.reports.triage.partners import Partner, partner_named, partners_of
 from evaluation.reports.triage.queue import Queue
 from evaluation.reports.triage.verdicts import Decided
+from evaluation.site.meanwhile import meanwhile, seen
 from evaluation.site.results.page import Context, kind_or_404, results_page, way_here
 from evaluation.site.runs import run_or_404
 from evaluation.triaging import (
@@ -120,7 +121,7 @@ def triage_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     do = request.POST.get("do", "")
     try:
         if do == "undo":
-            taken = take_back(shown, about, request.user, seen=_seen(request))
+            taken = take_back(shown, about, request.user, seen=seen(request))
             back: Any = taken.takes_back
             said = f"Taken back: {back.get_kind_display()}."
             messages.success(request, f"{about.external_id}: {said}")
@@ -131,7 +132,7 @@ def triage_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
             if not form.is_valid():
                 return _again(request, run, worker, form=form, status=400)
             values = form.cleaned_data
-        kept = decide(shown, about, request.user, do, **values, seen=_seen(request))
+        kept = decide(shown, about, request.user, do, **values, seen=seen(request))
         messages.success(request, f"{about.external_id}: {kept.get_kind_display()}.")
         return redirect(_onwards(request, shown, worker))
     except VerdictError as error:
@@ -142,7 +143,7 @@ def triage_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     except NothingToTakeBackError:
         problem = "There is nothing to take back: nobody has decided about this worker."
     except DecidedMeanwhileError as error:
-        problem, status = _meanwhile(error.newest, request.user), 409
+        problem, status = meanwhile(error.newest, request.user, _what(error.newest)), 409
     return _again(request, run, worker, form=form, problem=problem, status=status)
 
 
@@ -242,25 +243,13 @@ def _given(verdict: Decided | None) -> dict[str, Any]:
     }
 
 
-def _meanwhile(newest: WorkerVerdict, user: Any) -> str:
-    """Say what somebody else did since the page was opened."""
-    who = "You" if newest.decided_by_id == user.pk else newest.decided_by.get_username()
+def _what(newest: WorkerVerdict) -> str:
+    """Return what was decided, with the reason of an exclusion."""
     what = newest.get_kind_display()
     if newest.kind == WorkerVerdict.Kind.EXCLUDE and newest.category in REASONS:
         why = newest.reason if newest.category == OWN else REASONS[newest.category].briefly
         what = f"{what}, {why}"
-    when = f"{newest.created_at:%-d %b %Y, %H:%M}"
-    return (
-        f"{who} decided meanwhile: {what} ({when} UTC). What you chose is not kept; decide again "
-        "if you see it otherwise."
-    )
-
-
-def _seen(request: HttpRequest) -> UUID | None:
-    try:
-        return UUID(request.POST.get("seen", ""))
-    except ValueError:
-        return None
+    return what
 
 
 def _filters(request: HttpRequest) -> tuple[str, str]:

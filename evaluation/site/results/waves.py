@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from django.http import Http404, HttpRequest
+from django.urls import reverse
 
+from annotations.models import rights
 from annotations.web.query import public_id
 from evaluation.models import Run
 from evaluation.reports.waves import WavesReport, earlier_runs, offered, waves_report
@@ -22,8 +24,11 @@ def waves(request: HttpRequest, run: Run) -> Context:
     runs = earlier_runs(request, run)
     other = _chosen(request, runs)
     report = waves_report(other, run) if other else None
+    question_set = run.version.question_set
     return {
-        "title": f"{run.version.question_set.name} and the wave before",
+        "title": f"{question_set.name} and the wave before",
+        "may_link": rights(request.user, question_set).edit,
+        "link_address": reverse("admin:link-wave", args=[question_set.public_id]),
         "runs": offered(runs),
         "other": other,
         "report": report,

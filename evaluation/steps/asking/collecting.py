@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.db.models.functions import Now
+from django.utils.text import capfirst
 
 from evaluation.backends.errors import ChatError
 from evaluation.flow.asking.asker import End, Outcome, ask
@@ -62,7 +63,7 @@ def _askings(run: Run) -> list[Asking]:
     problems = problems_with(run.version, run.owner, options)
     if problems:
         said = (SITE.sentence(AskOptions, one) for one in problems)
-        raise RunInputError(" ".join(f"{one[:1].upper()}{one[1:]}." for one in said))
+        raise RunInputError(" ".join(f"{capfirst(one)}." for one in said))
     return askings_of(run.version, run.owner, options)
 
 

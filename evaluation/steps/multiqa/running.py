@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
 
+from django.utils.text import capfirst
+
 from annotations.exchange import AnswerStatus
 from evaluation.flow.metrics import MetricRow
 from evaluation.flow.multiqa import reranking, rewording
@@ -101,7 +103,7 @@ def ask_in_other_words(turn: Turn) -> None:
     loaded = load(run.version, options)
     for wrong in problems_with(loaded, options):
         said = SITE.sentence(MultiqaRunOptions, wrong)
-        raise RunInputError(f"{said[:1].upper()}{said[1:]}.")
+        raise RunInputError(f"{capfirst(said)}.")
     reranking.loaded(options.reranker)  # refused before anybody is asked
     in_turns = AskedInTurns(turn, run, [*models, *rewriters], options.budget)
     asked = _ask(turn, in_turns, loaded, options, models, rewriters)

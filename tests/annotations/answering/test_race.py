@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.services import address_of
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.alone
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

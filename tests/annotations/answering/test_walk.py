@@ -168,6 +168,7 @@ CODES = {
     "code_screened_out": "OUT1",
     "code_too_late": "LATE1",
     "code_not_chosen": "NOT1",
+    "code_failed_checks": "CHECKS1",
 }
 
 

@@ -123,30 +123,16 @@ def killed(owner, folder, step):
     return {"code": code, "again": again, "paid": sorted(panel.paid.values()), "states": states}
 
 
-def main():
-    sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "platform"))
-    os.environ["DJANGO_SETTINGS_MODULE"] = "crowdgrade.settings"
-    import django
-    from django.conf import settings
-
-    settings.MIGRATION_MODULES = NoMigrations()
-    django.setup()
-    from django.contrib.auth.models import User
-    from django.core.management import call_command
+def pressed_at_once(act):
+    """What each of 50 threads that begin at one moment got: how often which answer or error."""
     from django.db import connections
 
-    call_command("migrate", run_syncdb=True, verbosity=0)
-    folder = Path(os.environ["CROWDGRADE_HOME"])
-    owner = User.objects.create_user("rana", is_staff=True)
-    by_step = {step: killed(owner, folder, step) for step in STEPS}
-
-    version, panel = planned(owner, "threads"), Panel(folder / "threads")
     barrier, said = threading.Barrier(THREADS), []
 
     def race():
         barrier.wait()
         try:
-            said.append(press(version, owner, panel))
+            said.append(act())
         except Exception as error:
             said.append(repr(error))
         finally:
@@ -157,7 +143,28 @@ def main():
         thread.start()
     for thread in threads:
         thread.join()
-    raced = {"said": Counter(said), "paid": sorted(panel.paid.values())}
+    return Counter(said)
+
+
+def main():
+    sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "platform"))
+    os.environ["DJANGO_SETTINGS_MODULE"] = "crowdgrade.settings"
+    import django
+    from django.conf import settings
+
+    settings.MIGRATION_MODULES = NoMigrations()
+    django.setup()
+    from django.contrib.auth.models import User
+    from django.core.management import call_command
+
+    call_command("migrate", run_syncdb=True, verbosity=0)
+    folder = Path(os.environ["CROWDGRADE_HOME"])
+    owner = User.objects.create_user("rana", is_staff=True)
+    by_step = {step: killed(owner, folder, step) for step in STEPS}
+
+    version, panel = planned(owner, "threads"), Panel(folder / "threads")
+    said = pressed_at_once(lambda: press(version, owner, panel))
+    raced = {"said": said, "paid": sorted(panel.paid.values())}
     print(json.dumps({"killed": by_step, "raced": raced}))
 
 

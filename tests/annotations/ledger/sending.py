@@ -6,13 +6,12 @@ Run as `python -m tests.annotations.ledger.sending` with DATABASE_URL set; print
 import json
 import os
 import sys
-import threading
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
 from tests.annotations.answering.race import NoMigrations
-from tests.annotations.ledger.paying import PEOPLE, THREADS, in_a_process
+from tests.annotations.ledger.paying import PEOPLE, in_a_process, pressed_at_once
 from tests.annotations.panels import prolific_fake
 
 TOTAL = Decimal("0.25") * PEOPLE
@@ -23,6 +22,12 @@ STEPS = {
     "paid": ("/pay/", "kill after"),
 }
 """Where the fake ends the process that asks it: by path, before or after it did what was asked."""
+
+OF_PARTS = {
+    "screening out is asked": ("screen-out", "kill before"),
+    "screened out": ("screen-out", "kill after"),
+}
+"""The same of parts of the pay."""
 
 
 def planned(owner, name):
@@ -41,6 +46,37 @@ def planned(owner, name):
     return version
 
 
+def planned_parts(owner, name):
+    """A version with four people who did not pass the practice, each with a confirmed part."""
+    from annotations.ledger import bonuses, parts
+    from annotations.models import Collection, Submission
+    from tests.annotations import world
+
+    version = world.version(owner, name)
+    Collection.objects.create(
+        version=version, places=9, pay=1, currency="GBP", screened_out_pay=Decimal("0.25")
+    )
+    for n in range(PEOPLE):
+        one = world.submission(version, f"p-{n}")
+        one.panel_sessions.create(session_id=f"s-{n}", study_id=prolific_fake.STUDY)
+        Submission.objects.filter(pk=one.pk).update(state="screened_out")
+    parts.plan_parts(version, owner)
+    bonuses.confirm(version, owner, bonuses.PART)
+    return version
+
+
+def press_parts(version, owner, address):
+    from annotations.ledger import bonuses
+    from annotations.ledger.sending import send_parts
+    from annotations.panels.prolific import Prolific
+
+    try:
+        send_parts(version, owner, Prolific(address), prolific_fake.STUDY, TOTAL)
+        return "paid"
+    except (bonuses.NothingToSendError, bonuses.OtherTotalError):
+        return "nothing"
+
+
 def press(version, owner, address):
     from annotations.ledger import bonuses
     from annotations.ledger.sending import send_bonuses
@@ -53,13 +89,13 @@ def press(version, owner, address):
         return "nothing"
 
 
-def killed(owner, step):
+def killed(owner, step, plan=planned, press=press):
     from annotations.ledger import bonuses
 
-    version = planned(owner, step.replace(" ", "-"))
+    version = plan(owner, step.replace(" ", "-"))
     with prolific_fake.serving() as fake:
         fake.add(PEOPLE)
-        fake.fault("POST", *STEPS[step])
+        fake.fault("POST", *(STEPS | OF_PARTS)[step])
 
         def die():
             fake_pid.write_text(str(os.getpid()))
@@ -71,32 +107,16 @@ def killed(owner, step):
         code = in_a_process(die)
         again = [press(version, owner, fake.address) for _ in range(3)]
         states = Counter(one.state for one in bonuses.payments_of(version))
-        return {"code": code, "again": again, "paid": sorted(fake.paid.values()), "states": states}
+        paid = sorted((fake.paid + fake.screened).values())
+        return {"code": code, "again": again, "paid": paid, "states": states}
 
 
-def raced(owner):
-    from django.db import connections
-
-    version = planned(owner, "threads")
+def raced(owner, name, plan=planned, press=press):
+    version = plan(owner, name)
     with prolific_fake.serving() as fake:
         fake.add(PEOPLE)
-        barrier, said = threading.Barrier(THREADS), []
-
-        def race():
-            barrier.wait()
-            try:
-                said.append(press(version, owner, fake.address))
-            except Exception as error:
-                said.append(repr(error))
-            finally:
-                connections.close_all()
-
-        threads = [threading.Thread(target=race) for _ in range(THREADS)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return {"said": Counter(said), "paid": sorted(fake.paid.values())}
+        said = pressed_at_once(lambda: press(version, owner, fake.address))
+        return {"said": said, "paid": sorted((fake.paid + fake.screened).values())}
 
 
 def main():
@@ -115,7 +135,9 @@ def main():
     call_command("migrate", run_syncdb=True, verbosity=0)
     owner = User.objects.create_user("rana", is_staff=True)
     by_step = {step: killed(owner, step) for step in STEPS}
-    print(json.dumps({"killed": by_step, "raced": raced(owner)}))
+    by_step |= {step: killed(owner, step, planned_parts, press_parts) for step in OF_PARTS}
+    once = [raced(owner, "threads"), raced(owner, "parts", planned_parts, press_parts)]
+    print(json.dumps({"killed": by_step, "raced": once}))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import csv
 from decimal import Decimal
 from io import StringIO
+from uuid import uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -80,6 +81,13 @@ def test_an_amount_that_is_none_keeps_nothing_of_the_file(rivers, run, cell, sai
     assert said in message
 
 
+def test_an_amount_under_a_heading_in_capitals_is_not_read_over(rivers, run, tmp_path):
+    path = tmp_path / "capitals.csv"
+    path.write_text("Worker,Decision,Category,Reason,Bonus\nada,approve,,,0.50\n")
+    run("decide", file=path, by="rana")
+    assert run.export()[0] == "ada,0.50\n"
+
+
 def test_amounts_of_a_file_are_confirmed_by_who_decides_and_listed_once(rivers, run):
     said = run.decide('ada,approve,,,1.5\nben,approve,,,\n"=cy,1",approve,,,0.25\n')
     # 1.50 + 0.25 = 1.75
@@ -121,7 +129,9 @@ def test_what_is_planned_is_paid_only_when_a_person_confirms(rivers, rana, run):
     ada = rivers.submissions.get(worker__external_id="ada")
     assert bonuses.plan(rivers, {ada.pk: Decimal("0.40")}, rana) == 1
     assert bonuses.plan(rivers, {ada.pk: Decimal("0.40")}, rana) == 0
-    assert run.export()[0] == ""
+    listed, said = run.export()
+    assert listed == ""
+    assert "in no list: 1 planned that nobody confirmed (payments --confirm)" in said
     assert "--by" in run.refused(run, "payments", confirm=True)
     assert "1 confirmed, 0.40 in all" in run("payments", confirm=True, by="rana")
     assert "0 confirmed" in run("payments", confirm=True, by="rana")
@@ -153,6 +163,38 @@ def test_what_the_panel_said_is_kept_and_never_turned_round(rivers, run, tmp_pat
     message = run.refused(run, "payments", settle=told, by="rana")
     assert "line 2, column payment: 'x' is no id" in message
     assert "line 3, column state: 'lost' is unknown" in message
+    told.write_text(f"payment,state\n{rows[1]['payment']},paid\n{uuid4()},paid\n")
+    message = run.refused(run, "payments", settle=told, by="rana")
+    assert "told.csv, line 3, column payment: there is no payment" in message
+    told.write_text("payment,state\n")
+    assert "there is no payment in it" in run.refused(run, "payments", settle=told, by="rana")
+
+
+@pytest.mark.parametrize("act", ["confirm", "cancel", "settle", "send", "output"])
+def test_what_cannot_be_tried_is_not_done_in_its_place(rivers, rana, run, tmp_path, act):
+    ada = rivers.submissions.get(worker__external_id="ada")
+    bonuses.plan(rivers, {ada.pk: Decimal("0.40")}, rana)
+    table = tmp_path / "table.csv"
+    given = {act: table if act in ("settle", "output") else True}
+    message = run.refused(run, "payments", dry_run=True, by="rana", **given)
+    assert f"--{act} is not tried: --dry-run goes with --rule or --parts" in message
+    assert not table.exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"amount": Decimal(1)}, "--amount goes with --rule."),
+        ({"share": 0.2}, "--share goes with --rule quantile."),
+        ({"at_least": 0.5}, "--at-least goes with --rule threshold."),
+        ({"base_pay": Decimal(1)}, "--base-pay goes with --rule."),
+        ({"rule": "per-answer", "amount": Decimal(1), "share": 0.2}, "--share goes with --rule q"),
+        ({"rule": "quantile", "amount": Decimal(1), "share": 0.2, "at_least": 0.5}, "--at-least"),
+        ({"confirm": True, "total": Decimal(1)}, "--total goes with --send."),
+    ],
+)
+def test_an_option_that_would_be_read_over_is_refused(rivers, run, given, said):
+    assert said in run.refused(run, "payments", by="rana", **given)
 
 
 def test_a_failed_bonus_can_be_planned_anew_and_a_sent_one_cannot(rivers, rana):
@@ -246,3 +288,15 @@ def test_the_currency_is_that_of_the_collection(rivers, rana, run):
     collecting.publish(rivers.question_set, places=5, pay=Decimal(2), currency="GBP")
     run.decide("ada,approve,,,1.00\n")
     assert BonusPayment.objects.filter(currency="GBP").count() == 2  # proposed and confirmed
+
+
+def test_people_of_mechanical_turk_in_a_list_for_prolific_are_told(run, rivers, rana):
+    world.submission(rivers, "dan", panel="MTurk")
+    run.decide("ada,approve,,,1.50\n")
+    lines, said = run.export()
+    assert lines == "ada,1.50\n"
+    assert "Mechanical Turk" not in said
+    run.decide("ben,approve,,,1.50\ndan,approve,,,1.50\n")
+    lines, said = run.export()
+    assert lines == "ben,1.50\ndan,1.50\n"
+    assert "1 of them are people of Mechanical Turk" in " ".join(said.split())

@@ -115,6 +115,8 @@ def test_a_dry_run_keeps_nothing(rivers, file):
         ("di,approve,,", "di withdrew what they wrote"),
         ("ben,approve", "the row has 2 fields, the header has 4"),
         ("ben,reject,OTHER," + "x" * 1001, "1,001 characters, more than 1,000"),
+        # The panel gets the blanks too.
+        ("ben,reject,OTHER," + ("x" + " " * 9) * 100 + "xx", "1,002 characters, more than 1,000"),
     ],
 )
 def test_a_bad_row_is_told_with_its_line_and_nothing_of_the_file_is_kept(rivers, file, row, said):
@@ -135,10 +137,12 @@ def test_every_bad_row_is_told_at_once(rivers, file):
 
 def test_odd_files_are_read_or_refused_with_a_reason(rivers, file):
     decide(file(b"\xef\xbb\xbf" + (HEADER + "ada,APPROVE ,,\n").encode()))
-    decide(file("Worker;x;decision\n".replace("Worker", "worker") + "ben;1;approve\n"))
+    decide(file("Worker;x;DECISION\nben;1;approve\n"))
     assert Decision.objects.filter(kind="approve").count() == 2
     assert "there is no column worker" in refused(file("who,decision\nada,approve\n"))
-    assert "stands there twice" in refused(file("worker,worker,decision\nada,ada,approve\n"))
+    for again in ("worker", "Worker"):
+        text = f"worker,{again},decision\nada,ada,approve\n"
+        assert "stands there twice, as number 1 and 2" in refused(file(text))
     assert "the file is empty" in refused(file(""))
     assert "there is no decision in it" in refused(file(HEADER))
 

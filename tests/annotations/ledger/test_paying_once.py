@@ -11,7 +11,7 @@ from tests.annotations.answering.test_race import database  # noqa: F401 (a fixt
 from tests.annotations.ledger.paying import PEOPLE, STEPS, THREADS
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.alone
 
 
 def test_kill_9_at_every_step_and_50_threads_pay_once(database, tmp_path):  # noqa: F811

@@ -26,6 +26,8 @@ class Fake:
         self.bulks = {}
         self.paid = Counter()  # (id, amount): how often
         self.transitions = {}
+        self.screened = Counter()  # (id of a submission, amount): how often
+        self.pays_each = None  # what it says to pay for each who is screened out, if not as asked
         self.approved = []
         self.groups = {}
         self.faults = []  # [(method, pattern, what)], each used once
@@ -78,6 +80,8 @@ class Fake:
             for line in self.bulks[found[1]]:
                 self.paid[line] += 1
             return 202, "is being processed asynchronously"
+        if re.fullmatch(r"studies/[^/]+/screen-out-submissions/", path):
+            return self.screen_out(body)
         if path == "participant-groups/":
             key = f"group-{len(self.groups)}"
             self.groups[key] = body
@@ -95,6 +99,18 @@ class Fake:
     @property
     def total(self):
         return len(self.submissions) if self.count is None else self.count
+
+    def screen_out(self, body):
+        known = {one["id"]: one for one in self.submissions}
+        strange = [key for key in body["submission_ids"] if key not in known]
+        if strange or body["bonus_per_submission"] < 0.10:
+            return 400, {"error": {"detail": f"cannot be screened out: {strange}"}}
+        each = body["bonus_per_submission"]
+        for key in body["submission_ids"]:
+            known[key]["status"] = "SCREENED OUT"
+            self.screened[f"{key},{each:.2f}"] += 1
+        told = {"amount": self.pays_each or each, "currency": "GBP"}
+        return 200, {"message": "made successfully", "payment_per_participant": told}
 
     def set_up(self, body):
         lines = body["csv_bonuses"].split()

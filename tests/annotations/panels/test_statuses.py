@@ -3,7 +3,7 @@
 from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, load_command_class
 
 from annotations import guards
 from annotations.exchange.prolific import STATUSES
@@ -104,6 +104,66 @@ def test_what_is_new_is_added_and_the_history_stays(rivers, take):
         super(type(history), history).update(status="REJECTED")
 
 
+def test_an_export_that_is_older_than_the_last_one_is_warned_of(rivers, take):
+    assert "Warning" not in take(row("ada", "TIMED-OUT"), row("ben", "APPROVED"), row("cy"))
+    said = take(row("ada"), row("ben"), row("cy", "APPROVED"))
+    assert "Warning: 1 people were settled on the panel before (APPROVED and now AWAITING " in said
+    assert "Was this file exported earlier than the last one?" in said
+    assert "Warning" not in take(row("ada"), row("ben"), row("cy", "REJECTED"))
+
+
+def test_an_older_export_calls_its_columns_otherwise(rivers, take):
+    header = (
+        "session_id,participant_id,status,reviewed_at_datetime,entered_code,completed_date_time,"
+        "started_datetime,time_taken,age\n"
+    )
+    begun, ended = "2021-03-01 10:00:00.120000", "2021-03-01 10:10:00.120000"
+    take(f"s-ada,ada,APPROVED,,DONE1,{ended},{begun},600.0,34\n", header=header)
+    (one,) = PanelStatus.objects.all()
+    assert (one.session_id, one.status, one.code, one.seconds) == (
+        "s-ada",
+        "APPROVED",
+        "DONE1",
+        600,
+    )
+    assert str(one.started_at) == "2021-03-01 10:00:00.120000+00:00"
+    assert str(one.completed_at) == "2021-03-01 10:10:00.120000+00:00"
+
+
+@pytest.mark.parametrize("cell", ["CONSENT_REVOKED", "DATA_EXPIRED"])
+def test_what_the_panel_no_longer_tells_is_empty(rivers, take, cell):
+    take(row("ada", taken=cell, code=cell, begun=cell, ended=cell))
+    one = PanelStatus.objects.get()
+    assert (one.seconds, one.code, one.started_at, one.completed_at) == (None, "", None, None)
+    with pytest.raises(CommandError, match=f"'{cell}' is no status"):
+        take(row("ben", cell))
+
+
+def test_the_file_may_stand_behind_an_option(rivers, tmp_path, capsys):
+    path = tmp_path / "export.csv"
+    path.write_text(HEADER + row("ada"))
+    command = load_command_class("annotations", "import_statuses")
+    # As from a terminal, but for the end, where all connections to the database are closed.
+    parser = command.create_parser("manage.py", "import_statuses")
+    command.execute(**vars(parser.parse_args(["rivers", "--owner", "rana", str(path)])))
+    assert "1 submissions in the file = 1 new" in capsys.readouterr().out
+    assert PanelStatus.objects.count() == 1
+
+
+def test_a_file_and_the_panel_s_interface_are_not_both_asked(rivers, take):
+    assert "name a FILE, or say --from-prolific, and not both" in take.refused(
+        row("ada"), from_prolific=True
+    )
+
+
+@pytest.mark.parametrize("panels", [("Prolific", "SONA"), ("SONA", "Prolific")])
+def test_an_id_of_two_panels_is_prolific_s(rivers, take, panels):
+    for panel in panels:
+        world.submission(rivers, "dee", panel=panel)
+    take(row("dee", session="s-dee"))
+    assert PanelStatus.objects.get().submission.worker.panel == "Prolific"
+
+
 def test_a_dry_run_and_a_file_of_another_encoding(rivers, take):
     assert "nothing was stored" in take(row("ada"), dry_run=True)
     assert not PanelStatus.objects.exists()
@@ -147,6 +207,13 @@ def test_an_export_of_another_study_is_refused(rivers, take):
     cells = row("ada").split(",")
     said = take.refused(",".join([*cells[:7], OTHER, *cells[8:]]), header=header)
     assert "line 2, column Study id" in said
+
+
+@pytest.mark.parametrize("written", [str.upper, str.lower, str.title])
+def test_headings_may_stand_in_capitals_or_without(rivers, take, written):
+    said = take(row("ada"), header=written(HEADER))
+    assert "= 1 new + 0 unchanged" in said
+    assert PanelStatus.objects.get().code == "DONE1"
 
 
 def test_people_who_never_began_here_are_counted_and_not_kept(rivers, take):

@@ -12,7 +12,15 @@ schema's in place of some. What stands in the address comes from `route_values`,
 otherwise; Rana sends it, unless `by` says otherwise.
 """
 
-from tests.api.successes import collecting, decisions, language_models, question_sets, runs, writing
+from tests.api.successes import (
+    collecting,
+    decisions,
+    language_models,
+    paying,
+    question_sets,
+    runs,
+    writing,
+)
 from tests.api.successes.declaration import SUCCESSES, Sent
 
 __all__ = [
@@ -21,6 +29,7 @@ __all__ = [
     "collecting",
     "decisions",
     "language_models",
+    "paying",
     "question_sets",
     "runs",
     "writing",

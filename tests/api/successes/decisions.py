@@ -49,12 +49,6 @@ def _(world):
     return Sent({"verdict": "exclude", "category": "copied", "rejects": False, "seen": None})
 
 
-@succeeds("paying_decide")
-def _(world):
-    one = world.version.submissions.earliest("pk")
-    return Sent({"decision": "approve", "seen": None}, ids={"submission_id": one.public_id})
-
-
 @succeeds("results_triage_undo")
 def _(world):
     return Sent({}, ids={"worker": excluded(world).public_id})

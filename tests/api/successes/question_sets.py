@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from annotations.answering import waves
 from annotations.editing import Sheet, add_language, rows_of
 from annotations.models import Import, QuestionSet
 from tests.api.successes.declaration import Sent, archived, draft, succeeds
@@ -63,6 +64,39 @@ def _(world):
 @succeeds("question_sets_waves_create")
 def _(world):
     return Sent({"name": "rivers in May", "people": "same", "with_models": True})
+
+
+def in_march(world) -> QuestionSet:
+    """Another set of Rana's that asked the same."""
+    return waves.repeat(world.set, "in March", QuestionSet.WavePeople.ANYBODY)
+
+
+def of_march(world) -> QuestionSet:
+    """The set as a later wave of that one."""
+    march = in_march(world)
+    QuestionSet.objects.filter(pk=march.pk).update(earlier_wave=None)
+    march.refresh_from_db()
+    waves.link(world.set, march)
+    return march
+
+
+@succeeds("question_sets_earlier_wave_link")
+def _(world):
+    march = in_march(world)
+    QuestionSet.objects.filter(pk=march.pk).update(earlier_wave=None)
+    return Sent({"earlier_wave": str(march.public_id), "with_models": True})
+
+
+@succeeds("question_sets_earlier_wave_unlink")
+def _(world):
+    of_march(world)
+    return Sent()
+
+
+@succeeds("question_sets_earlier_wave_replies")
+def _(world):
+    of_march(world)
+    return Sent()
 
 
 @succeeds("question_sets_archive")

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -54,6 +55,64 @@ result = Run.objects.create(
 """
 
 
+CONSOLE = """
+import contextlib, json, sys, traceback
+import django
+django.setup()
+from django.db import connections
+answers = sys.stdout
+for line in sys.stdin:
+    code, names = json.loads(line)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            exec(code, names)
+        said = {"result": names["result"]}
+    except Exception:
+        said = {"error": traceback.format_exc()}
+    # Nothing is held between two questions: neither a lock nor what was read.
+    connections.close_all()
+    print(json.dumps(said), file=answers, flush=True)
+"""
+
+
+class Console:
+    """A process of an installation that runs code, kept between two pieces of it.
+
+    Starting one for each look at a run would take longer than what is looked at.
+    """
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self.environment = dict(environment)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", CONSOLE],
+            cwd=ROOT,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, code: str, names: dict[str, object], seconds: float = 120) -> object:
+        """Run code that sets `result`; returns it."""
+        ended = threading.Timer(seconds, self.process.kill)
+        ended.start()
+        try:
+            self.process.stdin.write(json.dumps([code, names]) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        finally:
+            ended.cancel()
+        assert line, f"the console ended (within {seconds} s): {code}"
+        said = json.loads(line)
+        assert "error" not in said, said["error"]
+        return said["result"]
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
 class Scratch:
     """An installation; `close` ends its processes."""
 
@@ -71,6 +130,7 @@ class Scratch:
             "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "platform")]),
         }
         self.processes: list[subprocess.Popen[bytes]] = []
+        self.console: Console | None = None
 
     def manage(self, *arguments: str) -> str:
         return subprocess.run(
@@ -85,20 +145,15 @@ class Scratch:
 
     def python(self, code: str, **names: object):
         """Run code that sets `result` in a process of the installation; returns it."""
-        given = "".join(f"{name} = {value!r}\n" for name, value in names.items())
-        whole = (
-            f"import django; django.setup()\n{given}{code}\nimport json; print(json.dumps(result))"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", whole],
-            cwd=ROOT,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
+        if self.console is None or self.console.environment != self.environment:
+            self._end_console()
+            self.console = Console(self.environment)
+        return self.console.run(code, names)
+
+    def _end_console(self) -> None:
+        if self.console is not None:
+            self.console.close()
+            self.console = None
 
     def seed(self, embedder: str, workers: int, questions: int) -> int:
         return self.python(SEED, EMBEDDER=embedder, WORKERS=workers, QUESTIONS=questions)
@@ -145,6 +200,7 @@ class Scratch:
         return path.read_text(errors="replace")[-4000:] if path.exists() else ""
 
     def close(self) -> None:
+        self._end_console()
         for process in self.processes:
             if process.poll() is None:
                 self.kill(process)

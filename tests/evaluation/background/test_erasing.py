@@ -8,6 +8,7 @@ from django.apps import apps
 from django.core.files.base import ContentFile
 from django.db import models
 from django.urls import reverse
+from django.utils import timezone
 
 from annotations.answering import collecting, finishing
 from annotations.exchange.importing import import_answers
@@ -183,6 +184,16 @@ def test_who_was_erased_is_not_taken_in_again(rivers, zoe, tmp_path):
     with pytest.raises(InputError, match=r"line 3[\s\S]*the answers of zoe were erased on"):
         import_answers(rivers, file)
     assert not Response.objects.filter(text="back again").exists()
+
+
+def test_the_device_and_assistive_technology_of_who_was_erased_are_emptied(rivers, zoe):
+    zoe.submissions.update(
+        source="collected", submitted_at=timezone.now(), device="phone", assistive=True
+    )
+    erasing.erase(zoe, rivers.owner_id)
+    kept = zoe.submissions.get()
+    assert kept.withdrawn_at is not None
+    assert (kept.device, kept.assistive) == ("", False)
 
 
 def test_who_takes_their_own_answers_back_leaves_no_copies_either(rivers, zoe):

@@ -8,7 +8,6 @@ from evaluation.background.leases import claim_oldest
 from evaluation.models import Run
 from tests.annotations import world
 from tests.evaluation.background.scratch import Scratch, wait_until
-from tests.evaluation.background.test_killed_worker import postgres_database  # noqa: F401
 
 CHANGE = """
 from evaluation.background import runs
@@ -122,7 +121,6 @@ def begun(site, run):
 def ends_a_stuck_worker(home, database):
     site = stuck_site(home, database)
     try:
-        site.manage("migrate", "--verbosity=0")
         run = site.seed("tfidf-word", 3, 2)
         site.python(CHANGE, RUN=run, CANCEL=False)
         worker = site.start_worker()
@@ -143,8 +141,8 @@ def ends_a_stuck_worker(home, database):
 
 
 @pytest.mark.slow
-def test_a_cancel_and_a_stall_end_a_worker_that_sits_in_a_library_on_sqlite(tmp_path):
-    ends_a_stuck_worker(tmp_path / "home", None)
+def test_a_cancel_and_a_stall_end_a_worker_that_sits_in_a_library_on_sqlite(sqlite_home):
+    ends_a_stuck_worker(sqlite_home, None)
 
 
 @pytest.mark.slow

@@ -1,9 +1,5 @@
 """A worker that is killed in the middle of a run loses at most the part it was computing."""
 
-import uuid
-from urllib.parse import urlsplit, urlunsplit
-
-import psycopg
 import pytest
 
 from evaluation.steps.cache import PART
@@ -12,18 +8,6 @@ from tests.evaluation.background.scratch import Scratch, wait_until
 from tests.services import address_of
 
 WORKERS, QUESTIONS = 40, 20
-
-
-@pytest.fixture
-def postgres_database():
-    """A new database on a reachable PostgreSQL, dropped afterwards."""
-    url = address_of("DATABASE_URL")
-    name = f"test_kill_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    yield urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 @pytest.fixture
@@ -36,7 +20,6 @@ def server():
 
 def kill_in_the_middle(site: Scratch, server: EmbeddingServer) -> None:
     try:
-        site.manage("migrate", "--verbosity=0")
         run = site.seed(server.spec, WORKERS, QUESTIONS)
         first = site.start_worker()
         wait_until(lambda: len(server.asked) > 2 * PART, 60, "the embedding began", site.log)
@@ -61,8 +44,8 @@ def kill_in_the_middle(site: Scratch, server: EmbeddingServer) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_survives_its_worker_on_sqlite_with_the_broker_of_files(tmp_path, server):
-    kill_in_the_middle(Scratch(tmp_path / "home", None, None), server)
+def test_a_run_survives_its_worker_on_sqlite_with_the_broker_of_files(sqlite_home, server):
+    kill_in_the_middle(Scratch(sqlite_home, None, None), server)
 
 
 @pytest.mark.slow

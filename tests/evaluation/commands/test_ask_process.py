@@ -14,6 +14,7 @@ from tests.evaluation.commands.asking import ask, lines_of, rows_of, wait_for, w
 from tests.evaluation.commands.running import ROOT, manage, start
 
 
+@pytest.mark.slow
 def test_two_commands_cannot_write_into_one_folder(chat, questions, output):
     chat.reply = lambda body: said("fine", delay=1.0)
     other = start("ask", questions, "--model", chat.spec, "--output", output)
@@ -25,6 +26,7 @@ def test_two_commands_cannot_write_into_one_folder(chat, questions, output):
         assert other.wait(60) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_ctrl_c_keeps_what_came_and_ends_with_code_3(tmp_path, chat, output, sent):
     questions = write_questions(tmp_path / "q.jsonl", 30)
@@ -63,6 +65,7 @@ def test_kill_9_in_the_middle_repeats_no_more_than_were_under_way(tmp_path, chat
     assert len(lines_of(output)) == 60
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_the_asking_and_what_came_is_kept(tmp_path, chat, output):
     questions = write_questions(tmp_path / "q.jsonl", 100)
     most = 20_000
@@ -100,6 +103,7 @@ def test_a_journal_that_is_none_is_refused(chat, questions, output):
     assert (ran.code, "line 1" in ran.err, chat.bodies) == (2, True, [])
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_a_bar(chat, questions, output):
     master, slave = pty.openpty()
     process = start(
@@ -114,9 +118,17 @@ def test_a_terminal_gets_a_bar(chat, questions, output):
     assert b"asking: 100%" in shown
 
 
+def started_here(module):
+    """The ids of processes that run the module and that this one started: others have theirs."""
+    asked = ("ps", "--ppid", str(os.getpid()), "-o", "pid=,args=")
+    shown = subprocess.run(asked, capture_output=True, text=True).stdout.splitlines()
+    return {line.split()[0] for line in shown if module in line}
+
+
 @pytest.mark.slow
 def test_the_packaged_model_is_started_asked_and_ended(tmp_path, output):
     needs_packaged_model()
+    before = started_here("backends.chat.smollm2")
     questions = write_questions(tmp_path / "q.jsonl", 2)
     arguments = (questions, output, "local:smollm2", "--max-tokens", "8")
     ran = ask(*arguments)
@@ -129,5 +141,4 @@ def test_the_packaged_model_is_started_asked_and_ended(tmp_path, output):
     again = ask(questions, tmp_path / "again", "local:smollm2", "--max-tokens", "8")
     assert again.code == 0
     assert [row["answer"] for row in rows_of(tmp_path / "again")] == [r["answer"] for r in rows]
-    left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
-    assert "backends.chat.smollm2" not in left
+    assert started_here("backends.chat.smollm2") == before

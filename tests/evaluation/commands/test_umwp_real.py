@@ -43,7 +43,7 @@ def test_twenty_problems_are_asked_in_three_forms_and_classified(tmp_path):
     needs_packaged_model()
     problems, out = write_problems(tmp_path / "problems.jsonl"), tmp_path / "out"
     command = (
-        *("study", "umwp", problems, "--model", "local:smollm2", "--max-tokens", "40"),
+        *("study", "umwp", problems, "--model", "local:smollm2", "--max-tokens", "16"),
         *("--output", out),
     )
     ran = manage(*command)

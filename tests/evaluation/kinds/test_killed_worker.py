@@ -29,8 +29,8 @@ result = {
 
 
 @pytest.mark.slow
-def test_a_run_of_another_kind_survives_kill_9_and_counts_its_first_half_once(tmp_path):
-    site = Scratch(tmp_path / "home", None, None)
+def test_a_run_of_another_kind_survives_kill_9_and_counts_its_first_half_once(sqlite_home):
+    site = Scratch(sqlite_home, None, None)
     site.environment["DJANGO_SETTINGS_MODULE"] = SETTINGS
 
     def look():
@@ -43,7 +43,6 @@ def test_a_run_of_another_kind_survives_kill_9_and_counts_its_first_half_once(tm
         return found == ("running", 2)
 
     try:
-        site.manage("migrate", "--verbosity=0")
         # Two workers, two questions: "answer 0 to 0" and so on, four words each.
         run = site.seed("minilm", 2, 2)
         site.python(QUEUE, RUN=run, SECONDS=SECONDS)

@@ -79,14 +79,32 @@ def test_fewer_than_a_tenth_of_the_questions_left_open_is_not_worth_a_word(crowd
 
 def test_a_code_is_held_against_those_of_the_study(crowd):
     version, people = crowd
-    Collection.objects.create(version=version, places=9, code_done="DONE1234")
-    for name, code in (("ada", "NOCODE"), ("eve", "XXXX"), ("ida", "DONE1234"), ("joe", "")):
+    codes = {"code_done": "DONE1234", "code_failed_checks": "FAIL1234"}
+    Collection.objects.create(version=version, places=9, **codes)
+    for name, code in (
+        ("ada", "NOCODE"),
+        ("eve", "XXXX"),
+        ("ida", "DONE1234"),
+        ("joe", "FAIL1234"),
+    ):
         PanelStatus.objects.create(
             submission=people[name], status="AWAITING REVIEW", session_id=name, code=code
         )
     assert categories(crowd, "ada") == [("NO_CODE", True)]
     assert categories(crowd, "eve") == [("BAD_CODE", True)]
     assert categories(crowd, "ida") == categories(crowd, "joe") == []
+
+
+def test_a_code_that_somebody_was_shown_is_the_study_s_also_after_it_was_changed(crowd):
+    version, people = crowd
+    Collection.objects.create(version=version, places=9, code_done="NEW")
+    version.submissions.filter(worker__external_id="ida").update(code="OLD")
+    for name in ("ida", "joe"):
+        PanelStatus.objects.create(
+            submission=people[name], status="AWAITING REVIEW", session_id=name, code="OLD"
+        )
+    assert categories(crowd, "ida") == []
+    assert categories(crowd, "joe") == [("BAD_CODE", True)]
 
 
 def test_every_draft_is_one_that_the_panel_takes(crowd):

@@ -8,6 +8,7 @@ from django.core.management import call_command
 
 from annotations.models import Decision, Submission
 from evaluation.methods.inference.selection_rates import selection_rates
+from evaluation.options import TERMINAL
 from evaluation.paying.fairness import fairness, lines
 from tests.annotations import world
 
@@ -57,7 +58,7 @@ def forty(db):
 def test_groups_are_told_with_a_warning_and_small_ones_are_not_compared(forty):
     version, keys, bad = forty
     well = set(keys.values()) - {keys[name] for name in bad}
-    by_language, by_counting = fairness(version, keys.values(), well, "are not rejected")
+    by_language, by_counting, _ = fairness(version, keys.values(), well, "are not rejected")
     # 18 of 20 and 12 of 20: .6 / .9 = .667, below four fifths.
     assert [(one.name, one.hit, one.n) for one in by_language.groups] == [
         *(("Deutsch", 12, 20), ("English", 18, 20)),
@@ -76,6 +77,91 @@ def test_where_it_turns_out_the_same_for_all_there_is_nothing_to_compare(forty):
     assert fairness(version, keys.values(), [], "") == []
 
 
+def by(comparisons, what):
+    (found,) = [one for one in comparisons if one.what == what]
+    return found
+
+
+def test_devices_are_compared_and_where_none_is_known_nothing_is_said_of_them(forty):
+    version, keys, bad = forty
+    well = set(keys.values()) - {keys[name] for name in bad}
+    told = fairness(version, keys.values(), well, "are not rejected")
+    assert "device" not in {one.what for one in told}
+    phones = [f"en{n:02}" for n in range(2)] + [f"de{n:02}" for n in range(10)]
+    Submission.objects.filter(worker__external_id__in=phones).update(device="phone")
+    Submission.objects.exclude(worker__external_id__in=phones).update(device="computer")
+    Submission.objects.filter(worker__external_id="en19").update(device="several")
+    devices = by(fairness(version, keys.values(), well, "are not rejected"), "device")
+    # All ten who are rejected have phones: 2 of 12 beside 27 of 27.
+    assert [(one.name, one.hit, one.n, one.small) for one in devices.groups] == [
+        *(("computer", 27, 27, False), ("phone", 2, 12, False), ("several kinds", 1, 1, True)),
+    ]
+    (warning,) = devices.warnings
+    assert TERMINAL.said(warning).startswith(
+        "Phone (device): 2 of 12 are not rejected; computer: 27 of 27. That is 0.17 times as often."
+    )
+
+
+def assistive(version, keys, bad, said):
+    """What is told of who said that they use assistive technology, in words, and all lines."""
+    Submission.objects.update(assistive=False)
+    Submission.objects.filter(worker__external_id__in=said).update(assistive=True)
+    well = set(keys.values()) - {keys[name] for name in bad}
+    found = fairness(version, keys.values(), well, "are not rejected")
+    one = by(found, "assistive technology")
+    assert one.groups == ()
+    assert not any("assistive technology " in line for line in lines([one]))
+    messages = [*one.warnings, *([one.told] if one.told else [])]
+    (message,) = messages
+    return message.code, TERMINAL.said(message)
+
+
+GERMAN = [f"de{n:02}" for n in range(20)]
+
+
+def test_of_assistive_technology_there_is_a_verdict_and_no_number_of_people(forty):
+    version, keys, bad = forty
+    # The first 12 of the German readers: 4 of 12 beside 26 of 28.
+    code, words = assistive(version, keys, bad, GERMAN[:12])
+    assert code == "paying.assistive_unfair"
+    assert "of people who said that they use it a smaller share are not rejected" in words
+    assert not {"12", "26", "28"} & set(words.split())
+    # The last 12: 12 of 12 beside 18 of 28, so the others are worse off.
+    code, words = assistive(version, keys, bad, GERMAN[8:])
+    assert code == "paying.assistive_unfair"
+    assert "of all others a smaller share are not rejected than of people who said" in words
+    # Three of ten and seven of thirty.
+    fair = GERMAN[:3] + [f"en{n:02}" for n in range(2, 9)]
+    assert assistive(version, keys, bad, fair)[0] == "paying.assistive_fair"
+
+
+def test_nobody_is_found_out_by_trying(forty):
+    version, keys, bad = forty
+    few = {
+        # Nobody, nine, all but nine: the same words, which do not tell how many there are.
+        assistive(version, keys, bad, []),
+        assistive(version, keys, bad, GERMAN[:9]),
+        assistive(version, keys, bad, [name for name in keys if name not in GERMAN[:9]]),
+        # Ten, of whom one is rejected, or somebody else is.
+        assistive(version, keys, GERMAN[:1], GERMAN[:10]),
+        assistive(version, keys, ["en00"], GERMAN[:10]),
+        assistive(version, keys, GERMAN[:4], GERMAN[:10]),
+        assistive(version, keys, list(keys)[4:], GERMAN[:10]),
+    }
+    ((code, words),) = few
+    assert code == "paying.assistive_few"
+    assert words.startswith("Assistive technology: too few people to tell.")
+    assert assistive(version, keys, GERMAN[:5], GERMAN[:10])[0] == "paying.assistive_unfair"
+
+
+def test_of_answers_from_a_file_nothing_is_said_of_it(forty):
+    version, keys, bad = forty
+    Submission.objects.update(source="imported")
+    well = set(keys.values()) - {keys[name] for name in bad}
+    found = fairness(version, keys.values(), well, "are not rejected")
+    assert "assistive technology" not in {one.what for one in found}
+
+
 def test_trying_a_file_of_rejections_tells_who_is_hurt(forty, tmp_path):
     _, _, bad = forty
     path = tmp_path / "decisions.csv"
@@ -85,5 +171,6 @@ def test_trying_a_file_of_rejections_tells_who_is_hurt(forty, tmp_path):
     call_command("decide", "rivers", file=path, by="rana", dry_run=True, stdout=out)
     said = out.getvalue()
     assert "language Deutsch: 12 of 20 (60%, 95% 39% to 78%); 0.67 times as often" in said
+    assert "  Assistive technology: too few people to tell." in said
     assert "Warning: Deutsch (language): 12 of 20 are not rejected; English: 18 of 20." in said
     assert not Decision.objects.exists()

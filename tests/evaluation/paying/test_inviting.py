@@ -3,13 +3,15 @@
 from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, load_command_class
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from annotations.ledger.deciding import decide
-from annotations.models import Collection, PanelStatus, Submission, Worker
+from annotations.models import AuditEntry, Collection, PanelStatus, Submission, Worker
+from annotations.panels.groups import groups_of, make_group
 from evaluation.models import AnswerScore, WorkerGrade
 from evaluation.paying.inviting import Line, invited
 from evaluation.paying.rules import RuleError
@@ -21,19 +23,6 @@ from tests.evaluation.reports.world import finished
 pytestmark = pytest.mark.django_db
 
 REASON = "The answer repeats the question " + "." * 68
-
-
-@pytest.fixture
-def run(db):
-    """Raw scores .65, .5875, .525, .4625 and .40 of five people; of the last too few
-    answers to say.
-
-    Leave-one-out .4 + grade / 4 with grades 1, .75, .5, .25, 0.
-    """
-    run = finished(5)
-    run.owner.is_staff = True
-    run.owner.save()
-    return run
 
 
 def submission(run, name):
@@ -208,6 +197,11 @@ def test_bad_input_is_refused_and_nothing_is_written(run, tmp_path, monkeypatch,
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
+def test_the_help_reads_as_it_is_meant():
+    told = load_command_class("evaluation", "recruit").create_parser("manage.py", "recruit")
+    assert "its 95% interval" in " ".join(told.format_help().split())
+
+
 def test_a_set_that_is_not_graded_is_refused(tmp_path):
     rivers(world.user("rana"))
     with pytest.raises(CommandError, match="grade the answers") as caught:
@@ -233,12 +227,68 @@ def test_a_group_is_made_on_the_panel_only_when_it_is_said(run, fake):
     }
 
 
-def test_a_group_is_asked_for_once_whatever_comes_back(run, fake):
-    for what, says in (((500, {}), "is not known"), ((400, {"error": "no"}), "no group was made")):
-        fake.fault("POST", "participant-groups", what)
-        with pytest.raises(CommandError, match=says):
-            say(send=True, **GROUP)
+def test_a_group_is_asked_for_once_and_who_made_it_is_kept(run, fake):
+    say(send=True, **GROUP)
+    with pytest.raises(
+        CommandError, match=r"of 3 people was made \(group-0\) by rana on"
+    ) as caught:
+        say(send=True, **GROUP)
+    assert caught.value.returncode == 2
+    said = say(send=True, **GROUP | {"group": "another"})
+    assert "(group-1) was made" in said
+    assert [
+        (one.name, one.n_people, one.key, one.by) for one in groups_of(run.version.question_set)
+    ] == [
+        ("another", 3, "group-1", "rana"),
+        ("best of rivers", 3, "group-0", "rana"),
+    ]
+
+
+def test_what_the_panel_refused_may_be_asked_for_again_and_what_it_did_not_answer_not(run, fake):
+    fake.fault("POST", "participant-groups", (400, {"error": "no"}))
+    with pytest.raises(CommandError, match="no group was made"):
+        say(send=True, **GROUP)
+    assert groups_of(run.version.question_set) == []
+    fake.fault("POST", "participant-groups", (500, {}))
+    with pytest.raises(CommandError, match="is not known"):
+        say(send=True, **GROUP)
+    (unsure,) = groups_of(run.version.question_set)
+    assert (unsure.name, unsure.key) == ("best of rivers", "")
+    with pytest.raises(CommandError, match="was asked for without an answer by rana on"):
+        say(send=True, **GROUP)
     assert len(fake.asked("POST")) == 2
+    entries = AuditEntry.objects.order_by("pk").values_list("action", flat=True)
+    assert list(entries) == ["group_ask", "group_no", "group_ask"]
+
+
+def test_who_is_killed_after_asking_leaves_that_it_was_asked_for(run, fake):
+    class KilledError(BaseException):
+        pass
+
+    class Killed:
+        def make_group(self, *asked):
+            raise KilledError
+
+    kept = run.version.question_set
+    with pytest.raises(KilledError):
+        make_group(kept, run.owner, Killed(), "w1", "best", ["w001"])
+    assert [(one.name, one.key) for one in groups_of(run.version.question_set)] == [("best", "")]
+
+
+def test_the_page_names_the_groups_and_what_to_do_where_no_answer_came(run, fake, client):
+    fake.fault("POST", "participant-groups", (500, {}))
+    with pytest.raises(CommandError):
+        say(send=True, **GROUP)
+    say(send=True, **GROUP | {"group": "<b>others</b>"})
+    client.force_login(run.owner)
+    address = reverse("admin:paying-invite", args=[run.version.question_set.public_id])
+    page = client.get(address).content.decode()
+    assert "&lt;b&gt;others&lt;/b&gt;" in page
+    assert "made, <code>group-0</code>" in page
+    assert "Look on the panel whether it is there; if not, ask" in page
+    told = client.get(reverse("admin:archived")).content.decode()
+    assert "group made on a panel" in told
+    assert "(group-0)" in told
 
 
 def test_no_group_is_made_where_it_is_off_of_another_panel_or_by_a_stranger(

@@ -13,25 +13,11 @@ from evaluation.models import AnswerScore
 from evaluation.paying.rules import Rule, RuleError, propose
 from tests.annotations import world
 from tests.evaluation.paying.crowd import rivers
-from tests.evaluation.reports.world import finished
 
 pytestmark = pytest.mark.django_db
 
 EUR = Decimal("1.00")
 REASON = "The answer repeats the question " + "." * 68
-
-
-@pytest.fixture
-def run(db):
-    """Raw scores .65, .5875, .525, .4625 and .40 of five people; of the last too few
-    answers to say.
-
-    Leave-one-out .4 + grade / 4 with grades 1, .75, .5, .25, 0.
-    """
-    run = finished(5)
-    run.owner.is_staff = True
-    run.owner.save()
-    return run
 
 
 def named(found):

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.models import AnswerScore
-from evaluation.paying.scores import run_of, scores_of
+from evaluation.paying.scores import RawScore, Spread, run_of, scores_of, spread_of
 from tests.evaluation.reports.world import finished
 
 pytestmark = pytest.mark.django_db
@@ -28,3 +28,17 @@ def test_without_a_run_there_are_no_scores_and_an_empty_one_asks_for_nobody():
     assert run_of(run.version) == run
     assert scores_of(None) == {}
     assert scores_of(run, []) == {}
+
+
+def test_how_scores_lie_is_told_of_those_with_answers_enough():
+    # Raw scores .65, .5875, .525, .4625 and .40, of the last too few answers to say: of four,
+    # two have .5875 or more, and one, the least number that is a fifth, has .65.
+    found = spread_of(scores_of(finished(5)))
+    assert found == Spread(4, *(pytest.approx(one) for one in (0.4625, 0.5875, 0.65, 0.65)))
+
+
+def test_of_ten_people_half_are_five_and_a_fifth_are_two():
+    ten = {at: RawScore(at / 10, None, None, 9, True) for at in range(1, 11)}
+    assert spread_of(ten) == Spread(10, 0.1, 0.6, 0.9, 1.0)
+    assert spread_of({1: RawScore(None, None, None, 0, True)}) is None
+    assert spread_of({}) is None

@@ -2,21 +2,43 @@
 
 import csv
 import io
+import re
 
 import numpy as np
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.core.management import call_command
 from django.urls import reverse
+from sklearn.feature_extraction.text import TfidfVectorizer
 
+from annotations.exchange.importing import import_answers
 from annotations.models import QuestionSet, Response
 from evaluation.methods.inference.retest import retest
-from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
+from evaluation.models import (
+    AnswerScore,
+    ExemplaryAnswer,
+    LLMAnswerScore,
+    LLMScore,
+    Run,
+    WorkerGrade,
+)
 from evaluation.reports.waves import waves_report
+from evaluation.steps.waves import shifts
+from tests.annotations import world
 from tests.api.conftest import Api
+from tests.evaluation import fact_world, wave_world
+from tests.evaluation.fact_world import graded, written
 from tests.evaluation.site.test_facts import shown
 from tests.evaluation.wave_world import two_waves
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    """No test was kept by other tests."""
+    cache.clear()
 
 
 @pytest.fixture
@@ -42,6 +64,12 @@ def address(run, page="waves", /, **ids):
 def table(site, run, name):
     text = site.get(address(run, "table", name=name)).getvalue().decode("utf-8-sig")
     return {row[next(iter(row))]: row for row in csv.DictReader(io.StringIO(text))}
+
+
+def text_of(response):
+    """The words of an answer, without its elements."""
+    text = re.sub(r"<(script|style).*?</\1>", "", response.content.decode(), flags=re.S)
+    return " ".join(re.sub(r"<[^>]+>", "", text).split())
 
 
 def mean_of(run, name):
@@ -99,8 +127,8 @@ def test_distances_are_those_of_the_exemplary_answers(waves):
             packed = np.array(both[place], dtype="<f4").tobytes()
             rows.update(vector=packed, dimension=2, dispersion=0.4)
     report = waves_report(before, after)
-    assert [one.name for one in report.questions] == ["ship", "cable", "why"]
-    ship, cable, why = report.questions
+    by_name = {one.name: one for one in report.questions}
+    ship, cable, why = (by_name[name] for name in ("ship", "cable", "why"))
     assert (ship.distance, cable.distance, why.distance) == (pytest.approx(1.0), 0.0, None)
     # Twice ten, means of length .6: (3.6 - 1) * 2 / 18 = .2889, .2889 / .36 = .8025.
     assert ship.by_chance == pytest.approx(1 - 5.2 / 18 / 0.36)
@@ -126,14 +154,77 @@ def test_models_whose_answers_came_along_are_scored_by_the_new_crowd(waves):
     assert models.rank_correlation is None  # of two models it would be 1 or -1
 
 
-def test_by_spelling_nobody_can_say_how_far_an_answer_moved(spelled, site):
+def test_by_spelling_answers_of_both_are_counted_together_to_test_what_moved(spelled, site):
     report = waves_report(*spelled)
     assert (report.comparable, report.by_spelling) == (False, True)
     assert {one.distance for one in report.questions} == {None}
+    by_name = {one.name: one for one in report.questions}
+    # All of the cable say another year; of the ship they say what was said before.
+    assert {name: one.moved_beyond_chance for name, one in by_name.items()} == {
+        "cable": True, "ship": False, "why": False,
+    }  # fmt: skip
+    assert report.questions[0].name == "cable"
+    # Seven of ten came again, and keep an answer in each wave.
+    assert by_name["cable"].shift.n_both == 7
+    vectors = TfidfVectorizer(
+        analyzer="char_wb", ngram_range=(2, 4), max_features=20_000, sublinear_tf=True
+    )
+    texts = [
+        list(
+            Response.objects.filter(question__version=run.version, question__external_id="cable")
+            .order_by("pk").values_list("text", flat=True)
+        )
+        for run in spelled
+    ]  # fmt: skip
+    every = Response.objects.filter(question__version__in=[run.version for run in spelled])
+    vectors.fit(every.values_list("text", flat=True))
+    one, other = (np.asarray(vectors.transform(part).mean(axis=0))[0] for part in texts)
+    cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+    assert by_name["cable"].shift.distance == pytest.approx(1 - cosine)
     said = shown(site, address(spelled[1]))
     assert "Both were graded by how answers are spelled" in said
-    assert "How far it moved is not known." in said
+    assert "1 of 3 answers moved" in said
+    assert "Beyond what chance brings: dealt at random, the answers of the two waves" in said
     assert "People agreed on 1858, and now on 1866." in said
+    rows = table(site, spelled[1], "waves-questions")
+    assert (rows["cable"]["moved"], rows["cable"]["moved_beyond_chance"]) == ("", "true")
+    assert rows["ship"]["moved_beyond_chance"] == "false"
+    assert float(rows["ship"]["adjusted_p_value"]) > 0.05
+
+
+def test_a_test_is_kept_until_an_answer_is_taken_back(spelled, monkeypatch):
+    before, after = spelled
+    first = shifts(before, after)
+    monkeypatch.setattr("evaluation.steps.waves.mean_shifts", None)
+    assert shifts(before, after) == first
+    Response.objects.filter(question__version=after.version).latest("pk").delete()
+    Run.objects.filter(pk=after.pk).update(n_withdrawn=1)
+    after.refresh_from_db()
+    report = waves_report(before, after)
+    assert (report.untested, report.n_tested) == ("changed", 0)
+    assert {one.moved_beyond_chance for one in report.questions} == {None}
+
+
+def test_who_does_not_vote_is_not_tested(spelled):
+    before, after = spelled
+    out = ("kim", "lou", "max")
+    again = graded(after.version.question_set, exclude_workers=out)
+    cable = shifts(before, again)["cable"]
+    assert cable.n_both == shifts(before, after)["cable"].n_both == 7
+    Response.objects.filter(submission__worker__external_id__in=out).delete()
+    gone = graded(after.version.question_set)
+    assert cable == shifts(before, gone)["cable"]
+    assert cable != shifts(before, after)["cable"]
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MOST_BY_WORDS", 59), ("MOST_OF_ONE_BY_WORDS", 19)])
+def test_what_would_take_long_is_not_tested(spelled, site, monkeypatch, limit, most):
+    monkeypatch.setattr(f"evaluation.steps.waves.{limit}", most)
+    assert waves_report(*spelled).untested == "large"
+    said = shown(site, address(spelled[1]))
+    assert "There are too many answers to test it while a page loads." in said
+    assert "How far it moved is not known." in said
+    assert "marked, at most 5 in 100" not in said
 
 
 def test_runs_that_were_graded_otherwise_have_no_distances(waves, site):
@@ -144,6 +235,9 @@ def test_runs_that_were_graded_otherwise_have_no_distances(waves, site):
     assert not report.comparable
     assert {one.distance for one in report.questions} == {None}
     assert "were not graded in the same way" in shown(site, address(after))
+    cache.clear()
+    after.parameters["embedder"] = "bow"
+    assert waves_report(before, after).untested == "otherwise"
 
 
 def test_the_page_says_it_in_words_and_the_files_have_all(site, waves):
@@ -185,7 +279,9 @@ def test_who_may_not_see_the_earlier_wave_sees_nothing_of_it(client, waves):
 
 
 def test_the_page_takes_a_constant_number_of_queries(site, waves, django_assert_max_num_queries):
-    with django_assert_max_num_queries(36):
+    with django_assert_max_num_queries(46):
+        site.get(address(waves[1]))
+    with django_assert_max_num_queries(38):  # the test is kept
         site.get(address(waves[1]))
 
 
@@ -225,3 +321,111 @@ def test_rest_tells_the_same(rana, waves):
     none = rest(f"/api/v1/runs/{before.public_id}/results/waves/")
     assert none.status_code == 409
     assert WorkerGrade.objects.filter(run=before).count() == 10
+
+
+@pytest.fixture
+def months(rana, tmp_path):
+    """March with its models, graded, and April: two files that were imported as sets of their own.
+
+    April lacks the question of the ship and has one more.
+    """
+    march = fact_world.asked(rana, tmp_path)
+    april = QuestionSet(owner=rana, name="cables in April")
+    rows = [row for row in wave_world.rows() if row[1] != "ship"]
+    rows += [(name, "tides", f"They came late, said {name}") for name in wave_world.CAME]
+    header = ("worker", "question", "answer")
+    import_answers(april, written(tmp_path / "april.csv", header, rows), create_questions=True)
+    return graded(march), april
+
+
+def test_last_months_models_against_this_months_people_by_command(months):
+    march, april = months
+    call_command("link_wave", april.name, earlier=march.version.question_set.name, with_models=True)
+    after = graded(april)
+    models = waves_report(march, after).models
+    # Of the cable only: April did not ask for the ship, and no model answered why.
+    assert [(one.name, one.n_same, one.n_answers) for one in models.rows] == [
+        (models.rows[0].name, 1, 1), (models.rows[1].name, 1, 1),
+    ]  # fmt: skip
+    assert models.of_common
+    for one in models.rows:
+        for run, found in ((march, one.before), (after, one.after)):
+            (score,) = LLMAnswerScore.objects.filter(
+                run=run, llm_response__model__name=one.name,
+                llm_response__question__external_id="cable",
+            ).values_list("score", flat=True)  # fmt: skip
+            assert (found.value, found.low) == (pytest.approx(score), None)
+    # Big said what March said; April says another year, which neither did.
+    ranks = {one.name: (one.rank_before, one.rank_after) for one in models.rows}
+    assert ranks["Big"][0] == 1
+    assert ranks["Small"][0] == 2
+
+
+def test_sets_are_linked_compared_and_unlinked_on_a_page(months, site):
+    march, april = months
+    of_march = march.version.question_set
+    place = reverse("admin:link-wave", args=[april.public_id])
+    of_april = reverse("admin:question-set", args=[april.public_id])
+    assert "Link it with an earlier wave" in shown(site, of_april)
+    sent = {"earlier": str(of_march.public_id), "with_models": "on"}
+    said = text_of(site.post(place, {**sent, "do": "match"}))
+    assert "2 questions of both, by their ids; 2 with the same text." in said
+    assert "1 only in this set (left out of the comparison): tides." in said
+    assert "1 only in the other set (left out of the comparison): ship." in said
+    assert "2 answers of 2 language models can come along" in said
+    april.refresh_from_db()
+    assert april.earlier_wave is None
+    said = text_of(site.post(place, {**sent, "do": "link"}, follow=True))
+    assert "This set is a later wave of “cables” now." in said
+    assert "2 answers of 2 models came along." in said
+    assert "The models' answers are here already." in said
+    after = graded(april)
+    said = shown(site, address(after))
+    assert "2 questions of both; 1 only in the earlier wave, 1 only in this one." in said
+    assert "Scores and ranks are those of the questions of both waves." in said
+    assert "the same as then" in said
+    wrong = site.post(reverse("admin:link-wave", args=[of_march.public_id]),
+                      {"earlier": str(april.public_id), "do": "link"})  # fmt: skip
+    assert wrong.status_code == 400
+    assert "is itself a later wave of “cables”" in wrong.content.decode()
+    said = text_of(site.post(place, {"do": "unlink"}, follow=True))
+    assert "“cables” is not the wave before any more." in said
+    again = site.post(place, {"do": "unlink"})
+    assert again.status_code == 400
+    assert "It is no later wave of another set." in text_of(again)
+
+
+def test_rest_links_copies_and_unlinks(months, rana):
+    march, april = months
+    rest = Api(rana)
+    place = f"/api/v1/question-sets/{april.public_id}/earlier-wave/"
+    assert rest.get(place).json()["earlier_wave"] is None
+    assert rest.post(f"{place}replies/").status_code == 409
+    wrong = rest.ask("PUT", place, {"earlier_wave": str(april.public_id)})
+    assert (wrong.status_code, "itself" in wrong.content.decode()) == (400, True)
+    told = rest.ask("PUT", place, {"earlier_wave": str(march.version.question_set.public_id)})
+    assert told.json() == {
+        "earlier_wave": str(march.version.question_set.public_id),
+        "same": ["cable", "why"], "other_text": [], "only_later": ["tides"],
+        "only_earlier": ["ship"], "brought": {"replies": 0, "models": 0, "there": 0},
+    }  # fmt: skip
+    assert rest.post(f"{place}replies/").json() == {"replies": 2, "models": 2, "there": 0}
+    assert rest.post(f"{place}replies/").json() == {"replies": 0, "models": 0, "there": 2}
+    assert rest.get(place).json()["same"] == ["cable", "why"]
+    assert rest.ask("DELETE", place).status_code == 204
+    assert rest.ask("DELETE", place).status_code == 409
+
+
+def test_a_set_of_another_owner_is_not_offered_and_not_linked(months, site, rana):
+    march, april = months
+    otto = world.version(world.user("otto", is_staff=True), "lakes").question_set
+    place = reverse("admin:link-wave", args=[april.public_id])
+    assert "lakes" not in site.get(place).content.decode()
+    done = site.post(place, {"earlier": str(otto.public_id), "do": "link"})
+    assert done.status_code == 400
+    body = {"earlier_wave": str(otto.public_id)}
+    rest = Api(rana).ask("PUT", f"/api/v1/question-sets/{april.public_id}/earlier-wave/", body)
+    assert rest.status_code == 400
+    alone = reverse("admin:link-wave", args=[otto.public_id])
+    assert site.get(alone).status_code == 404
+    assert march.version.question_set.earlier_wave is None

@@ -1,7 +1,6 @@
 """An import beside others: they write while it works, and see all of it or nothing."""
 
 import json
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -13,22 +12,11 @@ import pytest
 from tests.annotations.exchange.importing.beside import WHOLE, WORKERS
 from tests.conftest import ROOT
 from tests.evaluation.background.scratch import Scratch
-from tests.evaluation.background.test_killed_worker import postgres_database
-
-__all__ = ["postgres_database"]
-
-
-@pytest.fixture(scope="module")
-def migrated(tmp_path_factory):
-    site = Scratch(tmp_path_factory.mktemp("migrated") / "home", None, None)
-    site.manage("migrate", "--verbosity=0")
-    return site.home
 
 
 @pytest.fixture
-def site(migrated, tmp_path):
-    shutil.copytree(migrated, tmp_path / "home")
-    return Scratch(tmp_path / "home", None, None)
+def site(sqlite_home):
+    return Scratch(sqlite_home, None, None)
 
 
 def run(site, what, **environment):
@@ -53,6 +41,7 @@ NEW = {"n_new": WHOLE, "n_unchanged": 0, "version": 1}
 OLD = {"n_new": 0, "n_unchanged": WHOLE, "version": 1}
 
 
+@pytest.mark.slow
 def test_others_write_while_rows_are_compared_and_made_ready_and_see_none_of_them(site):
     found = told(site, "writes")
     assert found["reports"] == [NEW, OLD]
@@ -62,17 +51,18 @@ def test_others_write_while_rows_are_compared_and_made_ready_and_see_none_of_the
     assert (found["whole"], found["kept_out"]) == (WHOLE, [True, True])
 
 
+@pytest.mark.slow
 def test_postgresql_lets_others_write_and_point_to_the_set_while_rows_come_in(
     postgres_database, tmp_path
 ):
     site = Scratch(tmp_path / "home", postgres_database, None)
-    site.manage("migrate", "--verbosity=0")
     found = told(site, "writes")
     assert found["reports"] == [NEW, OLD]
     assert found["seen"] == {"first": [0], "second": [WHOLE]}
     assert found["writes"] >= 2 * WHOLE // 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", [("_row", False, WHOLE // 2), ("insert", True, 1)])
 def test_killed_at_any_point_it_leaves_nothing_and_the_file_comes_in_whole_afterwards(site, where):
     done = run(site, "killed", KILLED_AT=json.dumps(where))
@@ -87,6 +77,7 @@ def test_killed_at_any_point_it_leaves_nothing_and_the_file_comes_in_whole_after
     assert rows_of(site, *stored) == [WHOLE, WORKERS, WORKERS]
 
 
+@pytest.mark.slow
 def test_others_may_come_first(site):
     """The same file, other texts, or a next version, all while an import makes its rows ready."""
     found = told(site, "others_first")

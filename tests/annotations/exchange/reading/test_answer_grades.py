@@ -25,6 +25,12 @@ def test_grades_of_several_experts_have_a_mean_each_answer(written):
     assert found.means() == {("ann", "", "q1"): 4.5, ("ben", "", "q1"): 2.5}
 
 
+def test_a_weight_or_an_expert_under_a_heading_in_capitals_is_not_read_over(written):
+    file = written("worker,question,Grade,Expert,Weight\nann,q1,4,x,2\nann,q1,5,y,2\n")
+    records = read_answer_grades(file, weighted=True).records
+    assert [(r.expert, r.grade, r.weight) for r in records] == [("x", 4.0, 2.0), ("y", 5.0, 2.0)]
+
+
 def test_answers_of_models_are_graded_beside_those_of_workers(written):
     found = read_answer_grades(written("model,worker,question,grade\nsmall,,q1,3\n,ann,q1,1\n"))
     assert found.means() == {("", "small", "q1"): 3.0, ("ann", "", "q1"): 1.0}

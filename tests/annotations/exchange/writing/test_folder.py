@@ -47,6 +47,19 @@ def fill_and_raise(folder: OutputFolder, error, before=lambda: None) -> None:
     raise error
 
 
+def test_what_is_no_ordinary_file_is_not_replaced(existing):
+    os.mkfifo(existing / "pipe")
+    (existing / "link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        with (
+            pytest.raises(InputError, match=f"{name} is no ordinary file there"),
+            OutputFolder(existing) as folder,
+        ):
+            folder.open(name)
+    assert stat.S_ISFIFO((existing / "pipe").lstat().st_mode)
+    assert (existing / "link").is_symlink()
+
+
 def test_a_folder_that_was_not_there_appears_with_all_files_and_nothing_else(tmp_path):
     with OutputFolder(tmp_path / "deep" / "er" / "out") as folder:
         fill(folder)

@@ -40,7 +40,7 @@ def test_a_page_without_such_a_form_has_none():
     assert (page.form, page.code) == (None, "")
 
 
-@pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.django_db(transaction=True)
 def test_every_acknowledged_text_is_stored_once(live_server, monkeypatch):
     monkeypatch.setattr(people, "DRAFT_EVERY", 0.3)

@@ -24,7 +24,7 @@ def test_a_lightly_edited_answer_differs_by_little():
 def test_anchors_and_collapsing_reach_their_goals(data_folder, tmp_path):
     ran = manage(
         *("reproduce", "remedies", "--data", data_folder, "--output", tmp_path / "out"),
-        *("--repetitions", 20, "--seed", 40_000),
+        *("--repetitions", 10, "--seed", 40_000),
     )
     assert ran.code == 0, ran.err
     assert header_of(tmp_path / "out" / "remedies.csv") == list(HEADER)

@@ -69,6 +69,12 @@ def test_the_level_is_that_of_alpha(noise, level):
     assert found.means == []
 
 
+@pytest.mark.parametrize("pair", [(4, 3.5), (4, 4)])
+def test_of_one_answer_nobody_knows_how_far_experts_agree(pair):
+    assert find([graded("ada", "q1", pair)], [], PARAMETERS).level == "unknown"
+    assert find([graded("ada", "q1", pair), *SOME[:2]], [], PARAMETERS).level != "unknown"
+
+
 def test_a_high_alpha_that_may_be_chance_is_tentative():
     pairs = [(0, 0), (5, 5), (0, 0), (5, 5), (0, 0), (5, 0)]
     some = [graded("ada", f"q{at}", pair) for at, pair in enumerate(pairs * 2)]

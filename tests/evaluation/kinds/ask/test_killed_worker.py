@@ -7,7 +7,6 @@ import pytest
 
 from tests.evaluation.backends.chat.fake import fake_chat, question_of, said
 from tests.evaluation.background.scratch import Scratch, wait_until
-from tests.evaluation.background.test_killed_worker import postgres_database  # noqa: F401
 from tests.services import address_of
 
 QUESTIONS, AT_ONCE = 120, 4
@@ -46,7 +45,6 @@ def kill_pause_and_go_on(site: Scratch) -> None:
     slow = lambda body: replace(said(f"to {question_of(body)[:40]}"), delay=0.25)  # noqa: E731
     try:
         site.environment["CROWDGRADE_MODEL_NETWORKS"] = "127.0.0.0/8"
-        site.manage("migrate", "--verbosity=0")
         with fake_chat(slow) as chat:
             run = site.python(SEED, SPEC=chat.spec, QUESTIONS=QUESTIONS, AT_ONCE=AT_ONCE)
             first = site.start_worker()
@@ -82,14 +80,14 @@ def kill_pause_and_go_on(site: Scratch) -> None:
 
 
 @pytest.mark.slow
-def test_asking_survives_its_worker_on_sqlite(tmp_path):
-    kill_pause_and_go_on(Scratch(tmp_path / "home", None, None))
+def test_asking_survives_its_worker_on_sqlite(sqlite_home):
+    kill_pause_and_go_on(Scratch(sqlite_home, None, None))
 
 
 @pytest.mark.slow
 def test_asking_survives_its_worker_on_postgresql_with_redis(
     tmp_path,
-    postgres_database,  # noqa: F811
+    postgres_database,
 ):
     broker = address_of("REDIS_URL")
     kill_pause_and_go_on(Scratch(tmp_path / "home", postgres_database, broker))

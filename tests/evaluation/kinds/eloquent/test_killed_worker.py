@@ -8,7 +8,6 @@ import pytest
 from evaluation.steps.asking.in_turns import AT_ONCE
 from tests.evaluation.backends.chat.fake import fake_chat, said
 from tests.evaluation.background.scratch import Scratch, wait_until
-from tests.evaluation.background.test_killed_worker import postgres_database  # noqa: F401
 from tests.evaluation.kinds.ask.test_killed_worker import PAUSE, RESUME
 from tests.services import address_of
 
@@ -61,7 +60,6 @@ def slow(body):
 def kill_pause_and_go_on(site: Scratch) -> None:
     try:
         site.environment["CROWDGRADE_MODEL_NETWORKS"] = "127.0.0.0/8"
-        site.manage("migrate", "--verbosity=0")
         with fake_chat(slow) as chat:
             run = site.python(SEED, SPEC=chat.spec, ITEMS=ITEMS)
             first = site.start_worker()
@@ -96,14 +94,14 @@ def kill_pause_and_go_on(site: Scratch) -> None:
 
 
 @pytest.mark.slow
-def test_comparing_survives_its_worker_on_sqlite(tmp_path):
-    kill_pause_and_go_on(Scratch(tmp_path / "home", None, None))
+def test_comparing_survives_its_worker_on_sqlite(sqlite_home):
+    kill_pause_and_go_on(Scratch(sqlite_home, None, None))
 
 
 @pytest.mark.slow
 def test_comparing_survives_its_worker_on_postgresql_with_redis(
     tmp_path,
-    postgres_database,  # noqa: F811
+    postgres_database,
 ):
     broker = address_of("REDIS_URL")
     kill_pause_and_go_on(Scratch(tmp_path / "home", postgres_database, broker))

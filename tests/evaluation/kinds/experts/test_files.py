@@ -3,6 +3,7 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -70,6 +71,41 @@ def test_three_tables_are_written(files, tmp_path, capsys):
     assert set(summary["input_hashes"]) == {"judgements", "answers.csv", "model_answers.csv"}
 
 
+def test_answers_that_stand_for_more_count_more_in_the_correlation(files, tmp_path):
+    rows = [("ada", f"q{at}", "ed", grade, "") for at, grade in enumerate((1, 2, 4, 3))]
+    # Scores rise by the question; the last answer counts 3 times.
+    rows[3] = (*rows[3][:4], "3")
+    header = ("worker", "question", "expert", "grade", "weight")
+    told = {}
+    for name, given in (("plain", [(*row[:4], "") for row in rows]), ("weighted", rows)):
+        path = write(tmp_path / f"{name}.csv", header, given)
+        evaluated(path, "--scores", files[1], "--output", tmp_path / name)
+        table = rows_of(tmp_path / name / "agreement.csv")
+        told[name] = next(row for row in table if row["metric"] == "score_correlation_people")
+    x, y, w = np.arange(4), np.array([1, 2, 4, 3]), np.array([1, 1, 1, 3])
+    assert float(told["plain"]["value"]) == pytest.approx(np.corrcoef(x, y)[0, 1])
+    shared = np.cov(x, y, aweights=w)
+    expected = shared[0, 1] / np.sqrt(shared[0, 0] * shared[1, 1])
+    assert float(told["weighted"]["value"]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        (("0", "1"), "0 is no number above 0"),
+        (("two", "1"), "two is no number above 0"),
+        (("2", "1"), "the weight 1 is another one than that in line 2, 2"),
+    ],
+)
+def test_a_bad_weight_is_named_and_nothing_is_written(files, tmp_path, weights, said):
+    header = ("worker", "question", "expert", "grade", "weight")
+    rows = [("ada", "q1", name, 3, one) for name, one in zip(("ed", "eve"), weights, strict=True)]
+    path = write(tmp_path / "bad.csv", header, rows)
+    with pytest.raises(CommandError, match=said):
+        evaluated(path, "--scores", files[1], "--output", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_without_scores_or_with_picked_answers_there_are_no_estimates(files, tmp_path):
     judgements, folder = files
     for place, more in enumerate(([], ["--scores", folder, "--chosen"])):
@@ -83,6 +119,7 @@ def test_without_scores_or_with_picked_answers_there_are_no_estimates(files, tmp
     ("row", "said"),
     [
         (("ada", "", "q1", "ed", 5.5, ""), "the grade 5.5 is not from 0 to 5"),
+        (("ada", "", "q1", "ed", "5.0000001", ""), "the grade 5.0000001 is not from 0 to 5"),
         (("ada", "", "q1", "ed", 3, "yes"), "yes is neither 0 nor 1"),
         (("dan", "", "q1", "ed", 3, ""), "dan gave no answer with a text to question q1"),
         (("ada", "", "q1", "ed", "1,50", ""), "line 2"),

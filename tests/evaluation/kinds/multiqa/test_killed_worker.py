@@ -9,7 +9,6 @@ import pytest
 from evaluation.steps.asking.in_turns import AT_ONCE
 from tests.evaluation.backends.chat.fake import fake_chat, said
 from tests.evaluation.background.scratch import Scratch, wait_until
-from tests.evaluation.background.test_killed_worker import postgres_database  # noqa: F401
 from tests.evaluation.kinds.eloquent.test_killed_worker import STATE
 from tests.services import address_of
 
@@ -63,7 +62,6 @@ def slow(body):
 def kill_twice_and_go_on(site: Scratch) -> None:
     try:
         site.environment["CROWDGRADE_MODEL_NETWORKS"] = "127.0.0.0/8"
-        site.manage("migrate", "--verbosity=0")
         with fake_chat(slow) as chat:
 
             def asked(name):
@@ -109,14 +107,14 @@ def kill_twice_and_go_on(site: Scratch) -> None:
 
 
 @pytest.mark.slow
-def test_rewording_and_asking_survive_their_workers_on_sqlite(tmp_path):
-    kill_twice_and_go_on(Scratch(tmp_path / "home", None, None))
+def test_rewording_and_asking_survive_their_workers_on_sqlite(sqlite_home):
+    kill_twice_and_go_on(Scratch(sqlite_home, None, None))
 
 
 @pytest.mark.slow
 def test_rewording_and_asking_survive_their_workers_on_postgresql_with_redis(
     tmp_path,
-    postgres_database,  # noqa: F811
+    postgres_database,
 ):
     broker = address_of("REDIS_URL")
     kill_twice_and_go_on(Scratch(tmp_path / "home", postgres_database, broker))

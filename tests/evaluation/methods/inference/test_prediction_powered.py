@@ -21,11 +21,16 @@ def test_weight_0_is_the_classical_t_interval_of_the_grades():
 
 def test_weight_1_is_prediction_powered_inference_by_hand():
     # Y - f = -1, -1, 0, 0: mean -.5, variance (4 x .25) / 3 = .33333; f of the others: mean 3,
-    # variance 2. Estimate 3 - .5 = 2.5; error sqrt(.33333 / 4 + 2 / 2) = 1.040833;
-    # t(.975, 3) = 3.182446: 2.5 +- 3.312394.
+    # variance 2. Estimate 3 - .5 = 2.5; squared error .33333 / 4 + 2 / 2 = 1.083333, of which
+    # .083333 has 3 and 1 has 1 degree of freedom: 1.083333^2 / (.083333^2 / 3 + 1^2 / 1) =
+    # 1.170901; t(.975, 1.170901) = 9.096. Welch's t test has the same parts.
     found = powered_mean(GRADES, PREDICTED, weight=1)
     assert found.mean == pytest.approx(2.5)
-    assert (found.low, found.high) == pytest.approx((-0.812394, 5.812394), abs=1e-5)
+    welch = stats.ttest_ind([-1, -1, 0, 0], [-4, -2], equal_var=False)
+    assert welch.df == pytest.approx(1.170901, abs=1e-6)
+    interval = welch.confidence_interval()
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert found.high - 2.5 == pytest.approx(1.040833 * stats.t.ppf(0.975, 1.170901), abs=1e-4)
 
 
 def test_the_tuned_weight_by_hand():
@@ -37,8 +42,10 @@ def test_the_tuned_weight_by_hand():
     found = powered_mean(GRADES, PREDICTED)
     assert (found.weight, found.mean) == (pytest.approx(1 / 3), pytest.approx(2.5))
     # Y - f/3 = 7/3, 1, 2, 2/3: mean 1.5, squares .69444 + .25 + .25 + .69444 = 1.88889, / 3 =
-    # .62963; error sqrt(.62963 / 4 + 2 / 9 / 2) = .518188; x 3.182446 = 1.649104.
-    assert found.high - found.mean == pytest.approx(1.649104, abs=1e-5)
+    # .62963; squared error .62963 / 4 + 2 / 9 / 2 = .157407 + .111111 = .268519, root .518188;
+    # degrees .268519^2 / (.157407^2 / 3 + .111111^2 / 1) = 3.4993; t(.975, 3.4993) = 2.942.
+    half = 0.518188 * stats.t.ppf(0.975, 3.4993)
+    assert found.high - found.mean == pytest.approx(half, abs=1e-3)
 
 
 def test_the_judges_constant_error_is_taken_off():
@@ -125,5 +132,7 @@ def test_what_cannot_be_estimated_has_its_reason():
         powered_mean([1, 2], [1])
     with pytest.raises(ValueError, match="finite"):
         powered_mean([1, float("inf")], [1, 2])
+    with pytest.raises(ValueError, match="level"):
+        powered_mean([1, 2], [1, 2], level=95)
     with pytest.raises(ValueError, match="negative"):
         powered_mean([1, 2], [1, 2], weight=-1)

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import StreamingHttpResponse
+from django.utils.text import capfirst
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -18,7 +19,7 @@ from annotations.web.query import choice
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.negotiation import AnyForm
 from annotations.web.rest.problems import ApiProblem, bad_parameter
-from evaluation.api.paying import VERSION, paid_version
+from evaluation.api.paying.desk import VERSION, paid_version
 from evaluation.paying.inviting import ENDS, LEFT_OUT, MOST, Invited, Line, invited
 from evaluation.paying.rules import SCORE, RuleError
 
@@ -121,7 +122,7 @@ class InvitedViewSet(ApiViewSet):
         try:
             return invited(version, line)
         except RuleError as error:
-            said = f"{str(error)[:1].upper()}{str(error)[1:]}."
+            said = f"{capfirst(str(error))}."
             if not error.field:
                 raise ApiProblem("conflict", said) from None
             raise bad_parameter(error.field, said) from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +15,8 @@ from rest_framework.response import Response
 
 from annotations.exchange.prolific import CATEGORIES, DECISIONS
 from annotations.ledger import deciding
-from annotations.models import Decision, QuestionSet, QuestionSetVersion
+from annotations.ledger.bonuses import OVER, STATES, OtherAmountError, OtherTotalError
+from annotations.models import Decision, QuestionSet, QuestionSetVersion, Submission
 from annotations.web.pages import AS_ADDED, page_of
 from annotations.web.query import number
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
@@ -22,7 +25,7 @@ from annotations.web.rest.paging import page_body
 from annotations.web.rest.problems import ApiProblem, bad_field
 from annotations.web.scope import answered_set, editable
 from evaluation.options import API
-from evaluation.reports.paying.people import APPEALS, Desk, PayFilter, PayRow
+from evaluation.reports.paying.people import APPEALS, ENDED, Desk, PayFilter, PayRow
 from evaluation.reports.paying.suggestions import ACTIONS
 
 MOST = 1_000_000
@@ -89,6 +92,14 @@ class PayAppealSerializer(serializers.Serializer[Any]):
     answer = PayAnswerSerializer(allow_null=True, default=None)
 
 
+class PayPartSerializer(serializers.Serializer[Any]):
+    """A part of the pay that is neither failed nor cancelled."""
+
+    amount = serializers.DecimalField(max_digits=12, decimal_places=2)
+    currency = serializers.CharField()
+    state = serializers.ChoiceField(choices=[one for one in STATES.values() if one not in OVER])
+
+
 class PaySubmissionSerializer(serializers.Serializer[Any]):
     """A submission with what speaks for a decision; a suggestion decides nothing."""
 
@@ -96,6 +107,10 @@ class PaySubmissionSerializer(serializers.Serializer[Any]):
     worker = serializers.CharField(source="name")
     panel = serializers.CharField(source="submission.worker.panel")
     state = serializers.CharField(source="submission.state")
+    failed_checks = serializers.BooleanField(
+        source="submission.failed_checks",
+        help_text="Handed in with fewer attention checks right than were asked for.",
+    )
     status = serializers.CharField(help_text="On the panel; empty where it is not known.")
     score = PayScoreSerializer(allow_null=True)
     seconds = serializers.FloatField(allow_null=True)
@@ -107,6 +122,9 @@ class PaySubmissionSerializer(serializers.Serializer[Any]):
     suggested = serializers.ChoiceField(choices=list(ACTIONS), source="suggestion.action")
     why = serializers.SerializerMethodField()
     decision = serializers.SerializerMethodField()
+    part = PayPartSerializer(
+        allow_null=True, help_text="Of the pay, in place of the whole; null without one."
+    )
     appeal = PayAppealSerializer(
         allow_null=True, help_text="Of the newest rejection that they wrote against."
     )
@@ -156,8 +174,8 @@ class PayingViewSet(ApiViewSet):
     @extend_schema(
         operation_id="paying_people",
         summary="List people with what speaks for paying them",
-        description="For who may change the set. `decided`, `appeal`, `suggested`, `status` and "
-        "`q` filter. How answers were written, and facts, are in no suggestion.",
+        description="For who may change the set. `decided`, `appeal`, `suggested`, `status`, "
+        "`ended` and `q` filter. How answers were written, and facts, are in no suggestion.",
         parameters=[
             VERSION,
             sort_parameter(PayFilter),
@@ -165,6 +183,7 @@ class PayingViewSet(ApiViewSet):
             OpenApiParameter("decided", str, enum=["open", "approve", "reject"]),
             OpenApiParameter("appeal", str, enum=list(APPEALS), description="Who wrote back."),
             OpenApiParameter("suggested", str, enum=list(ACTIONS)),
+            OpenApiParameter("ended", str, enum=list(ENDED), description="How their way ended."),
             OpenApiParameter("status", str, description="On the panel; unknown for none."),
         ],
         responses=PaySubmissionSerializer(many=True),
@@ -183,7 +202,7 @@ class PayingViewSet(ApiViewSet):
     )
     def retrieve(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
         """Return it."""
-        return self._told(paid_version(request, set_id), submission_id)
+        return told_of(paid_version(request, set_id), submission_id)
 
     @extend_schema(
         operation_id="paying_decide",
@@ -196,9 +215,7 @@ class PayingViewSet(ApiViewSet):
     def decide(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
         """Keep the decision, and return the submission."""
         version = paid_version(request, set_id)
-        about = version.submissions.filter(public_id=submission_id).first()
-        if about is None:
-            raise Http404("there is no such submission")
+        about = paid_submission(version, submission_id)
         values: dict[str, Any] = dict(self.checked(PayDecideSerializer).validated_data)
         kind = values.pop("decision")
         try:
@@ -209,13 +226,8 @@ class PayingViewSet(ApiViewSet):
         except deciding.WithdrawnError as error:
             raise ApiProblem("conflict", f"{error}.") from None
         except deciding.DecidedMeanwhileError as error:
-            newest = error.newest
-            raise ApiProblem(
-                "conflict",
-                f"{newest.decided_by.get_username()} decided meanwhile: {newest.kind} "
-                f"({newest.public_id}).",
-            ) from None
-        return self._told(version, submission_id)
+            raise decided_meanwhile(error) from None
+        return told_of(version, submission_id)
 
     @extend_schema(
         operation_id="paying_log",
@@ -231,13 +243,6 @@ class PayingViewSet(ApiViewSet):
         shown = PayDecisionSerializer(page.rows, many=True).data
         return Response(page_body(request, shown, page.next))
 
-    def _told(self, version: QuestionSetVersion, submission_id: UUID) -> Response:
-        desk = Desk(version)
-        found = desk.people().filter(public_id=submission_id).first()
-        if found is None:
-            raise Http404("there is no such submission")
-        return Response(PaySubmissionSerializer(desk.rows([found])[0]).data)
-
 
 def paid_version(request: Request, set_id: UUID) -> QuestionSetVersion:
     """Return the version that the address names, of a set that the one who asks may change."""
@@ -248,3 +253,42 @@ def paid_version(request: Request, set_id: UUID) -> QuestionSetVersion:
     if found is None:
         raise Http404("there is no such version")
     return found
+
+
+def paid_submission(version: QuestionSetVersion, submission_id: UUID) -> Submission:
+    """Return a submission of a version; raises Http404."""
+    found = version.submissions.filter(public_id=submission_id).first()
+    if found is None:
+        raise Http404("there is no such submission")
+    return found
+
+
+def told_of(version: QuestionSetVersion, submission_id: UUID) -> Response:
+    """Return a submission with what speaks for a decision; raises Http404."""
+    desk = Desk(version)
+    found = desk.people().filter(public_id=submission_id).first()
+    if found is None:
+        raise Http404("there is no such submission")
+    return Response(PaySubmissionSerializer(desk.rows([found])[0]).data)
+
+
+def decided_meanwhile(error: deciding.DecidedMeanwhileError) -> ApiProblem:
+    """Return the problem of somebody who decided before: who, what, and the id of it."""
+    newest = error.newest
+    return ApiProblem(
+        "conflict",
+        f"{newest.decided_by.get_username()} decided meanwhile: {newest.kind} "
+        f"({newest.public_id}).",
+    )
+
+
+@contextmanager
+def refused_payment() -> Iterator[None]:
+    """Tell what does not go with where payments of the block stand by now as a conflict."""
+    try:
+        yield
+    except OtherTotalError as error:
+        said = f"You said {error.said:.2f}, and it is {error.total:.2f} by now"
+        raise ApiProblem("conflict", f"{said}: nothing was done; look again.") from None
+    except (OtherAmountError, deciding.WithdrawnError) as error:
+        raise ApiProblem("conflict", f"Nothing was planned: {error}.") from None

@@ -1,0 +1,1 @@
+"""The payment desk by REST: people and decisions, appeals, bonuses, parts, lists, files."""

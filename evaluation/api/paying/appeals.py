@@ -1,0 +1,79 @@
+"""Answering what a rejected worker wrote back."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.utils.text import capfirst
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotations.ledger import appealing
+from annotations.ledger.deciding import DecidedMeanwhileError, WithdrawnError
+from annotations.models import Appeal
+from annotations.web.rest.base import ApiViewSet, StrictSerializer
+from annotations.web.rest.once import repeatable
+from annotations.web.rest.problems import ApiProblem, bad_field
+from annotations.web.rest.uploads import IDEMPOTENCY_KEY
+from evaluation.api.paying.desk import (
+    VERSION,
+    PaySubmissionSerializer,
+    decided_meanwhile,
+    paid_submission,
+    paid_version,
+    told_of,
+)
+
+
+class AppealAnswerSerializer(StrictSerializer):
+    """What a worker is answered, and what it does."""
+
+    answer = serializers.CharField(
+        max_length=appealing.LONGEST, help_text="Given once, and read by the worker."
+    )
+    approve = serializers.BooleanField(
+        help_text="Approve the submission by it, or leave it rejected."
+    )
+
+
+@extend_schema(tags=["paying"])
+class AppealViewSet(ApiViewSet):
+    """The appeal of a submission: the newest, which people write once for each rejection."""
+
+    queryset = Appeal.objects.all()
+    serializer_class = PaySubmissionSerializer
+
+    @extend_schema(
+        operation_id="paying_appeal_answer",
+        summary="Answer an appeal, once",
+        description="The same once more changes nothing. 409 where nobody wrote, somebody answered "
+        "otherwise, or the rejection is not what counts any more.",
+        parameters=[VERSION, IDEMPOTENCY_KEY],
+        request=AppealAnswerSerializer,
+        responses={200: PaySubmissionSerializer},
+    )
+    @repeatable
+    def answer(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
+        """Keep the answer, and return the submission."""
+        version = paid_version(request, set_id)
+        about = paid_submission(version, submission_id)
+        values: dict[str, Any] = self.checked(AppealAnswerSerializer).validated_data
+        appeal = appealing.newest_appeals([about.pk]).get(about.pk)
+        if appeal is None:
+            raise ApiProblem("conflict", "They wrote nothing to answer to.")
+        try:
+            appealing.answer(appeal, request.user, values["answer"], approve=values["approve"])
+        except WithdrawnError as error:
+            raise ApiProblem("conflict", f"{capfirst(str(error))}: nothing was sent.") from None
+        except DecidedMeanwhileError as error:
+            raise decided_meanwhile(error) from None
+        except appealing.AppealError as error:
+            if error.code == "answered":
+                raise ApiProblem(
+                    "conflict", "Somebody answered otherwise before, and one answer is given."
+                ) from None
+            raise bad_field("answer", f"Write 1 to {appealing.LONGEST:,} characters.") from None
+        return told_of(version, submission_id)

@@ -1,0 +1,93 @@
+"""The door to linking sets as waves: ``manage.py link_wave SET --earlier OTHER``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotations.answering.waves import Match, WaveError, unlink
+from annotations.management.importing import USAGE, SetCommand
+from annotations.models import QuestionSet
+from evaluation import waves
+
+IDS_SHOWN = 10
+
+
+class Command(SetCommand):
+    """Say that a set is a later wave of another, or that it is none."""
+
+    help = (
+        "Say that the question set SET is a later wave of OTHER, a set of the same owner, so that "
+        "their results can be compared. Questions are matched by their ids. Nothing else of either "
+        "set is changed, and --undo takes the link away again. With --with-models alone what "
+        "language models replied in the wave before is copied into a set that is linked."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """SET, which is the earlier one, what comes along."""
+        super().add_arguments(parser)
+        which = parser.add_mutually_exclusive_group()
+        which.add_argument("--earlier", metavar="OTHER", help="name or id of the wave before")
+        which.add_argument("--undo", action="store_true", help="take the link away")
+        parser.add_argument(
+            "--with-models",
+            action="store_true",
+            help="copy the replies of language models to questions of the same text, to be graded "
+            "by the later crowd; those that are there stay",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Link, unlink or copy, and say what matched; exit status 2 for what will not do."""
+        question_set = self.question_set(options)
+        if options["undo"] and options["with_models"]:
+            raise CommandError(
+                "--undo copies no replies: leave out --with-models", returncode=USAGE
+            )
+        if not (options["undo"] or options["earlier"] or options["with_models"]):
+            raise CommandError(
+                "say which is the wave before, --earlier OTHER, or --undo", returncode=USAGE
+            )
+        try:
+            if options["undo"]:
+                self.stdout.write(f"{question_set} is no later wave of {unlink(question_set)} now")
+                return
+            if options["earlier"]:
+                self._link(question_set, options)
+            else:
+                self._say_copied(waves.bring_replies(question_set))
+        except WaveError as error:
+            raise CommandError(f"{question_set}: {error}", returncode=USAGE) from error
+
+    def _link(self, question_set: QuestionSet, options: dict[str, Any]) -> None:
+        owner = question_set.owner.get_username()
+        earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
+        match, replies = waves.link(question_set, earlier, with_models=options["with_models"])
+        for line in lines_of(match):
+            self.stdout.write(line)
+        if options["with_models"]:
+            self._say_copied(replies)
+        self.stdout.write(f"{question_set} is a later wave of {earlier} now")
+
+    def _say_copied(self, replies: waves.Replies) -> None:
+        self.stdout.write(
+            f"{replies.n_replies:,} replies of {replies.n_models:,} models copied, "
+            f"{replies.n_there:,} were there"
+        )
+
+
+def lines_of(match: Match) -> list[str]:
+    """Return how the questions of two sets match, a line for each kind."""
+    told = [
+        (match.other_text, "with another text"),
+        (match.only_later, "in the later set only"),
+        (match.only_earlier, "in the earlier set only"),
+    ]
+    counts = f"{match.n_common:,} questions in common by id, {len(match.same):,} with the same text"
+    return [counts, *(f"{len(ids):,} {what}: {_some(ids)}" for ids, what in told if ids)]
+
+
+def _some(ids: Sequence[str]) -> str:
+    shown = ", ".join(ids[:IDS_SHOWN])
+    return f"{shown} and {len(ids) - IDS_SHOWN:,} more" if len(ids) > IDS_SHOWN else shown

@@ -1,0 +1,70 @@
+"""The answers of a run that is done, with the vectors that it had, without asking any model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evaluation.backends import BackendError
+from evaluation.flow.aqer_summary import summary_of
+from evaluation.flow.inputs import GradingInput
+from evaluation.flow.vectors import embed
+from evaluation.methods.grams import Vectors
+from evaluation.models import EmbedderVersion, Run, text_hash
+from evaluation.steps.cache import is_kept, stored_vectors
+from evaluation.steps.checkpoints import RunInputError
+from evaluation.steps.grading import load, parameters_of
+
+# These make vectors of words and letters at once; others need a model, or a file.
+OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
+
+
+class NotAtOnceError(Exception):
+    """It is not computed at once; `code` says why (`evaluation.words.what_if`, `...waves`)."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def as_graded(run: Run) -> GradingInput:
+    """Return what a run was computed from. Raises `NotAtOnceError`: it is not that any more."""
+    try:
+        given = load(run.pk)
+    except RunInputError:
+        raise NotAtOnceError("changed") from None
+    if given.hash() != run.input_hash:
+        raise NotAtOnceError("changed")
+    return given
+
+
+def vectors_as_graded(run: Run, given: GradingInput) -> Vectors:
+    """Return the vectors of its answers with a text, as the run had them.
+
+    Raises `NotAtOnceError` where they are not at hand, and cannot be made at once.
+    """
+    parameters = parameters_of(run.parameters)
+    if parameters.spelling is not None:
+        raise NotAtOnceError("slow_settings")
+    texts = given.answered.texts
+    if parameters.embedder in OF_WORDS:
+        try:
+            return embed(parameters, texts, None).answers
+        except BackendError:
+            raise NotAtOnceError("no_vectors") from None
+    if not is_kept(parameters.embedder):
+        raise NotAtOnceError("no_vectors")
+    made = summary_of(run).embedding
+    version = EmbedderVersion.objects.filter(
+        model=made.model,
+        revision=made.revision,
+        precision=made.precision,
+        max_length=made.max_length or 0,
+        prefix="",
+    ).first()
+    distinct = list(dict.fromkeys(texts))
+    by_hash = {text_hash(text): text for text in distinct}
+    found = None if version is None else stored_vectors(version, by_hash)
+    if found is None:
+        raise NotAtOnceError("no_vectors")
+    place = {text: at for at, text in enumerate(distinct)}
+    return found[np.array([place[text] for text in texts])]

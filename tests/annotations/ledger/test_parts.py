@@ -1,0 +1,280 @@
+"""Parts of the pay: who is owed one, each paid once, by a list or by the panel, never by both."""
+
+from datetime import timedelta
+from decimal import Decimal
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotations.answering.monitor import standing
+from annotations.ledger import bonuses, parts
+from annotations.ledger.deciding import decide
+from annotations.models import BonusPayment, Collection, PanelStatus, Submission
+from annotations.panels.client import NotDoneError, UnsureError
+from tests.annotations import world
+from tests.annotations.panels.conftest import client, fake  # noqa: F401 (fixtures)
+from tests.annotations.panels.prolific_fake import STUDY
+
+pytestmark = pytest.mark.django_db
+
+SCREENED, FAILED = ("p-0", "p-1", "p-2"), ("p-3", "p-4")
+
+
+@pytest.fixture
+def rana():
+    return world.user("rana", is_staff=True)
+
+
+@pytest.fixture
+def lakes(rana):
+    """Three who did not pass the practice (0.40 each), two who failed checks (0.80), one done."""
+    version = world.version(rana, "lakes")
+    Collection.objects.create(
+        version=version, places=9, pay="2.00", currency="GBP", panel_fee="25",
+        screened_out_pay="0.40", failed_checks_pay="0.80",
+    )  # fmt: skip
+    for n, name in enumerate((*SCREENED, *FAILED, "p-5")):
+        one = world.submission(version, name)
+        one.panel_sessions.create(session_id=f"s-{n}", study_id=STUDY)
+        Submission.objects.filter(pk=one.pk).update(
+            state="screened_out" if name in SCREENED else "submitted",
+            started_at=one.created_at - timedelta(minutes=6),
+            submitted_at=None if name in SCREENED else one.created_at,
+            failed_checks=name in FAILED,
+        )
+    return version
+
+
+def payments(**options):
+    out, err = StringIO(), StringIO()
+    call_command("payments", "lakes", parts=True, by="rana", stdout=out, stderr=err, **options)
+    return out.getvalue() + err.getvalue()
+
+
+def confirmed():
+    payments()
+    return payments(confirm=True)
+
+
+def take(path, **options):
+    out = StringIO()
+    options = {"format": "prolific-screen-out", "output": path} | options
+    call_command("export_decisions", "lakes", stdout=out, **options)
+    return path.read_text(), out.getvalue()
+
+
+def states(version):
+    return {one.name: one.state for one in bonuses.payments_of(version, round_=bonuses.PART)}
+
+
+def stands(version, name, status):
+    one = version.submissions.get(worker__external_id=name)
+    PanelStatus.objects.create(submission=one, status=status, session_id=f"s-{name[2:]}")
+
+
+def test_who_is_owed_a_part_is_told_first_and_planned_once(lakes):
+    said = payments(dry_run=True)
+    assert "3 who did not pass the practice: 0.40 GBP each" in said
+    assert "2 who failed the attention checks: 0.80 GBP each" in said
+    assert "of 5 of them it is not known where they stand" in said
+    assert not BonusPayment.objects.exists()
+    # 3 x 0.40 + 2 x 0.80
+    assert "5 planned, 2.80 GBP in all" in payments()
+    again = payments()
+    assert "0 planned" in again
+    assert "left out: 5 who have one already" in again
+    assert BonusPayment.objects.count() == 5
+    assert "5 confirmed, 2.80 in all" in payments(confirm=True)
+
+
+def test_who_is_decided_of_settled_there_or_withdrew_is_owed_none(lakes, rana):
+    people = {one.worker.external_id: one for one in lakes.submissions.all()}
+    decide(people["p-3"], rana, "approve")
+    stands(lakes, "p-0", "SCREENED OUT")  # the code paid it there
+    stands(lakes, "p-4", "PARTIALLY APPROVED")
+    stands(lakes, "p-1", "RETURNED")  # a part can still be paid, as a bonus
+    Submission.objects.filter(pk=people["p-2"].pk).update(
+        state="returned", withdrawn_at=people["p-2"].created_at
+    )
+    said = payments()
+    assert "1 planned, 0.40 GBP in all" in said
+    assert "left out: 1 whom somebody approved or rejected" in said
+    assert "left out: 2 whom the panel has settled" in said
+    assert states(lakes) == {"p-1": "planned"}
+
+
+def test_without_an_amount_nobody_is_owed_a_part(lakes):
+    Collection.objects.update(screened_out_pay=None, failed_checks_pay=None)
+    said = payments()
+    assert "nobody is left to plan a part of the pay for" in said
+    assert "left out: 5 for whom the settings say no part of the pay" in said
+
+
+def test_a_list_has_each_part_once_by_the_ids_of_submissions(lakes, tmp_path):
+    with pytest.raises(CommandError, match="no confirmed part of the pay is left") as refused:
+        take(tmp_path / "parts.csv")
+    assert refused.value.returncode == 2
+    assert not (tmp_path / "parts.csv").exists()
+    confirmed()
+    text, said = take(tmp_path / "parts.csv", by="rana")
+    assert text == "s-0,0.40\ns-1,0.40\ns-2,0.40\ns-3,0.80\ns-4,0.80\n"
+    assert "5 parts of the pay, 2.80 GBP" in said
+    with pytest.raises(CommandError, match="write its list again with --batch"):
+        take(tmp_path / "again.csv")
+    batch = str(bonuses.payments_of(lakes)[0].batch)
+    assert take(tmp_path / "again.csv", batch=batch)[0] == text
+    with pytest.raises(CommandError, match="no list of bonuses"):
+        take(tmp_path / "other.csv", batch=batch, format="prolific-bonus")
+    assert BonusPayment.objects.filter(event="sent").count() == 5
+
+
+def test_a_list_of_bonuses_holds_no_part_and_the_other_way_round(lakes, rana, tmp_path):
+    done = lakes.submissions.get(worker__external_id="p-5")
+    bonuses.plan(lakes, {done.pk: Decimal(1)}, rana)
+    bonuses.confirm(lakes, rana)
+    confirmed()
+    assert take(tmp_path / "a.csv", format="prolific-bonus")[0] == "p-5,1.00\n"
+    assert "p-5" not in take(tmp_path / "b.csv")[0]
+    with pytest.raises(CommandError, match="what parts of the pay are called"):
+        call_command("payments", "lakes", "--round", "part of the pay")
+
+
+def test_what_was_decided_or_settled_after_the_planning_is_not_sent(lakes, rana, tmp_path):
+    confirmed()
+    decide(lakes.submissions.get(worker__external_id="p-3"), rana, "approve")
+    stands(lakes, "p-0", "SCREENED OUT")
+    text, _ = take(tmp_path / "parts.csv")
+    assert text == "s-1,0.40\ns-2,0.40\ns-4,0.80\n"
+    assert states(lakes)["p-0"] == states(lakes)["p-3"] == "confirmed"
+    payments(cancel=True)
+    assert states(lakes)["p-0"] == "cancelled"
+
+
+def test_the_panel_screens_out_what_a_person_said_the_sum_of(lakes, fake, tmp_path):  # noqa: F811
+    fake.add(5)
+    confirmed()
+    told = payments(send=True)
+    assert "3 who did not pass the practice, 1.20 GBP, and the panel's fee, would be" in told
+    assert "never tried against the live service" in told
+    with pytest.raises(CommandError, match=r"you said 2\.80, but 1\.20 would be paid"):
+        payments(send=True, total=Decimal("2.80"))
+    assert not fake.requests
+    payments(send=True, total=Decimal("1.20"), increase_places=True)
+    ((_, path, body),) = fake.asked("POST")
+    assert path == f"studies/{STUDY}/screen-out-submissions/"
+    assert body == {
+        "submission_ids": ["s-0", "s-1", "s-2"], "bonus_per_submission": 0.4,
+        "increase_places": True,
+    }  # fmt: skip
+    # Who failed the checks has handed in: paid as a bonus is, by the ids of the people.
+    assert "2 who failed the attention checks, 1.60 GBP" in payments(send=True)
+    payments(send=True, total=Decimal("1.60"))
+    assert fake.paid == {"p-3,0.80": 1, "p-4,0.80": 1}
+    assert set(fake.screened.values()) == {1}
+    assert set(states(lakes).values()) == {"settled"}
+    # Neither once more nor by a list.
+    with pytest.raises(CommandError, match="no confirmed part of the pay is left"):
+        payments(send=True, total=Decimal("1.20"))
+    with pytest.raises(CommandError, match="no confirmed part of the pay is left"):
+        take(tmp_path / "parts.csv")
+    assert "0 planned" in payments()
+
+
+def test_one_request_screens_out_at_one_amount(lakes, fake):  # noqa: F811
+    fake.add(5)
+    later = lakes.submissions.filter(worker__external_id="p-2")
+    later.update(state="open")
+    confirmed()
+    later.update(state="screened_out")
+    Collection.objects.update(screened_out_pay="0.50")
+    confirmed()
+    assert "2 who did not pass the practice, 0.80 GBP" in payments(send=True)
+    payments(send=True, total=Decimal("0.80"))
+    payments(send=True, total=Decimal("1.60"))  # who failed the checks
+    payments(send=True, total=Decimal("0.50"))
+    assert fake.screened == {"s-0,0.40": 1, "s-1,0.40": 1, "s-2,0.50": 1}
+
+
+def test_what_a_list_took_the_panel_is_not_asked_for(lakes, fake, tmp_path):  # noqa: F811
+    fake.add(5)
+    confirmed()
+    take(tmp_path / "parts.csv")
+    with pytest.raises(CommandError, match="no confirmed part of the pay is left"):
+        payments(send=True, total=Decimal("1.20"))
+    assert not fake.requests
+
+
+@pytest.mark.parametrize("what", ["silence", "cut", (500, {}), (504, {})])
+def test_without_an_answer_it_is_unknown_and_never_sent_again(lakes, fake, what, tmp_path):  # noqa: F811
+    fake.add(3)
+    lakes.submissions.filter(failed_checks=True).update(failed_checks=False)
+    confirmed()
+    fake.fault("POST", "screen-out", what)
+    with pytest.raises(CommandError, match="whether it was paid is not known"):
+        payments(send=True, total=Decimal("1.20"))
+    assert set(states(lakes).values()) == {"unknown"}
+    for again in (
+        lambda: payments(send=True, total=Decimal("1.20")),
+        lambda: take(tmp_path / "parts.csv"),
+    ):
+        with pytest.raises(CommandError, match="no confirmed part of the pay is left"):
+            again()
+    assert len(fake.requests) == 1
+    assert max(fake.screened.values(), default=0) <= 1
+
+
+@pytest.mark.parametrize("what", [(400, {"error": "no custom screening"}), (429, {})])
+def test_what_the_panel_refuses_has_failed_and_a_list_can_have_it(lakes, fake, what, tmp_path):  # noqa: F811
+    fake.add(3)
+    lakes.submissions.filter(failed_checks=True).update(failed_checks=False)
+    confirmed()
+    fake.fault("POST", "screen-out", what)
+    with pytest.raises(CommandError, match="nothing was paid"):
+        payments(send=True, total=Decimal("1.20"))
+    assert set(states(lakes).values()) == {"failed"}
+    assert not fake.screened
+    confirmed()
+    assert take(tmp_path / "parts.csv")[0] == "s-0,0.40\ns-1,0.40\ns-2,0.40\n"
+
+
+def test_who_has_no_submission_there_is_left_to_a_list(lakes, fake):  # noqa: F811
+    fake.add(5)
+    lakes.submissions.get(worker__external_id="p-0").panel_sessions.all().delete()
+    confirmed()
+    told = payments(send=True)
+    assert "left out: 1 whose submission's id is not known here" in told
+    assert "2 who did not pass the practice, 0.80 GBP" in told
+
+
+def test_another_amount_than_was_asked_is_not_taken_for_paid(client, fake):  # noqa: F811
+    fake.add(1)
+    fake.pays_each = 4.0
+    with pytest.raises(UnsureError, match=r"pays 4\.0 each, where 0\.40 was asked"):
+        client.screen_out(STUDY, ["s-0"], Decimal("0.40"), more_places=False)
+    with pytest.raises(NotDoneError, match="no id of Prolific"):
+        client.screen_out(STUDY, ["../x"], Decimal("0.40"), more_places=False)
+
+
+def test_parts_are_counted_in_what_it_costs(lakes):
+    of = standing(lakes.collection).money
+    # Three handed in at 2.00 and three parts of 0.40, with the fee: (6.00 + 1.20) x 1.25.
+    assert (of.paid, of.parts, of.so_far) == (3, 3, Decimal("9.00"))
+    stands(lakes, "p-4", "PARTIALLY APPROVED")
+    of = standing(lakes.collection).money
+    # One of the three gets 0.80 in place of 2.00: (4.00 + 0.80 + 1.20) x 1.25.
+    assert (of.parts, of.so_far) == (4, Decimal("7.50"))
+    confirmed()
+    of = standing(lakes.collection).money
+    # The other who failed the checks too: (2.00 + 1.60 + 1.20) x 1.25; six places are left.
+    assert (of.parts, of.so_far, of.at_the_end) == (5, Decimal("6.00"), Decimal("21.00"))
+    payments(cancel=True)
+    of = standing(lakes.collection).money
+    assert (of.parts, of.so_far) == (4, Decimal("7.50"))
+
+
+def test_parts_of_others_and_half_said_options_are_refused(lakes):
+    for options in ({"rule": "per-answer"}, {"round": "b"}, {"increase_places": True}):
+        with pytest.raises(CommandError, match=r"neither rule nor round|goes with --parts"):
+            payments(**options)
+    assert parts.standing_parts(lakes) == {}

@@ -1,0 +1,233 @@
+"""Parts of the pay, appeals, files of decisions and of statuses, and lists, by REST."""
+
+import json
+
+import pytest
+
+from annotations.ledger.appealing import appeal
+from annotations.ledger.bonuses import PART, payments_of
+from annotations.ledger.deciding import decide
+from annotations.models import AppealAnswer, BonusPayment, Collection, Decision, PanelStatus
+from tests.annotations import world
+from tests.api.conftest import problem
+
+pytestmark = pytest.mark.django_db
+
+REASON = "You answered the question that checks whether it is read otherwise than it asks for. " * 2
+CSV, LINES = "text/csv", "application/x-ndjson"
+HEADER = "Submission id,Participant id,Status,Time taken,Age\n"
+
+
+def body_of(response):
+    return b"".join(response.streaming_content).decode()
+
+
+@pytest.fixture
+def with_parts(desk):
+    """Hal did not pass the practice, ben failed the checks; 0.40 and 0.80."""
+    Collection.objects.update(screened_out_pay="0.40", failed_checks_pay="0.80")
+    desk.version.submissions.filter(pk=desk.people["hal"].pk).update(state="screened_out")
+    desk.version.submissions.filter(pk=desk.people["ben"].pk).update(failed_checks=True)
+    return desk
+
+
+def test_parts_are_read_planned_with_their_sum_and_taken_once(with_parts):
+    desk = with_parts
+    told = desk.get("parts/").json()
+    assert [(one["worker"], one["why"], one["amount"]) for one in told["people"]] == [
+        ("hal", "screened_out", "0.40"),
+        ("ben", "failed_checks", "0.80"),
+    ]
+    assert (told["total"], told["currency"], told["unknown"]) == ("1.20", "GBP", 2)
+    refused = desk.post("parts/", 409, total="1.00")
+    assert refused["detail"].startswith("You said 1.00, and it is 1.20 by now")
+    for text in ("1,20", "-1.20", 1.2, None):
+        desk.post("parts/", 400, total=text)
+    assert not BonusPayment.objects.exists()
+    planned = desk.post("parts/", total="1.20")
+    assert planned == {"round": PART, "n": 2, "new": 2, "total": "1.20", "currency": "GBP"}
+    assert desk.post("parts/", total="1.20")["new"] == 0
+    assert desk.get("parts/").json()["there"] == 2
+    desk.post("bonuses/confirm/", round=PART, total="1.20")
+    desk.post("lists/", 409)  # of bonuses there are none
+    taken = desk.post("lists/", 201, list="prolific-screen-out")
+    assert body_of(desk.client.get(taken["url"])) == "hal,0.40\nben,0.80\n"
+    desk.post("lists/", 409, list="prolific-screen-out")
+    assert {one.state for one in payments_of(desk.version)} == {"sent"}
+
+
+def test_without_amounts_in_the_settings_nobody_is_owed_a_part(with_parts):
+    Collection.objects.update(screened_out_pay=None, failed_checks_pay=None)
+    told = with_parts.get("parts/").json()
+    assert (told["people"], told["total"], told["without"]) == ([], "0.00", 2)
+
+
+@pytest.fixture
+def ben(desk):
+    """Ben, rejected, who wrote back."""
+    decide(desk.people["ben"], desk.rana, "reject", "FAILED_CHECK", REASON)
+    appeal(desk.people["ben"], "I ticked often.")
+    return desk.people["ben"]
+
+
+def test_an_appeal_is_answered_once(desk, ben):
+    link = f"people/{ben.public_id}/appeal/"
+    for answer in ("", "x" * 2001, None, "\u2003"):
+        (fault,) = desk.post(link, 400, answer=answer, approve=True)["errors"]
+        assert fault["pointer"] == "#/answer"
+    desk.post(link, 400, answer="You are right.")
+    assert not AppealAnswer.objects.exists()
+    told = desk.post(link, answer="You are right.", approve=True)
+    assert told["decision"]["decision"] == "approve"
+    assert (told["appeal"]["answer"]["text"], told["appeal"]["answer"]["by"]) == (
+        "You are right.", "rana",
+    )  # fmt: skip
+    desk.post(link, answer="You are right.", approve=True)  # the same once more
+    for other in ({"answer": "No.", "approve": True}, {"answer": "You are right.", "approve": 0}):
+        refused = desk.post(link, 409, **other)
+        assert "answered otherwise before" in refused["detail"]
+    assert [one.kind for one in ben.decisions.order_by("pk")] == ["reject", "approve"]
+
+
+def test_an_answer_may_leave_it_rejected(desk, ben):
+    told = desk.post(f"people/{ben.public_id}/appeal/", answer="It was one.", approve=False)
+    assert (told["decision"]["decision"], told["appeal"]["answer"]["approved"]) == ("reject", False)
+    assert ben.decisions.count() == 1
+
+
+def test_an_appeal_that_is_settled_or_was_never_written_is_not_answered(desk, ben):
+    answer = {"answer": "You are right.", "approve": True}
+    decide(ben, desk.rana, "open")
+    refused = desk.post(f"people/{ben.public_id}/appeal/", 409, **answer)
+    assert "rana decided meanwhile: open" in refused["detail"]
+    refused = desk.post(f"people/{desk.people['ada'].public_id}/appeal/", 409, **answer)
+    assert refused["detail"] == "They wrote nothing to answer to."
+    desk.post(f"people/{desk.version.question_set.public_id}/appeal/", 404, **answer)
+    assert not AppealAnswer.objects.exists()
+
+
+ROWS = [
+    {"worker": "ada", "decision": "approve", "bonus": "1.50"},
+    {"worker": "ben", "decision": "reject", "category": "FAILED_CHECK", "reason": REASON},
+]
+
+
+def test_decisions_are_tried_then_kept_once(desk):
+    tried = desk.post("decisions/?dry_run=true", rows=ROWS)
+    assert (tried["n_rows"], tried["n_new"], tried["dry_run"]) == (2, 2, True)
+    assert tried["by_decision"] == {"approve": 1, "reject": 1}
+    assert (tried["bonuses"], tried["total"], tried["currency"]) == (1, "1.50", "GBP")
+    assert {one["what"] for one in tried["fairness"]} >= {"language"}
+    assert not Decision.objects.exists()
+    assert not BonusPayment.objects.exists()
+    kept = desk.post("decisions/", rows=ROWS)
+    assert (kept["n_new"], kept["new_bonuses"], kept["version"]) == (2, 1, desk.version.number)
+    again = desk.post("decisions/", rows=ROWS)
+    assert (again["n_new"], again["n_unchanged"], again["new_bonuses"]) == (0, 2, 0)
+    (one,) = payments_of(desk.version)
+    assert (one.name, one.state, one.by) == ("ada", "confirmed", "rana")
+    two = desk.post("decisions/?round=second", rows=ROWS[:1])
+    assert two["new_bonuses"] == 1
+
+
+def test_decisions_come_as_lines_or_as_a_file_too(desk):
+    link = f"{desk.link}decisions/"
+    lines = "".join(json.dumps(row) + "\n" for row in ROWS)
+    assert desk.client.post(link, lines, content_type=LINES).json()["n_new"] == 2
+    text = "worker,decision,bonus\nada,approve,1.50\ncy,approve,\n"
+    told = desk.client.post(link, text, content_type=f"{CSV}; charset=utf-8").json()
+    assert (told["n_new"], told["n_unchanged"], told["new_bonuses"]) == (1, 1, 0)
+
+
+def test_every_bad_row_is_named_and_nothing_is_kept(desk):
+    rows = [
+        *ROWS,
+        {"worker": "zoe", "decision": "approve"},
+        {"worker": "cy", "decision": "reject", "category": "OTHER", "reason": "x" * 99},
+    ]
+    rows[0] = rows[0] | {"bonus": "1,50"}
+    told = problem(
+        desk.client.post(f"{desk.link}decisions/", {"rows": rows}, format="json"), 400, "bad-rows"
+    )
+    assert [one["pointer"] for one in told["errors"]] == ["#/rows/0/bonus", "#/rows/3/reason"]
+    told = desk.post("decisions/", 400, rows=rows[2:3])
+    assert "Zoe took no part" in told["errors"][0]["detail"]
+    text = "worker,decision\nada,approve\nzoe,approve\n"
+    response = desk.client.post(f"{desk.link}decisions/", text, content_type=CSV)
+    (fault,) = problem(response, 400, "bad-rows")["errors"]
+    assert fault["line"] == 3
+    desk.post("decisions/", 400, rows=[{"worker": "ada"}])
+    assert desk.post("decisions/?round=part of the pay", 400, rows=ROWS)["errors"][0][
+        "parameter"
+    ] == ("round")
+    for query in ("dry_run=perhaps", "version=0", "rond=x"):
+        desk.post(f"decisions/?{query}", 400, rows=ROWS)
+    desk.post("decisions/?version=7", 404, rows=ROWS)
+    assert not Decision.objects.exists()
+    assert not BonusPayment.objects.exists()
+
+
+def test_another_amount_in_the_same_round_is_a_bad_row_without_a_flag(desk):
+    desk.post("decisions/", rows=ROWS[:1])
+    told = desk.post("decisions/", 400, rows=[ROWS[0] | {"bonus": "2.00"}])
+    assert "has a bonus of 1.50 in the round bonus already" in told["errors"][0]["detail"]
+    assert "--" not in str(told)
+
+
+def test_a_panels_file_is_taken_in_as_it_is(desk):
+    text = HEADER + "s1,ada,AWAITING REVIEW,612,34\ns2,ben,RETURNED,,29\n"
+    link = f"{desk.link}statuses/"
+    tried = desk.client.post(f"{link}?dry_run=true", text, content_type=CSV).json()
+    assert (tried["n_new"], tried["dry_run"], tried["kept_aside"]) == (2, True, ["Age"])
+    assert not PanelStatus.objects.exists()
+    told = desk.client.post(link, text, content_type=CSV).json()
+    assert told["by_status"] == {"AWAITING REVIEW": 1, "RETURNED": 1}
+    assert (told["n_new"], told["missing"]) == (2, 8)
+    rows = [{"submission_id": "s1", "participant_id": "ada", "status": "approved"}]
+    assert desk.post("statuses/", rows=rows)["n_new"] == 1
+    assert PanelStatus.objects.latest("pk").recorded_by == desk.rana
+    bad = HEADER + "s1,ada,ASLEEP,612,34\ns2,ben,RETURNED,,29\n"
+    response = desk.client.post(link, bad, content_type=CSV)
+    (fault,) = problem(response, 400, "bad-rows")["errors"]
+    assert (fault["line"], "'ASLEEP' is no status" in fault["detail"]) == (2, True)
+    strangers = HEADER + "s1,zoe,APPROVED,612,34\n"
+    response = desk.client.post(link, strangers, content_type=CSV)
+    assert (
+        "nobody in the file took part"
+        in problem(response, 400, "bad-rows")["errors"][0]["detail"].casefold()
+    )
+    desk.post("statuses/", 400, rows=[{"status": "approved"}])
+    assert PanelStatus.objects.count() == 3
+
+
+def test_lists_of_decisions_are_taken_at_any_time(desk):
+    desk.post("decisions/", rows=ROWS)
+    approve = desk.get("exports/prolific-approve/")
+    assert approve.headers["Content-Type"].startswith("text/plain")
+    assert body_of(approve) == "ada\n"
+    reject = body_of(desk.get("exports/prolific-reject/")).splitlines()
+    assert reject[0] == "submission_id,participant_id,rejection_category,message"
+    assert reject[1].startswith(",ben,FAILED_CHECK,")
+    log = desk.get("exports/log/")
+    assert log.headers["Content-Type"].startswith("text/csv")
+    assert "worker,panel,decision,category,reason,by,at,counts" in body_of(log).splitlines()[0]
+    assert desk.get("exports/mturk/").status_code == 200
+    for name in ("prolific-bonus", "prolific-screen-out", "workers"):
+        assert desk.get(f"exports/{name}/").status_code == 404, name
+
+
+def test_of_several_batches_one_is_named(desk):
+    told = problem(desk.get("exports/mturk/", batch="second"), 400, "invalid")
+    assert told["errors"][0]["parameter"] == "batch"
+    assert "there is no one batch 'second'" in told["detail"].casefold()
+    assert "--" not in str(told)
+
+
+def test_another_version_of_the_set_has_payments_of_its_own(desk):
+    desk.post("decisions/", rows=ROWS[:1])
+    desk.version.publish()
+    later = desk.version.question_set.draft()
+    world.submission(later, "zoe")
+    assert desk.get("bonuses/").json()["results"] == []
+    found = desk.get("bonuses/", version=desk.version.number).json()["results"]
+    assert [one["worker"] for one in found] == ["ada"]
