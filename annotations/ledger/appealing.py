@@ -1,5 +1,7 @@
 """What a rejected worker writes back, once for each rejection, and the answer to it.
 
+Who came in a file has no page to write on, and writes to the panel: somebody notes it here.
+
 An answer may approve: by `annotations.ledger.deciding.decide`, as a further row of the same log.
 """
 
@@ -23,10 +25,16 @@ from annotations.models import Appeal, AppealAnswer, Decision, QuestionSetVersio
 
 LONGEST = 2_000
 """Characters of an appeal, and of the answer to it."""
+NOT_NOTED = {
+    "own_page": "They have a page here and write back there, once.",
+    "not_rejected": "They are not rejected.",
+    "appealed": "Another text is kept already, one for each rejection.",
+}
+"""Why what somebody wrote elsewhere is not kept, in words for who notes it; by AppealError.code."""
 
 
 class AppealError(ValueError):
-    """Why a text is not kept: empty, too_long, not_rejected, appealed or answered."""
+    """Why a text is not kept: empty, too_long, not_rejected, appealed, answered or own_page."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -70,12 +78,21 @@ def standing_of(submission: Submission) -> Standing | None:
     return Standing(rejection, newest, getattr(rejection, "appeal", None))
 
 
-def appeal(submission: Submission, text: str) -> Appeal:
+def has_page(submission: Submission) -> bool:
+    """Whether its worker has pages here, on which they write back and read the answer."""
+    return submission.source == Submission.Source.COLLECTED
+
+
+def appeal(submission: Submission, text: str, noted_by: Any = None) -> Appeal:
     """Keep what a worker writes against the rejection that counts; the same once more is the same.
 
-    Line breaks are kept as one character. Raises AppealError, and WithdrawnError.
+    `noted_by` is who copied it from elsewhere, which is for those alone who have no page here:
+    of others it would be the one text that they may write. Line breaks are kept as one character.
+    Raises AppealError, and WithdrawnError.
     """
     text = _checked(text)
+    if noted_by is not None and has_page(submission):
+        raise AppealError("own_page")
     with transaction.atomic():
         locked([submission.pk])
         now = standing_of(submission)
@@ -85,7 +102,7 @@ def appeal(submission: Submission, text: str) -> Appeal:
             if now.appeal.text == text:
                 return now.appeal
             raise AppealError("appealed")
-        return Appeal.objects.create(decision=now.rejection, text=text)
+        return Appeal.objects.create(decision=now.rejection, text=text, noted_by=noted_by)
 
 
 def answer(of: Appeal, user: Any, text: str, *, approve: bool) -> AppealAnswer:
@@ -120,7 +137,7 @@ def newest_appeals(submissions: Sequence[int]) -> dict[int, Appeal]:
     keys, found = sorted(submissions), {}
     for begin in range(0, len(keys), IDS):
         rows = Appeal.objects.filter(decision__submission__in=keys[begin : begin + IDS])
-        rows = rows.select_related("decision", "answer__answered_by").order_by("pk")
+        rows = rows.select_related("decision", "noted_by", "answer__answered_by").order_by("pk")
         found.update({row.decision.submission_id: row for row in rows})
     return found
 

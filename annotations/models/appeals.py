@@ -30,7 +30,8 @@ class AppealQuerySet(AppendOnlyQuerySet["Appeal"]):
 class Appeal(AppendOnly):
     """What a worker wrote against a rejection: one text for each, never changed.
 
-    Only rejections have one (the database sees to it).
+    Only rejections have one (the database sees to it). `noted_by` is who copied it out of the
+    panel's messages, where the worker has no page to write it on.
     """
 
     access = Access(
@@ -40,6 +41,13 @@ class Appeal(AppendOnly):
 
     decision = models.OneToOneField(Decision, on_delete=models.PROTECT, related_name="appeal")
     text = models.TextField()
+    noted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="noted_appeals",
+    )
 
     objects = AppealQuerySet.as_manager()  # type: ignore[misc]
 

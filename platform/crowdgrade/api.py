@@ -196,11 +196,18 @@ COLLECTING: tuple[tuple[str, type, dict[str, str], str], ...] = (
     (f"{OF_SET}/paying/log/", PayingViewSet, {"get": "log"}, "paying-log"),
     (f"{OF_SET}/paying/invited/", InvitedViewSet, {"get": "retrieve"}, "paying-invited"),
     (f"{OF_SET}/paying/invited/ids/", InvitedViewSet, {"get": "ids"}, "paying-invited-ids"),
+    (f"{OF_SET}/paying/groups/", InvitedViewSet, {"get": "groups"}, "paying-groups"),
     (
         f"{OF_SET}/paying/people/<uuid:submission_id>/appeal/",
         AppealViewSet,
         {"post": "answer"},
         "paying-appeal",
+    ),
+    (
+        f"{OF_SET}/paying/people/<uuid:submission_id>/appeal/noted/",
+        AppealViewSet,
+        {"post": "note"},
+        "paying-appeal-noted",
     ),
     (f"{OF_SET}/paying/bonuses/", BonusViewSet, {"get": "list"}, "paying-bonuses"),
     (f"{OF_SET}/paying/bonuses/rounds/", BonusViewSet, {"get": "rounds"}, "paying-rounds"),

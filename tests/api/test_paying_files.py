@@ -7,7 +7,14 @@ import pytest
 from annotations.ledger.appealing import appeal
 from annotations.ledger.bonuses import PART, payments_of
 from annotations.ledger.deciding import decide
-from annotations.models import AppealAnswer, BonusPayment, Collection, Decision, PanelStatus
+from annotations.models import (
+    AppealAnswer,
+    BonusPayment,
+    Collection,
+    Decision,
+    PanelStatus,
+    Submission,
+)
 from tests.annotations import world
 from tests.api.conftest import problem
 
@@ -104,6 +111,25 @@ def test_an_appeal_that_is_settled_or_was_never_written_is_not_answered(desk, be
     assert refused["detail"] == "They wrote nothing to answer to."
     desk.post(f"people/{desk.version.question_set.public_id}/appeal/", 404, **answer)
     assert not AppealAnswer.objects.exists()
+
+
+def test_what_somebody_of_a_file_wrote_elsewhere_is_noted_once(desk, ben):
+    di = desk.people["di"]
+    link = f"people/{di.public_id}/appeal/noted/"
+    Submission.objects.filter(pk=di.pk).update(source="imported")
+    refused = desk.post(link, 409, text="My keyboard stuck.")
+    assert refused["detail"] == "They are not rejected. Nothing was noted."
+    decide(di, desk.rana, "reject", "LOW_EFFORT", REASON)
+    for text in ("", "x" * 2001, None, "\u2003"):
+        (fault,) = desk.post(link, 400, text=text)["errors"]
+        assert fault["pointer"] == "#/text"
+    for _ in range(2):
+        told = desk.post(link, text="My keyboard stuck.")["appeal"]
+        assert (told["text"], told["noted_by"]) == ("My keyboard stuck.", "rana")
+    assert "Another text is kept" in desk.post(link, 409, text="Nobody read it.")["detail"]
+    assert desk.get(f"people/{ben.public_id}/").json()["appeal"]["noted_by"] is None
+    refused = desk.post(f"people/{ben.public_id}/appeal/noted/", 409, text="It jumped.")
+    assert "They have a page here" in refused["detail"]
 
 
 ROWS = [

@@ -22,7 +22,7 @@ from annotations.answering.links import Visitor
 from annotations.answering.places import reserve
 from annotations.ledger import deciding
 from annotations.ledger.appealing import appeal
-from annotations.models import QuestionSet
+from annotations.models import QuestionSet, Submission
 from evaluation.models import LanguageModel, Run
 from evaluation.models.runs import GRADING
 from evaluation.triaging import decide
@@ -87,11 +87,17 @@ def walker_rejected(of: Any) -> None:
     deciding.decide(walker, of.owner, "reject", "OTHER", "x" * 100)
 
 
+def refused(of: Any) -> None:
+    """Reject the work of one of Rana's people, who came in a file."""
+    about = of.version.submissions.earliest("pk")
+    Submission.objects.filter(pk=about.pk).update(source="imported")
+    deciding.decide(about, of.owner, "reject", "OTHER", "x" * 100)
+
+
 def wrote_back(of: Any) -> None:
     """Let one of Rana's people write against a rejection."""
-    about = of.version.submissions.earliest("pk")
-    deciding.decide(about, of.owner, "reject", "OTHER", "x" * 100)
-    appeal(about, "I read every question.")
+    refused(of)
+    appeal(of.version.submissions.earliest("pk"), "I read every question.")
 
 
 BUTTON = "a button alone"
@@ -247,6 +253,8 @@ BAD: dict[str, list[Bad] | str] = {
         Bad({"do": "reject", "reason": LONG[:120]}, ("category",)),
         Bad({"do": "answer-stays", "answer": ""}, ("answer",), given=wrote_back),
         Bad({"do": "answer-approve", "answer": LONG}, ("answer",), given=wrote_back),
+        Bad({"do": "note-appeal", "written": ""}, ("written",), given=refused),
+        Bad({"do": "note-appeal", "written": LONG}, ("written",), given=refused),
     ],
     "admin:new-wave": [
         Bad({"name": "", "people": "same"}, ("name",)),

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from annotations.ledger.appealing import appeal
 from annotations.ledger.deciding import decide
-from annotations.models import AppealAnswer, Decision
+from annotations.models import Appeal, AppealAnswer, Decision, Submission
 from tests.evaluation.paying.crowd import rivers
 
 REASON = "You answered the question that checks whether it is read otherwise than it asks for. " * 2
@@ -88,6 +88,7 @@ def test_who_decided_meanwhile_is_told_and_the_answer_is_not_sent(ben, client, r
     response = client.post(page(ben), {"do": "answer-approve", "answer": "You are right."})
     assert response.status_code == 409
     assert "You decided meanwhile: undecided again" in text_of(response)
+    assert "You are right." in text_of(response)  # it is not lost
     assert not AppealAnswer.objects.exists()
     assert Decision.objects.filter(kind="approve").count() == 0
 
@@ -97,3 +98,50 @@ def test_there_is_nothing_to_answer_where_nobody_wrote(ben, client):
     response = client.post(page(di), {"do": "answer-approve", "answer": "You are right."})
     assert response.status_code == 409
     assert "They wrote nothing to answer to." in text_of(response)
+
+
+@pytest.fixture
+def di(ben):
+    """Di of the same rivers, rejected, who came in a file and wrote nothing here."""
+    found = ben.version.submissions.filter(worker__external_id="di")
+    found.update(source="imported")
+    return found.get()
+
+
+def test_what_somebody_of_a_file_wrote_elsewhere_is_noted_and_answered(di, client, rana):
+    assert "They wrote to you against the rejection?" in text_of(client.get(page(di)))
+    sent = {"do": "note-appeal", "written": "My <i>keyboard</i>\r\nstuck."}
+    told = client.post(page(di), sent)
+    assert (told.status_code, told["Location"]) == (302, page(di) + "#appeal")
+    noted = Appeal.objects.get(decision__submission=di)
+    assert (noted.text, noted.noted_by) == ("My <i>keyboard</i>\nstuck.", rana)
+    shown = text_of(client.get(page(di)))
+    assert "My &lt;i&gt;keyboard&lt;/i&gt;<br>stuck." in shown
+    assert "noted by <bdi>rana</bdi> from elsewhere" in shown
+    assert "you send it where they wrote to you" in shown
+    assert "They wrote to you against the rejection?" not in shown
+    assert "Wrote back: answer" in text_of(client.get(desk(di) + "?q=di"))
+    client.post(page(di), {"do": "answer-approve", "answer": "Thank you."})
+    assert [one.kind for one in di.decisions.order_by("pk")] == ["reject", "approve"]
+
+
+def test_who_answered_here_writes_on_their_own_page_and_nobody_for_them(di, client):
+    Submission.objects.filter(pk=di.pk).update(source="collected")
+    assert "They wrote to you against the rejection?" not in text_of(client.get(page(di)))
+    told = client.post(page(di), {"do": "note-appeal", "written": "My keyboard stuck."})
+    assert told.status_code == 409
+    assert "write back there, once. Nothing was noted." in text_of(told)
+    assert not Appeal.objects.filter(decision__submission=di).exists()
+
+
+def test_what_cannot_be_noted_stays_in_the_form_that_was_sent(di, client, rana):
+    told = client.post(page(di), {"do": "note-appeal", "written": " "})
+    assert told.status_code == 400
+    assert told.context["note_form"].errors["written"]
+    decide(di, rana, "open")
+    told = client.post(page(di), {"do": "note-appeal", "written": "My keyboard stuck."})
+    assert (told.status_code, Appeal.objects.filter(decision__submission=di).exists()) == (
+        409, False,
+    )  # fmt: skip
+    assert "They are not rejected. Nothing was noted." in text_of(told)
+    assert "My keyboard stuck." in text_of(told)

@@ -5,6 +5,8 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotations.models import Worker
+from annotations.panels.client import NotDoneError
+from annotations.panels.groups import make_group
 from tests.evaluation.paying.crowd import rivers
 from tests.evaluation.reports.world import finished
 
@@ -55,6 +57,36 @@ def test_nobody_is_said_and_no_list_is_sent(desk):
     for more in ({}, {"take": "list"}):
         page = client.get(link, {"at_least": "0.9"} | more)
         assert "Nobody reaches that." in page.content.decode()
+
+
+class Panel:
+    """Makes each group, but one that is called unlucky."""
+
+    def make_group(self, workspace, name, participants):
+        if name == "unlucky":
+            raise NotDoneError("no")
+        return f"id of {name}"
+
+
+def test_groups_that_were_asked_for_are_listed_on_the_page_and_by_rest(desk, rest, run, rana):
+    question_set = run.version.question_set
+    link = reverse("api:paying-groups", args=[question_set.public_id])
+    assert rest[0].get(link).json() == {"next": None, "results": []}
+    for name in ("best", "better"):
+        make_group(question_set, rana, Panel(), "w1", name, ["w001", "w002"])
+    with pytest.raises(NotDoneError):
+        make_group(question_set, rana, Panel(), "w1", "unlucky", ["w001"])
+    first = rest[0].get(link, {"limit": 1}).json()
+    second = rest[0].get(first["next"]).json()
+    rows = first["results"] + second["results"]
+    assert [(one["name"], one["people"], one["key"], one["by"]) for one in rows] == [
+        ("better", 2, "id of better", "rana"),
+        ("best", 2, "id of best", "rana"),
+    ]
+    assert second["next"] is None
+    client, page = desk
+    shown = client.get(page).content.decode()
+    assert ("id of better" in shown, "unlucky" in shown) == (True, False)
 
 
 @pytest.mark.parametrize("wrong", ["", "much", "nan", "1e9"])

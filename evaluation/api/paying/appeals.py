@@ -1,4 +1,4 @@
-"""Answering what a rejected worker wrote back."""
+"""What a rejected worker wrote back: noted where they have no page here, and answered."""
 
 from __future__ import annotations
 
@@ -39,6 +39,14 @@ class AppealAnswerSerializer(StrictSerializer):
     )
 
 
+class AppealNoteSerializer(StrictSerializer):
+    """What a worker who came in a file wrote elsewhere."""
+
+    text = serializers.CharField(
+        max_length=appealing.LONGEST, help_text="Word for word; kept once for each rejection."
+    )
+
+
 @extend_schema(tags=["paying"])
 class AppealViewSet(ApiViewSet):
     """The appeal of a submission: the newest, which people write once for each rejection."""
@@ -76,4 +84,30 @@ class AppealViewSet(ApiViewSet):
                     "conflict", "Somebody answered otherwise before, and one answer is given."
                 ) from None
             raise bad_field("answer", f"Write 1 to {appealing.LONGEST:,} characters.") from None
+        return told_of(version, submission_id)
+
+    @extend_schema(
+        operation_id="paying_appeal_note",
+        summary="Note what a worker wrote elsewhere against their rejection",
+        description="For who came in a file and has no page here, once for each rejection. The "
+        "same once more changes nothing. 409 where it is not rejected, another text is kept, or "
+        "they have a page here.",
+        parameters=[VERSION, IDEMPOTENCY_KEY],
+        request=AppealNoteSerializer,
+        responses={200: PaySubmissionSerializer},
+    )
+    @repeatable
+    def note(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
+        """Keep the text, and return the submission."""
+        version = paid_version(request, set_id)
+        about = paid_submission(version, submission_id)
+        values: dict[str, Any] = self.checked(AppealNoteSerializer).validated_data
+        try:
+            appealing.appeal(about, values["text"], request.user)
+        except WithdrawnError as error:
+            raise ApiProblem("conflict", f"{capfirst(str(error))}: nothing was noted.") from None
+        except appealing.AppealError as error:
+            if said := appealing.NOT_NOTED.get(error.code):
+                raise ApiProblem("conflict", f"{said} Nothing was noted.") from None
+            raise bad_field("text", f"Write 1 to {appealing.LONGEST:,} characters.") from None
         return told_of(version, submission_id)

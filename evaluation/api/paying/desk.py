@@ -88,6 +88,12 @@ class PayAppealSerializer(serializers.Serializer[Any]):
 
     decision = serializers.UUIDField(source="decision.public_id", help_text="The rejection.")
     text = serializers.CharField()
+    noted_by = serializers.CharField(
+        source="noted_by.username",
+        default=None,
+        allow_null=True,
+        help_text="Who noted what they wrote elsewhere; null where they wrote it here.",
+    )
     at = serializers.DateTimeField(source="created_at")
     answer = PayAnswerSerializer(allow_null=True, default=None)
 
@@ -244,10 +250,15 @@ class PayingViewSet(ApiViewSet):
         return Response(page_body(request, shown, page.next))
 
 
+def paid_set(request: Request, set_id: UUID) -> QuestionSet:
+    """Return a set that people answer and that the one who asks may change."""
+    answered_set(request, set_id)
+    return editable(request, QuestionSet.objects.all(), set_id)
+
+
 def paid_version(request: Request, set_id: UUID) -> QuestionSetVersion:
     """Return the version that the address names, of a set that the one who asks may change."""
-    answered_set(request, set_id)
-    question_set = editable(request, QuestionSet.objects.all(), set_id)
+    question_set = paid_set(request, set_id)
     asked = number(request.query_params, "version", 1, MOST, blank=True)
     found = deciding.answered_version(question_set, asked)
     if found is None:

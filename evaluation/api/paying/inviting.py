@@ -1,4 +1,4 @@
-"""Who may be asked again: how many reach a score, why others do not, and the list of ids."""
+"""Who may be asked again: how many reach a score, why others do not, their ids and groups."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from rest_framework.response import Response
 
 from annotations.exchange.writing.formats import lines_chunks
 from annotations.models import Decision
+from annotations.panels.groups import groups_of
 from annotations.web.downloads import download, file_name
 from annotations.web.query import choice
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.negotiation import AnyForm
+from annotations.web.rest.paging import limit_of, slice_body, start_of
 from annotations.web.rest.problems import ApiProblem, bad_parameter
-from evaluation.api.paying.desk import VERSION, paid_version
+from evaluation.api.paying.desk import VERSION, paid_set, paid_version
 from evaluation.paying.inviting import ENDS, LEFT_OUT, MOST, Invited, Line, invited
 from evaluation.paying.rules import SCORE, RuleError
 
@@ -62,6 +64,16 @@ class InvitedSerializer(serializers.Serializer[Any]):
     people = serializers.IntegerField(source="n_people", help_text="Invited and left out.")
     invited = serializers.IntegerField(help_text="Ids in invited/ids/.")
     left_out = LeftOutSerializer(many=True)
+
+
+class GroupAskedSerializer(serializers.Serializer[Any]):
+    """A group of participants that somebody had the panel make."""
+
+    name = serializers.CharField()
+    people = serializers.IntegerField(source="n_people")
+    key = serializers.CharField(help_text="The panel's id of it; empty where no answer came.")
+    by = serializers.CharField()
+    at = serializers.DateTimeField()
 
 
 @extend_schema(tags=["paying"])
@@ -110,6 +122,20 @@ class InvitedViewSet(ApiViewSet):
         version = found.run.version
         name = file_name(version.question_set.name, f"version {version.number}", "invite")
         return download(lines_chunks(found.ids), name, "txt")
+
+    @extend_schema(
+        operation_id="paying_groups",
+        summary="List the groups that a panel was asked to make of these people",
+        description="Of all versions of the set, the newest first; not what the panel refused. "
+        "Groups are asked for on the command line only.",
+        responses=GroupAskedSerializer(many=True),
+    )
+    def groups(self, request: Request, set_id: UUID) -> Response:
+        """Return a page of them."""
+        found = groups_of(paid_set(request, set_id))
+        start = start_of(request, "groups")
+        rows = GroupAskedSerializer(found[start : start + limit_of(request)], many=True).data
+        return Response(slice_body(request, "groups", rows, start, len(found)))
 
     def _found(self, request: Request, set_id: UUID) -> Invited:
         version = paid_version(request, set_id)

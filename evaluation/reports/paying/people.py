@@ -12,7 +12,7 @@ from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from annotations.exchange.prolific import CATEGORIES, status_said
-from annotations.ledger.appealing import newest_appeals, with_appeal
+from annotations.ledger.appealing import has_page, newest_appeals, with_appeal
 from annotations.ledger.bonuses import Payment
 from annotations.ledger.deciding import newest_of
 from annotations.ledger.parts import standing_parts
@@ -118,6 +118,20 @@ class PayRow:
         if self.appeal is None or self.decision is None or self.answer is not None:
             return False
         return self.appeal.decision_id == self.decision.pk
+
+    @property
+    def has_page(self) -> bool:
+        """Whether the worker reads here what is decided and answered."""
+        return has_page(self.submission)
+
+    @property
+    def may_note(self) -> bool:
+        """Whether what the worker wrote elsewhere can be noted: rejected, and without a page."""
+        about = self.submission
+        if self.decision is None or self.decision.kind != REJECTED or about.withdrawn_at:
+            return False
+        noted = self.appeal is not None and self.appeal.decision_id == self.decision.pk
+        return not noted and not self.has_page
 
     @property
     def is_decided(self) -> bool:

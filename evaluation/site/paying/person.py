@@ -31,9 +31,11 @@ SAID = {
     "open": "Undecided again.",
     "answer-approve": "Answered, and approved. No panel was told yet.",
     "answer-stays": "Answered. It stays rejected.",
+    "note-appeal": "Noted. You can answer it now.",
 }
 ANSWERS = {"answer-approve": True, "answer-stays": False}
 """What an answer to an appeal does, and whether it approves."""
+NOTE = "note-appeal"
 
 
 class RejectForm(forms.Form):
@@ -67,6 +69,17 @@ class AnswerForm(forms.Form):
     )
 
 
+class NoteForm(forms.Form):
+    """What a worker without a page here wrote elsewhere."""
+
+    written = forms.CharField(
+        label="What they wrote, word for word",
+        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
+        max_length=appealing.LONGEST,
+        help_text=f"At most {appealing.LONGEST:,} characters, kept as it is.",
+    )
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpResponse:
     """Show one submission with its evidence; what is posted is decided."""
@@ -77,6 +90,8 @@ def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpRespo
     kind = request.POST.get("do", "")
     if kind in ANSWERS:
         return _answered(request, row, kind)
+    if kind == NOTE:
+        return _noted(request, row)
     values = {name: request.POST.get(name, "") for name in ("category", "reason")}
     values = values if kind == REJECT else {}
     try:
@@ -113,7 +128,25 @@ def _answered(request: HttpRequest, row: PayRow, do: str) -> HttpResponse:
         messages.success(request, f"{row.name}: {SAID[do]}")
         return redirect(request.get_full_path())
     now = _row(row.submission.version, row.submission.public_id)
-    return _page(request, now, answer_form=form, problem=problem, status=409)
+    return _page(request, now, problem=problem, unsent=form.cleaned_data["answer"], status=409)
+
+
+def _noted(request: HttpRequest, row: PayRow) -> HttpResponse:
+    """Keep what somebody wrote elsewhere against their rejection, once."""
+    form = NoteForm(request.POST)
+    if not form.is_valid():
+        return _page(request, row, note_form=form, status=400)
+    try:
+        appealing.appeal(row.submission, form.cleaned_data["written"], request.user)
+    except deciding.WithdrawnError as error:
+        problem = f"{error}: nothing was noted."
+    except appealing.AppealError as error:
+        problem = f"{appealing.NOT_NOTED[error.code]} Nothing was noted."
+    else:
+        messages.success(request, f"{row.name}: {SAID[NOTE]}")
+        return redirect(f"{request.get_full_path()}#appeal")
+    now = _row(row.submission.version, row.submission.public_id)
+    return _page(request, now, problem=problem, unsent=form.cleaned_data["written"], status=409)
 
 
 def _row(version: QuestionSetVersion, submission_id: UUID) -> PayRow:
@@ -148,9 +181,12 @@ def _page(
     *,
     form: RejectForm | None = None,
     answer_form: AnswerForm | None = None,
+    note_form: NoteForm | None = None,
     problem: str = "",
+    unsent: str = "",
     status: int = 200,
 ) -> HttpResponse:
+    """Return the page; `problem` is why nothing was done, `unsent` a text that has no form now."""
     submission = row.submission
     version = submission.version
     run = Desk(version).run
@@ -173,7 +209,9 @@ def _page(
         "is_rejecting": form is not None or given is not None or request.GET.get("do") == REJECT,
         "drafts": [(CATEGORIES[code], text) for code, text in drafts.items() if code != first],
         "answer_form": answer_form or AnswerForm(),
+        "note_form": note_form or NoteForm(),
         "problem": problem,
+        "unsent": unsent,
         "signals": row.signals,
     }
     return TemplateResponse(request, "evaluation/paying/person.html", context, status=status)

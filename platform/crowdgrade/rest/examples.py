@@ -25,6 +25,7 @@ BY_NAME: dict[str, Any] = {
     "AdmissionReport.given": 2,
     "AdmissionReport.new": 1,
     "AppealAnswer.answer": "You are right: the check was not to be read on a phone.",
+    "AppealNote.text": "I did not leave them empty: the page did not load.",
     "BonusPayment.reason": "the best 20% by raw score",
     "BonusProposal.total": "3.00",
     "BonusesPlanned.total": "3.00",

@@ -47,6 +47,14 @@ def _(world):
     return Sent({"answer": "You are right.", "approve": True}, ids={"submission_id": one.public_id})
 
 
+@succeeds("paying_appeal_note")
+def _(world):
+    one = person(world)
+    Submission.objects.filter(pk=one.pk).update(source="imported")
+    decide(one, world.rana, "reject", "OTHER", "The answers are about another river. " * 4)
+    return Sent({"text": "It is the same river."}, ids={"submission_id": one.public_id})
+
+
 @succeeds("paying_bonus_rule")
 def _(world):
     return Sent(RULE)
