@@ -13,7 +13,8 @@ from django.db import transaction
 
 from annotations.answering import waves
 from annotations.answering.waves import Match
-from annotations.models import QuestionSet
+from annotations.models import QuestionSet, rights
+from annotations.web.scope import Asked, visible
 from evaluation.models import LLMResponse
 
 BATCH = 1000
@@ -68,11 +69,35 @@ def link(
     return found, bring_replies(later) if with_models else Replies()
 
 
+def wave_before(request: Asked, later: QuestionSet) -> QuestionSet | None:
+    """Return the wave before a set, if there is one and the one who asks may see it."""
+    if later.earlier_wave_id is None:
+        return None
+    return visible(request, QuestionSet.objects.filter(pk=later.earlier_wave_id)).first()
+
+
+def answers_of(request: Asked, before: QuestionSet | None) -> QuestionSet | None:
+    """Return the same set if the one who asks may see what came back in it; else None."""
+    return before if before and rights(request.user, before).answers else None
+
+
+def bring_seen_replies(request: Asked, later: QuestionSet) -> Replies:
+    """Do as `bring_replies` for who asks at a door.
+
+    Whoever changes a set need not see the wave before, nor what models replied there: then nothing
+    is copied, and `annotations.answering.waves.WaveError` is raised.
+    """
+    if later.earlier_wave_id and answers_of(request, wave_before(request, later)) is None:
+        raise waves.WaveError("you do not see what came back in the wave before")
+    return bring_replies(later)
+
+
 @transaction.atomic
 def bring_replies(later: QuestionSet) -> Replies:
     """Copy what models replied in the wave before; the second time nothing is left to copy.
 
-    Raises `annotations.answering.waves.WaveError` where a set is no later wave.
+    Whether somebody may see the wave before is not asked here, see `bring_seen_replies`. Raises
+    `annotations.answering.waves.WaveError` where a set is no later wave.
     """
     if later.earlier_wave is None:
         raise waves.WaveError("it is no later wave of another set")

@@ -160,9 +160,9 @@ def refusal(later: QuestionSet, earlier: QuestionSet) -> WaveError | None:
     if later.earlier_wave_id == earlier.pk:
         return WaveError(f"it is a later wave of “{earlier}” already", "earlier")
     if later.earlier_wave_id is not None:
+        # Not by its name: who changes this set need not see that one.
         return WaveError(
-            f"it is a later wave of “{later.earlier_wave}” already: take that link away first",
-            "earlier",
+            "it is a later wave of another set already: take that link away first", "earlier"
         )
     if later in earlier_waves(earlier):
         return WaveError(f"“{earlier}” is itself a later wave of “{later}”", "earlier")

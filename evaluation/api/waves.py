@@ -20,7 +20,7 @@ from annotations.web.rest.once import repeatable
 from annotations.web.rest.paging import limit_of, slice_body, start_of
 from annotations.web.rest.problems import ApiProblem, bad_field, bad_parameter
 from annotations.web.rest.serializers import serializer_of
-from annotations.web.scope import answered_set, editable, visible
+from annotations.web.scope import answered_set, editable
 from evaluation import waves
 from evaluation.api.done import CURSOR, LIMIT, DoneRunViewSet, PageSerializer
 from evaluation.reports.waves import WavesReport, earlier_runs, waves_report
@@ -161,8 +161,7 @@ class EarlierWaveViewSet(ApiViewSet):
     def retrieve(self, request: Request, set_id: UUID) -> Response:
         """Read the link."""
         question_set = answered_set(request, set_id)
-        sets = visible(request, QuestionSet.objects.filter(later_waves=question_set.pk))
-        return Response(self._told(question_set, sets.first()))
+        return Response(self._told(question_set, waves.wave_before(request, question_set)))
 
     @extend_schema(
         operation_id="question_sets_earlier_wave_link",
@@ -210,7 +209,8 @@ class EarlierWaveViewSet(ApiViewSet):
         operation_id="question_sets_earlier_wave_replies",
         summary="Copy what language models replied in the wave before",
         description="Replies to questions of the same id and text, to be graded by the later "
-        "crowd; no model is asked. What is there stays, and a second request copies nothing.",
+        "crowd; no model is asked. What is there stays, and a second request copies nothing. 409 "
+        "where the set is no later wave, or you do not see what came back in the wave before.",
         request=None,
         responses={200: BroughtSerializer},
     )
@@ -218,7 +218,8 @@ class EarlierWaveViewSet(ApiViewSet):
     def replies(self, request: Request, set_id: UUID) -> Response:
         """Copy them."""
         try:
-            return Response(_brought(waves.bring_replies(self._editable(request, set_id))))
+            later = self._editable(request, set_id)
+            return Response(_brought(waves.bring_seen_replies(request, later)))
         except WaveError as error:
             raise ApiProblem("conflict", f"{capfirst(str(error))}.") from error
 

@@ -32,6 +32,7 @@ from evaluation.reports.lists import in_short
 from evaluation.reports.of_record import record_of
 from evaluation.site.results.views import newest_views
 from evaluation.site.starting import starts_of
+from evaluation.waves import wave_before
 
 RUNS_SHOWN = 10
 QUESTIONS_SHOWN = 25
@@ -58,7 +59,7 @@ def question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "subtitle": shown.description,
         "breadcrumbs": [("Question sets", reverse("admin:question-sets"))],
         "notice": shown.notice,
-        "earlier_wave": earlier_wave(request, shown),
+        "earlier_wave": wave_before(request, shown),
         "question_set": shown,
         "rights": rights(request.user, shown),
         "to_judge": progress(shown, user_id(request)),
@@ -153,11 +154,3 @@ def models_of(request: HttpRequest, version: QuestionSetVersion) -> list[Languag
         )
         .order_by("name")
     )
-
-
-def earlier_wave(request: HttpRequest, question_set: QuestionSet) -> QuestionSet | None:
-    """Return the set that this one asks again, if the one who looks may see it."""
-    if question_set.earlier_wave_id is None:
-        return None
-    rows = visible(request, QuestionSet.objects.filter(pk=question_set.earlier_wave_id))
-    return rows.first()

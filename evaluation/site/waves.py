@@ -25,7 +25,7 @@ from annotations.answering.waves import (
 )
 from annotations.models import QuestionSet
 from annotations.web.pages import breadcrumbs
-from annotations.web.scope import answered_set, editable, visible
+from annotations.web.scope import answered_set, editable
 from evaluation import waves
 from evaluation.models import LLMResponse
 
@@ -121,10 +121,13 @@ def link_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
     error = None
     try:
         if do == "unlink":
-            messages.success(request, f"“{unlink(question_set)}” is not the wave before any more.")
+            seen = waves.wave_before(request, question_set)
+            unlink(question_set)
+            called = f"“{seen}”" if seen else "Another set"
+            messages.success(request, f"{called} is not the wave before any more.")
             return redirect("admin:link-wave", set_id)
         if do == "replies":
-            _say_copied(request, waves.bring_replies(question_set))
+            _say_copied(request, waves.bring_seen_replies(request, question_set))
             return redirect("admin:link-wave", set_id)
     except WaveError as refused:
         error = str(refused)
@@ -133,14 +136,23 @@ def link_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
     chosen: QuestionSet | None = None
     if form.is_bound and form.is_valid():
         chosen = form.cleaned_data["earlier"]
-        refused_for = refusal(question_set, chosen)
-        if refused_for is None and do == "link":
-            return _linked(request, question_set, form)
-        if refused_for is not None:
-            form.add_error("earlier", f"{capfirst(str(refused_for))}.")
+        try:
+            if do == "link":
+                return _linked(request, question_set, form)
+            if (refused_for := refusal(question_set, chosen)) is not None:
+                raise refused_for
+        except WaveError as refused:
             chosen = None
-    earlier = _seen(request, question_set)
+            # Somebody else may have linked it meanwhile; of a set that is linked no form is shown.
+            question_set.refresh_from_db(fields=["earlier_wave"])
+            if question_set.earlier_wave_id is None:
+                form.add_error("earlier", f"{capfirst(str(refused))}.")
+            else:
+                error = str(refused)
+    earlier = waves.wave_before(request, question_set)
     shown = chosen or earlier
+    # Whoever may name a set as the wave before sees its answers, too.
+    replies_of = chosen or waves.answers_of(request, earlier)
     context = {
         "title": "The wave before",
         "subtitle": question_set.name,
@@ -154,7 +166,7 @@ def link_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "has_others": others.exists(),
         "chosen": chosen,
         "match": _shown(matched(question_set, shown)) if shown else None,
-        "replies": waves.replies_to_bring(question_set, shown).told if shown else None,
+        "replies": waves.replies_to_bring(question_set, replies_of).told if replies_of else None,
     }
     wrong = bool(form.errors or error)
     return TemplateResponse(
@@ -184,12 +196,6 @@ def _say_copied(request: HttpRequest, replies: waves.Replies) -> None:
         messages.success(request, said)
     else:
         messages.info(request, "No answer of a model was left to take along.")
-
-
-def _seen(request: HttpRequest, question_set: QuestionSet) -> QuestionSet | None:
-    """Return the wave before, if the one who looks may see it."""
-    sets = QuestionSet.objects.filter(later_waves=question_set.pk)
-    return visible(request, sets).first()
 
 
 def _shown(match: Match) -> dict[str, Any]:

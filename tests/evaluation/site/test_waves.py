@@ -8,27 +8,22 @@ import numpy as np
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
-from django.core.management import call_command
 from django.urls import reverse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from annotations.exchange.importing import import_answers
 from annotations.models import QuestionSet, Response
 from evaluation.methods.inference.retest import retest
 from evaluation.models import (
     AnswerScore,
     ExemplaryAnswer,
-    LLMAnswerScore,
     LLMScore,
     Run,
     WorkerGrade,
 )
 from evaluation.reports.waves import waves_report
 from evaluation.steps.waves import shifts
-from tests.annotations import world
 from tests.api.conftest import Api
-from tests.evaluation import fact_world, wave_world
-from tests.evaluation.fact_world import graded, written
+from tests.evaluation.fact_world import graded
 from tests.evaluation.site.test_facts import shown
 from tests.evaluation.wave_world import two_waves
 
@@ -321,111 +316,3 @@ def test_rest_tells_the_same(rana, waves):
     none = rest(f"/api/v1/runs/{before.public_id}/results/waves/")
     assert none.status_code == 409
     assert WorkerGrade.objects.filter(run=before).count() == 10
-
-
-@pytest.fixture
-def months(rana, tmp_path):
-    """March with its models, graded, and April: two files that were imported as sets of their own.
-
-    April lacks the question of the ship and has one more.
-    """
-    march = fact_world.asked(rana, tmp_path)
-    april = QuestionSet(owner=rana, name="cables in April")
-    rows = [row for row in wave_world.rows() if row[1] != "ship"]
-    rows += [(name, "tides", f"They came late, said {name}") for name in wave_world.CAME]
-    header = ("worker", "question", "answer")
-    import_answers(april, written(tmp_path / "april.csv", header, rows), create_questions=True)
-    return graded(march), april
-
-
-def test_last_months_models_against_this_months_people_by_command(months):
-    march, april = months
-    call_command("link_wave", april.name, earlier=march.version.question_set.name, with_models=True)
-    after = graded(april)
-    models = waves_report(march, after).models
-    # Of the cable only: April did not ask for the ship, and no model answered why.
-    assert [(one.name, one.n_same, one.n_answers) for one in models.rows] == [
-        (models.rows[0].name, 1, 1), (models.rows[1].name, 1, 1),
-    ]  # fmt: skip
-    assert models.of_common
-    for one in models.rows:
-        for run, found in ((march, one.before), (after, one.after)):
-            (score,) = LLMAnswerScore.objects.filter(
-                run=run, llm_response__model__name=one.name,
-                llm_response__question__external_id="cable",
-            ).values_list("score", flat=True)  # fmt: skip
-            assert (found.value, found.low) == (pytest.approx(score), None)
-    # Big said what March said; April says another year, which neither did.
-    ranks = {one.name: (one.rank_before, one.rank_after) for one in models.rows}
-    assert ranks["Big"][0] == 1
-    assert ranks["Small"][0] == 2
-
-
-def test_sets_are_linked_compared_and_unlinked_on_a_page(months, site):
-    march, april = months
-    of_march = march.version.question_set
-    place = reverse("admin:link-wave", args=[april.public_id])
-    of_april = reverse("admin:question-set", args=[april.public_id])
-    assert "Link it with an earlier wave" in shown(site, of_april)
-    sent = {"earlier": str(of_march.public_id), "with_models": "on"}
-    said = text_of(site.post(place, {**sent, "do": "match"}))
-    assert "2 questions of both, by their ids; 2 with the same text." in said
-    assert "1 only in this set (left out of the comparison): tides." in said
-    assert "1 only in the other set (left out of the comparison): ship." in said
-    assert "2 answers of 2 language models can come along" in said
-    april.refresh_from_db()
-    assert april.earlier_wave is None
-    said = text_of(site.post(place, {**sent, "do": "link"}, follow=True))
-    assert "This set is a later wave of “cables” now." in said
-    assert "2 answers of 2 models came along." in said
-    assert "The models' answers are here already." in said
-    after = graded(april)
-    said = shown(site, address(after))
-    assert "2 questions of both; 1 only in the earlier wave, 1 only in this one." in said
-    assert "Scores and ranks are those of the questions of both waves." in said
-    assert "the same as then" in said
-    wrong = site.post(reverse("admin:link-wave", args=[of_march.public_id]),
-                      {"earlier": str(april.public_id), "do": "link"})  # fmt: skip
-    assert wrong.status_code == 400
-    assert "is itself a later wave of “cables”" in wrong.content.decode()
-    said = text_of(site.post(place, {"do": "unlink"}, follow=True))
-    assert "“cables” is not the wave before any more." in said
-    again = site.post(place, {"do": "unlink"})
-    assert again.status_code == 400
-    assert "It is no later wave of another set." in text_of(again)
-
-
-def test_rest_links_copies_and_unlinks(months, rana):
-    march, april = months
-    rest = Api(rana)
-    place = f"/api/v1/question-sets/{april.public_id}/earlier-wave/"
-    assert rest.get(place).json()["earlier_wave"] is None
-    assert rest.post(f"{place}replies/").status_code == 409
-    wrong = rest.ask("PUT", place, {"earlier_wave": str(april.public_id)})
-    assert (wrong.status_code, "itself" in wrong.content.decode()) == (400, True)
-    told = rest.ask("PUT", place, {"earlier_wave": str(march.version.question_set.public_id)})
-    assert told.json() == {
-        "earlier_wave": str(march.version.question_set.public_id),
-        "same": ["cable", "why"], "other_text": [], "only_later": ["tides"],
-        "only_earlier": ["ship"], "brought": {"replies": 0, "models": 0, "there": 0},
-    }  # fmt: skip
-    assert rest.post(f"{place}replies/").json() == {"replies": 2, "models": 2, "there": 0}
-    assert rest.post(f"{place}replies/").json() == {"replies": 0, "models": 0, "there": 2}
-    assert rest.get(place).json()["same"] == ["cable", "why"]
-    assert rest.ask("DELETE", place).status_code == 204
-    assert rest.ask("DELETE", place).status_code == 409
-
-
-def test_a_set_of_another_owner_is_not_offered_and_not_linked(months, site, rana):
-    march, april = months
-    otto = world.version(world.user("otto", is_staff=True), "lakes").question_set
-    place = reverse("admin:link-wave", args=[april.public_id])
-    assert "lakes" not in site.get(place).content.decode()
-    done = site.post(place, {"earlier": str(otto.public_id), "do": "link"})
-    assert done.status_code == 400
-    body = {"earlier_wave": str(otto.public_id)}
-    rest = Api(rana).ask("PUT", f"/api/v1/question-sets/{april.public_id}/earlier-wave/", body)
-    assert rest.status_code == 400
-    alone = reverse("admin:link-wave", args=[otto.public_id])
-    assert site.get(alone).status_code == 404
-    assert march.version.question_set.earlier_wave is None
