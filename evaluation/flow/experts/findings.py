@@ -13,10 +13,10 @@ import numpy as np
 
 from evaluation.flow.experts.parameters import ExpertsParameters
 from evaluation.methods.inference.powered_groups import GroupMean, powered_groups
-from evaluation.methods.inference.prediction_powered import powered_mean
 from evaluation.methods.inference.rater_panel import PanelAgreement, panel_agreement
 from evaluation.methods.inference.resampled import NO_ROWS, Estimated
 from evaluation.methods.inference.sample_correlation import sample_correlation
+from evaluation.methods.inference.weighted_mean import weighted_mean
 
 HIGHEST = 5.0
 WORKER, MODEL = "worker", "model"
@@ -46,7 +46,7 @@ class GradedAnswer:
     Attributes
     ----------
     grades : by expert, each given alone. settled : of who settled a disagreement; None for nobody.
-    weight : for how many of all answers it stands.
+    weight : for how many of all answers it stands; of 0 it says nothing of questions and means.
     """
 
     answer: Answer
@@ -86,8 +86,9 @@ class Difficulty:
 
     Attributes
     ----------
-    difficulty : 1 less the mean grade over 5: 0 where all are right, 1 where all are wrong. low,
-        high : 95% interval (Student's t, cut to 0..1); None with the reason.
+    difficulty : 1 less the mean grade over 5: 0 where all are right, 1 where all are wrong; each
+        grade counts for as many answers as it stands for. low, high : 95% interval (Student's t,
+        cut to 0..1); None with the reason.
     n, n_answers : people's answers that are graded, and that there are.
     """
 
@@ -108,7 +109,8 @@ class TrueMean:
     ----------
     kind : "worker" or "model". graded, graded_low, graded_high : from its grades alone.
     mean, low, high : with its scores, too (prediction-powered). weight : how far these were relied
-        on, 0 for not at all. narrower : how much narrower the second interval is, as a share.
+        on, 0 for not at all, as where its graded answers stand for different numbers of answers.
+        narrower : how much narrower the second interval is, as a share.
     n, n_answers : answers that are graded, and that have a score.
     """
 
@@ -174,7 +176,8 @@ def find(
     draws, seed = parameters.bootstrap, parameters.seed
     panel = panel_agreement(ratings, [one.answer.question for one in graded], draws, seed)
     known = list(answers)
-    means = true_means(graded, known) if random else []
+    standing = [one for one in graded if one.weight > 0]
+    means = true_means(standing, known) if random else []
     return ExpertFindings(
         experts,
         len(graded),
@@ -187,7 +190,7 @@ def find(
         ],
         _correlation([one for one in graded if not one.answer.of_model], parameters),
         _correlation([one for one in graded if one.answer.of_model], parameters),
-        difficulties(graded, known),
+        difficulties(standing, known),
         means,
         None if random else NOT_RANDOM,
     )
@@ -208,47 +211,47 @@ def level_of(panel: PanelAgreement) -> str:
 
 def difficulties(graded: Sequence[GradedAnswer], answers: Iterable[Answer]) -> list[Difficulty]:
     """Return the questions with a graded answer of a person, the hardest first."""
-    grades: dict[str, list[float]] = {}
+    given: dict[str, list[GradedAnswer]] = {}
     for one in graded:
         if not one.answer.of_model:
-            grades.setdefault(one.answer.question, []).append(one.grade)
+            given.setdefault(one.answer.question, []).append(one)
     counts: dict[str, int] = {}
     for answer in answers:
         if not answer.of_model:
             counts[answer.question] = counts.get(answer.question, 0) + 1
     found = [
-        _difficulty(question, given, max(len(given), counts.get(question, 0)))
-        for question, given in grades.items()
+        _difficulty(question, mine, max(len(mine), counts.get(question, 0)))
+        for question, mine in given.items()
     ]
     return sorted(found, key=lambda one: -one.difficulty)
 
 
-def _difficulty(question: str, given: Sequence[float], n_answers: int) -> Difficulty:
-    mean = powered_mean(given, np.zeros(len(given)), None, 0.0)
+def _difficulty(question: str, given: Sequence[GradedAnswer], n_answers: int) -> Difficulty:
+    mean = weighted_mean([one.grade for one in given], [one.weight for one in given])
     low, high = (
         None if end is None else min(1.0, max(0.0, 1 - end / HIGHEST))
         for end in (mean.high, mean.low)
     )
-    value = 1 - float(np.mean(given)) / HIGHEST
+    value = 1 - (mean.mean or 0.0) / HIGHEST
     return Difficulty(question, value, low, high, len(given), n_answers, mean.reason)
 
 
 def true_means(graded: Sequence[GradedAnswer], answers: Sequence[Answer]) -> list[TrueMean]:
     """Return the means of workers, then of models, the best first; of each with a grade and scores.
 
-    How a score becomes a grade is learned from the other workers, or the other models.
+    How a score becomes a grade is learned from the other workers, or the other models. Of who has
+    grades that stand for different numbers of answers it is the weighted mean of these.
     """
-    grade_of = {
-        (one.answer.of_model, one.answer.author, one.answer.question): one.grade for one in graded
-    }
+    given = {(one.answer.of_model, one.answer.author, one.answer.question): one for one in graded}
     found: list[TrueMean] = []
     for of_model in (False, True):
         mine = [one for one in answers if one.of_model == of_model]
-        scores = [np.nan if one.score is None else one.score for one in mine]
+        grades = [given.get((of_model, one.author, one.question)) for one in mine]
         groups = powered_groups(
-            [grade_of.get((of_model, one.author, one.question), np.nan) for one in mine],
-            scores,
+            [np.nan if one is None else one.grade for one in grades],
+            [np.nan if one.score is None else one.score for one in mine],
             [one.author for one in mine],
+            weights=[1.0 if one is None else one.weight for one in grades],
         )
         means = [_true_mean(MODEL if of_model else WORKER, one) for one in groups]
         found += sorted(means, key=lambda one: -one.mean)

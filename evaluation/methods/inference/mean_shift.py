@@ -92,13 +92,17 @@ def mean_shifts(
     questions : (N,) codes 0..Q-1. n_questions : Q; None for one more than the greatest code.
     later : (N,) whether an answer is from the later wave. people : (N,) whose it is, as numbers
         that are the same in both waves.
-    alpha : share of false alarms among the questions that moved, 0 to 1. seed : of the deals.
+    alpha : share of false alarms among the questions that moved, strictly between 0 and 1: how many
+        deals are enough goes by it. seed : of the deals.
     progress : is told how many questions are done, of how many.
 
     Raises
     ------
-    ValueError : lengths differ, or somebody has two answers to a question in one wave.
+    ValueError : lengths differ, alpha out of range, or somebody has two answers to a question in
+        one wave.
     """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie strictly between 0 and 1, got {alpha}")
     question, label, person = _columns(questions, later, people, vectors.shape[0])
     count = int(question.max(initial=-1)) + 1 if n_questions is None else n_questions
     tests: list[_Test | None] = [

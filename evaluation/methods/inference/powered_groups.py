@@ -4,11 +4,15 @@
 there are too few grades to learn from them how a score becomes a grade, and how far to trust it:
 both are learned from the other groups. So what is relied on does not hang on the group's own
 grades, and the estimate is unbiased however wrong the score is.
+
+All of it asks for a random part of each group. Where some of a group were drawn more densely than
+others, the weighted mean of its grades is right and that of prediction-powered inference is not:
+then the group has the former, and scores are not relied on.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +23,7 @@ from evaluation.methods.inference.prediction_powered import (
     PoweredMean,
     powered_mean,
 )
+from evaluation.methods.inference.weighted_mean import weigh_alike, weighted_mean
 
 # Grades of the other groups, beyond one each, from which the use of scores is learned.
 FEWEST_TO_LEARN = 10
@@ -50,7 +55,11 @@ class GroupMean:
 
 
 def powered_groups(
-    grades: ArrayLike, scores: ArrayLike, groups: ArrayLike, level: float = 0.95
+    grades: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike,
+    level: float = 0.95,
+    weights: ArrayLike | None = None,
 ) -> list[GroupMean]:
     """Return the mean grade of each group with a grade, in the order of their first appearance.
 
@@ -60,24 +69,34 @@ def powered_groups(
 
     Parameters
     ----------
-    grades : (k,) of people, NaN for none. What was graded is a random part of each group.
+    grades : (k,) of people, NaN for none. What was graded is a random part of each group, unless
+        weights say otherwise.
     scores : (k,) automatic ones on any scale, NaN for none: such a thing tells nothing.
     groups : (k,) labels. level : coverage of the intervals, strictly between 0 and 1.
+    weights : (k,) for how many things each that was graded stands, above 0; whatever for others.
+        None where all of a group stand for as many. Only ratios within a group count.
 
     Returns
     -------
     `powered.weight` is n/(n + N) less than 1 where scores are used, 0 where they are not: fewer
-    than `FEWEST_TO_LEARN` grades of others to learn from, or nothing but graded. No interval below
-    `FEWEST_GRADED` grades, or where all of them are the same.
+    than `FEWEST_TO_LEARN` grades of others to learn from, nothing but graded, or grades of a group
+    that stand for different numbers of things. Of these both means are `weighted_mean`; where
+    nothing is left without a grade they stand for nothing else, and weights do not count. No
+    interval below `FEWEST_GRADED` grades, or where all of them are the same.
 
     Raises
     ------
-    ValueError : lengths differ, or an infinite number.
+    ValueError : lengths differ, an infinite number, or a weight of a grade that is not above 0.
     """
     y, s = np.asarray(grades, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     code, labels = codes_of(groups)
     if not y.shape == s.shape == code.shape:
         raise ValueError(f"grades of shape {y.shape}, scores of {s.shape}, groups of {code.shape}")
+    w = np.ones(y.shape) if weights is None else np.asarray(weights, dtype=np.float64)
+    if w.shape != y.shape:
+        raise ValueError(f"grades of shape {y.shape}, weights of {w.shape}")
+    if not (w[~np.isnan(y)] > 0).all():
+        raise ValueError("weights of grades must be above 0")
     slopes = _slopes_of_others(y, s, code, len(labels))
     found = []
     for place, label in enumerate(labels):
@@ -86,6 +105,11 @@ def powered_groups(
         if not graded.any():
             continue
         rest = int((mine & np.isnan(y) & ~np.isnan(s)).sum())
+        if rest and not weigh_alike(w[graded]):
+            weighted = replace(weighted_mean(y[graded], w[graded], level), n_predicted=rest)
+            weighted = _careful(weighted, y[graded])
+            found.append(GroupMean(str(label), weighted, weighted))
+            continue
         # Predictions on the scale of grades, so that lambda is from 0 to 1.
         predicted = slopes[place] * s[mine]
         weight = rest / (rest + int(graded.sum())) if slopes[place] > 0 else 0.0

@@ -18,7 +18,7 @@ from scipy import stats
 from evaluation.methods.cells import Floats
 from evaluation.methods.statistics.proportions import wilson_interval
 
-FOUR_FIFTHS = 0.8
+FOUR_FIFTHS = 4, 5
 FEWEST = 10
 """People of a group, below which nothing is said of it."""
 
@@ -79,6 +79,9 @@ def selection_rates(
         reach = np.exp(stats.norm.ppf(0.5 + level / 2) * error)
         ends = np.where(small | (hit == 0), np.nan, [ratio / reach, ratio * reach])
     ends[:, best] = np.nan  # beside itself
+    # By whole numbers: 12 of 20 beside 15 of 20 is four fifths, and .6 / .75 rounds to less.
+    numerator, denominator = FOUR_FIFTHS
+    below = denominator * hit * count[best] < numerator * hit[best] * count
     return SelectionRates(
         share,
         low,
@@ -88,5 +91,5 @@ def selection_rates(
         ends[0],
         ends[1],
         small,
-        np.nan_to_num(ratio, nan=1) < FOUR_FIFTHS,
+        below & ~small,
     )

@@ -8,15 +8,16 @@ from evaluation.flow.experts.findings import Answer, GradedAnswer, find
 from evaluation.flow.experts.parameters import ExpertsParameters
 from evaluation.flow.experts.tables import AGREEMENT, agreement_rows
 from evaluation.methods.inference.powered_groups import powered_groups
+from evaluation.methods.inference.weighted_mean import weighted_mean
 from evaluation.methods.statistics.icc import intraclass_correlation
 
 PARAMETERS = ExpertsParameters(bootstrap=50)
 
 
-def graded(author, question, grades, settled=None, score=None, of_model=False):
+def graded(author, question, grades, settled=None, score=None, of_model=False, weight=1.0):
     names = ("ed", "eve")
     given = {name: grade for name, grade in zip(names, grades, strict=False) if grade is not None}
-    return GradedAnswer(Answer(author, of_model, question, score), given, settled)
+    return GradedAnswer(Answer(author, of_model, question, score), given, settled, weight)
 
 
 SOME = [
@@ -54,6 +55,26 @@ def test_difficulty_is_one_less_the_mean_grade_over_five_the_hardest_first():
     assert (first.low, first.high) == (0, 1)
     assert last.question == "q2"
     assert last.difficulty == pytest.approx(1 - 4.25 / 5)
+
+
+def test_in_the_difficulty_a_grade_counts_for_as_many_answers_as_it_stands_for():
+    some = [
+        graded("ada", "q1", (5,), weight=3),
+        graded("ben", "q1", (1,)),
+        graded("cy", "q1", (3,), weight=1),
+        graded("dee", "q1", (0,), weight=0),
+        graded("llm", "q1", (0,), of_model=True, weight=9),
+    ]
+    (found,) = find(some, [], PARAMETERS).difficulty
+    # (3 x 5 + 1 + 3) / 5 = 3.8 of 5, where the plain mean of the three would be 3. Who stands for
+    # none of all answers says nothing of them.
+    assert found.difficulty == pytest.approx(1 - 3.8 / 5)
+    assert (found.n, found.n_answers) == (3, 3)
+    mean = weighted_mean([5, 1, 3], [3, 1, 1])
+    assert (found.low, found.high) == (0, pytest.approx(min(1, 1 - mean.low / 5)))
+    # In the order of what they say: q2, .3, is harder than q1, .24.
+    more = [*some, graded("ada", "q2", (3.5,), weight=2)]
+    assert [one.question for one in find(more, [], PARAMETERS).difficulty] == ["q2", "q1"]
 
 
 @pytest.mark.parametrize(
@@ -122,3 +143,61 @@ def test_true_means_are_of_workers_then_models_and_only_of_random_samples():
     assert found.means[2].weight == 0  # there is no other model to learn from
     chosen = find(some, answers, PARAMETERS, random=False)
     assert (chosen.means, chosen.without_means) == ([], "not_drawn_at_random")
+
+
+def half_of_each(weight_of):
+    """Ada, Ben and Cy: 24 answers each, of which 12 are graded; scores go with the grades."""
+    rng = np.random.default_rng(3)
+    answers = [
+        Answer(author, False, f"q{at}", float(rng.random()))
+        for author in ("ada", "ben", "cy")
+        for at in range(24)
+    ]
+    some = [
+        GradedAnswer(
+            one, {"ed": float(np.rint(10 * one.score) / 2)}, None, weight_of(one.author, at)
+        )
+        for one in answers
+        if (at := int(one.question[1:])) < 12
+    ]
+    return some, find(some, answers, PARAMETERS).means
+
+
+def test_of_who_has_grades_that_stand_for_different_numbers_the_mean_is_that_of_these_weighted():
+    # Of Ada's first questions every answer was drawn, of the others one in three.
+    some, means = half_of_each(lambda author, at: 3 if author == "ada" and at >= 6 else 1)
+    ada = next(one for one in means if one.name == "ada")
+    grades = [one.grade for one in some if one.answer.author == "ada"]
+    assert ada.mean == ada.graded == pytest.approx((sum(grades[:6]) + 3 * sum(grades[6:])) / 24)
+    expected = weighted_mean(grades, [1] * 6 + [3] * 6)
+    assert (ada.low, ada.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
+    assert (ada.graded_low, ada.weight, ada.narrower) == (ada.low, 0, 0)
+    assert (ada.n, ada.n_answers, ada.reason) == (12, 24, None)
+    # Ben's and Cy's stand for as many each: as if nobody had weighed them.
+    _, plain = half_of_each(lambda author, at: 1)
+    for name in ("ben", "cy"):
+        assert next(one for one in means if one.name == name) == next(
+            one for one in plain if one.name == name
+        )
+
+
+def test_weights_that_differ_among_workers_only_change_no_mean():
+    _, plain = half_of_each(lambda author, at: 1)
+    _, means = half_of_each(lambda author, at: {"ada": 2.5, "ben": 7, "cy": 0.3}[author])
+    assert means == plain
+    assert all(one.weight > 0 for one in means)
+
+
+def test_the_mean_of_a_sample_with_parts_drawn_more_densely_is_right_on_average():
+    """Ada gets 1 for 20 answers, all of which were graded, and 4 for 80, one in eight of them.
+
+    The plain mean of the 30 grades is (20 + 10 x 4) / 30 = 2, and that of all 3.4.
+    """
+    rng = np.random.default_rng(0)
+    answers = [Answer("ada", False, f"q{at}", float(rng.random())) for at in range(100)]
+    some = [
+        GradedAnswer(answers[at], {"ed": 1.0 if at < 20 else 4.0}, None, 1.0 if at < 20 else 8.0)
+        for at in [*range(20), *rng.choice(np.arange(20, 100), 10, replace=False)]
+    ]
+    (ada,) = find(some, answers, PARAMETERS).means
+    assert ada.mean == ada.graded == pytest.approx(3.4)

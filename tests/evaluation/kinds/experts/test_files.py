@@ -89,6 +89,24 @@ def test_answers_that_stand_for_more_count_more_in_the_correlation(files, tmp_pa
     assert float(told["weighted"]["value"]) == pytest.approx(expected)
 
 
+def test_answers_that_stand_for_more_count_more_in_difficulties_and_means(files, tmp_path):
+    header = ("worker", "question", "expert", "grade", "weight")
+    rows = [("ada", "q0", "ed", 1, ""), ("ben", "q0", "ed", 4, 2)]
+    rows += [("ada", f"q{at}", "ed", 3, 1 if at < 4 else 5) for at in range(1, 6)]
+    rows += [("ben", f"q{at}", "ed", at / 2, 2) for at in range(1, 6)]
+    path = write(tmp_path / "weighted.csv", header, rows)
+    evaluated(path, "--scores", files[1], "--output", tmp_path / "out")
+    by_question = {row["question"]: row for row in rows_of(tmp_path / "out" / "difficulty.csv")}
+    # q0: (1 + 2 x 4) / 3 = 3 of 5. q4: (5 x 3 + 2 x 2) / 7 = 19 / 7.
+    assert float(by_question["q0"]["difficulty"]) == pytest.approx(1 - 3 / 5)
+    assert float(by_question["q4"]["difficulty"]) == pytest.approx(1 - 19 / 35)
+    ada, ben = sorted(rows_of(tmp_path / "out" / "estimates.csv"), key=lambda row: row["name"])
+    # Ada: (1 + 3 x 3 + 2 x 5 x 3) / 14; scores are not relied on. Ben's stand for as many each.
+    assert float(ada["mean"]) == float(ada["graded"]) == pytest.approx(40 / 14)
+    assert float(ada["weight"]) == 0
+    assert float(ben["graded"]) == pytest.approx((4 + 0.5 + 1 + 1.5 + 2 + 2.5) / 6)
+
+
 @pytest.mark.parametrize(
     ("weights", "said"),
     [

@@ -6,6 +6,7 @@ from scipy import stats
 
 from evaluation.methods.inference.powered_groups import powered_groups
 from evaluation.methods.inference.prediction_powered import powered_mean
+from evaluation.methods.inference.weighted_mean import weighted_mean
 
 NAN = np.nan
 HALVES = np.arange(0, 5.5, 0.5)
@@ -55,6 +56,33 @@ def test_few_or_equal_grades_have_a_mean_and_a_reason():
     assert powered_groups([NAN, NAN], [1, 2], ["a", "a"]) == []  # nobody graded
     with pytest.raises(ValueError, match="groups"):
         powered_groups([1, 2], [1, 2], ["a"])
+
+
+def test_groups_whose_grades_stand_for_different_numbers_have_their_weighted_mean():
+    b = np.arange(1.0, 12.0)
+    grades, scores = [2, 3, 3, 4, 3, NAN, NAN, *b], [1, 2, 3, 4, 5, 6, 8, *(2 * b)]
+    groups = ["a"] * 7 + ["b"] * 11
+    plain = powered_groups(grades, scores, groups)
+    # What stands at things without a grade does not matter, nor what all of a group are times.
+    alike = [4] * 5 + [NAN, 0] + [0.5] * 11
+    assert powered_groups(grades, scores, groups, weights=alike) == plain
+    a, other = powered_groups(grades, scores, groups, weights=[1, 1, 1, 1, 6, 1, 1, *[2] * 11])
+    # (2 + 3 + 3 + 4 + 6 x 3) / 10.
+    assert a.powered.mean == a.graded.mean == pytest.approx(3)
+    expected = weighted_mean(grades[:5], [1, 1, 1, 1, 6])
+    assert (a.powered.low, a.powered.high) == (expected.low, expected.high)
+    assert (a.powered.weight, a.powered.n_graded, a.powered.n_predicted) == (0, 5, 2)
+    assert a.narrower == 0
+    assert other == plain[1]
+    few = powered_groups([2, 3, NAN], [1, 2, 3], ["a"] * 3, weights=[1, 2, 1])[0]
+    assert (few.powered.mean, few.powered.reason) == (pytest.approx(8 / 3), "fewer_than_5_judged")
+    # Where all are graded they stand for themselves.
+    whole = powered_groups([2, 3], [1, 2], ["a"] * 2, weights=[1, 2])[0]
+    assert whole.powered.mean == 2.5
+    with pytest.raises(ValueError, match="weights of"):
+        powered_groups([2, 3], [1, 2], ["a"] * 2, weights=[1])
+    with pytest.raises(ValueError, match="above 0"):
+        powered_groups([2, NAN], [1, 2], ["a"] * 2, weights=[0, 1])
 
 
 def crowd(rng, centre, accuracy):

@@ -47,7 +47,29 @@ def test_without_anything_in_common_nothing_is_said():
 
 
 def test_intervals_draw_clusters_not_single_things():
-    """Of one cluster there is no interval, however many things are in it."""
+    """Ten things, each four times over: 40 ratings say no more than ten where they belong together.
+
+    The draws of ten clusters are the same, and kappa does not change when all counts are four times
+    as high. Drawn one by one the 40 would look like so many: an interval about half as wide.
+    """
+    one = [1, 2, 3, 4, 5, 0, 2, 4, 1, 3]
+    other = [1, 3, 3, 4, 4, 1, 2, 5, 0, 1]
+    places = [str(at) for at in range(10)]
+    alone = rater_agreement(one, other, places, graded=True)
+    repeated = np.repeat(one, 4), np.repeat(other, 4)
+    found = rater_agreement(*repeated, list(np.repeat(places, 4)), graded=True)
+    single = rater_agreement(*repeated, [str(at) for at in range(40)], graded=True)
+    assert (found.kappa.n, found.kappa.n_clusters, single.kappa.n_clusters) == (40, 10, 40)
+    for name in ("kappa", "rank_correlation"):
+        ten, clustered, forty = (getattr(each, name) for each in (alone, found, single))
+        assert (clustered.value, clustered.low, clustered.high) == (
+            pytest.approx(ten.value), pytest.approx(ten.low), pytest.approx(ten.high),
+        )  # fmt: skip
+        assert forty.value == pytest.approx(ten.value)
+        assert clustered.high - clustered.low > 1.5 * (forty.high - forty.low)
+
+
+def test_of_one_cluster_there_is_no_interval_however_many_things_are_in_it():
     found = rater_agreement([1, 2, 3, 4], [1, 2, 3, 5], ["a"] * 4, graded=True)
     assert found.kappa.low is None
     assert found.kappa.reason == "fewer_than_2_questions"
