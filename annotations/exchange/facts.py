@@ -175,7 +175,8 @@ def seconds_of(name: str, cell: str, note: Note) -> float | None:
     if not (cell := cell.strip()):
         return None
     try:
-        value = float(cell)
+        # Python also takes 1_000 and the digits of other scripts, which no program writes.
+        value = float(cell) if cell.isascii() and "_" not in cell else math.nan
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:

@@ -101,6 +101,10 @@ class Problems:
             if len(self._kept) < KEPT:
                 self._kept.append(problem)
 
+    def by_line(self) -> None:
+        """Put those that are kept in the order of their lines, those of the whole file first."""
+        self._kept.sort(key=lambda problem: problem.line or 0)
+
     def raise_if_any(self) -> None:
         """Raise `InputError` if there was a problem, else return."""
         if self.total:

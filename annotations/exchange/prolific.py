@@ -5,6 +5,7 @@ From its documentation; what a panel takes is checked here, so that no list is r
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 
 APPROVE, REJECT, OPEN = "approve", "reject", "open"
@@ -30,6 +31,10 @@ CATEGORIES = {
 LEAST_MESSAGE, LONGEST_MESSAGE = 100, 1000
 """Characters of what a rejected worker reads: Prolific asks for 100, Mechanical Turk takes 1,024
 in a cell that may be defused."""
+
+UNSEEN = ("Cf", "Cc")
+"""Unicode's categories of characters that nobody sees: formats, such as a zero-width space, and
+controls."""
 
 AWAITING, APPROVED, REJECTED = "AWAITING REVIEW", "APPROVED", "REJECTED"
 PARTIALLY, RETURNED, TIMED_OUT = "PARTIALLY APPROVED", "RETURNED", "TIMED-OUT"
@@ -81,11 +86,13 @@ def category_named(text: str) -> str:
 
 
 def message_length(text: str) -> int:
-    """Return how many characters a message has; blanks in a row count as one.
+    """Return how many characters of a message can be seen; blanks in a row count as one.
 
-    So it is counted for the least: blanks are no reason. What is too long is so with all of them.
+    So it is counted for the least: blanks are no reason, nor are characters without a width. What
+    is too long is so with all of them.
     """
-    return len(" ".join(text.split()))
+    seen = (c for c in text if c.isspace() or unicodedata.category(c) not in UNSEEN)
+    return len(" ".join("".join(seen).split()))
 
 
 def wrong_with(decision: str, category: str, reason: str) -> Iterator[Wrong]:

@@ -79,9 +79,9 @@ def read_answer_grades(
     path = Path(path)
     problems = Problems(path.name)
     wanted: tuple[Column, ...] = (
-        Column("worker", (columns.worker,), required=False),
-        Column("model", (columns.model,), required=False),
-        Column("question", (columns.question,)),
+        _called("worker", columns.worker, required=False),
+        _called("model", columns.model, required=False),
+        _called("question", columns.question),
         Column("grade", ("grade",), any_case=True),
         Column("expert", (EXPERT, "judge"), required=False, any_case=True),
         Column("settles", ("settles",), required=False, any_case=True),
@@ -94,6 +94,11 @@ def read_answer_grades(
         problems.add(None, None, "there is no grade in it", "Write worker, question, grade.")
     problems.raise_if_any()
     return GradeFile(table.name, table.sha256, records)
+
+
+def _called(key: str, name: str, *, required: bool = True) -> Column:
+    """A column by our own word for it in any case, or by the name that somebody says it has."""
+    return Column(key, (name,), required=required, any_case=name == key)
 
 
 def _records(

@@ -14,6 +14,9 @@ from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 
 LONGEST_ID = 255
+OF_MONEY = ("bonus", "amount", "pay")
+"""What the heading of an amount has in it: under another than `bonus` nobody would be paid it."""
+
 COLUMNS = (
     *(Column(name, (name,), renamed_by="", any_case=True) for name in ("worker", "decision")),
     *(
@@ -38,31 +41,34 @@ class GivenDecision:
 
 @dataclass(frozen=True, slots=True)
 class DecisionFile:
-    """The decisions of a file, in its order."""
+    """The decisions of a file, in its order; `kept_aside` are the columns that are not kept."""
 
     name: str
     sha256: str
     rows: tuple[GivenDecision, ...]
+    kept_aside: tuple[str, ...] = ()
     warnings: list[str] = field(default_factory=list)
 
 
-def read_decisions(given: Readable) -> DecisionFile:
+def read_decisions(given: Readable, problems: Problems | None = None) -> DecisionFile:
     """Read a table: worker, decision, category, reason; perhaps panel and bonus.
+
+    With `problems` these are noted there, for who has more to say of the rows, and nothing is
+    raised of them: each row that names a worker is handed on then, sound or not.
 
     Raises
     ------
     InputError
         Every row without a worker, with a worker who stood there before, or whose decision or
-        bonus will not do; a file without rows.
+        bonus will not do; a column that has amounts and is not called bonus; a file without rows.
     """
-    name = source_of(given).name
-    problems = Problems(name)
-    table = open_table(given, COLUMNS, problems)
+    told = Problems(source_of(given).name) if problems is None else problems
+    table = open_table(given, COLUMNS, told)
     rows: list[GivenDecision] = []
     first: dict[tuple[str, str], int] = {}
-    for line, cells, _ in table.rows:
+    unread: dict[str, list[int]] = {}
+    for line, cells, extra in table.rows:
         worker, decision, category, reason, panel, bonus = map(str, cells)
-        before = problems.total
         one = GivenDecision(
             line,
             cleaned(worker),
@@ -70,26 +76,45 @@ def read_decisions(given: Readable) -> DecisionFile:
             cleaned(decision).casefold(),
             category_named(category),
             cleaned(reason),
-            _bonus(problems, line, bonus),
+            _bonus(told, line, bonus),
         )
         for column, why, remedy in wrong_with(one.decision, one.category, one.reason):
-            problems.add(line, column, why, remedy)
+            told.add(line, column, why, remedy)
         if not one.worker or len(one.worker) > LONGEST_ID:
             why = f"the id has more than {LONGEST_ID} characters" if one.worker else "it is missing"
-            problems.add(line, "worker", why, "Write the panel's id of the worker.")
+            told.add(line, "worker", why, "Write the panel's id of the worker.")
         elif (earlier := first.setdefault((one.panel, one.worker), line)) != line:
-            problems.add(
+            told.add(
                 line,
                 "worker",
                 f"{one.worker[:40]} stands in line {earlier} already",
                 "Decide once of each: the last row would not win.",
             )
-        if problems.total == before:
+        else:
             rows.append(one)
-    if not rows and not problems.total:
-        problems.add(None, None, "there is no decision in it", "Check that it was saved.")
-    problems.raise_if_any()
-    return DecisionFile(table.name, table.sha256, tuple(rows), list(table.warnings))
+        for name, cell in zip(table.kept_aside, extra, strict=False):
+            if cell.strip() and any(word in name.casefold() for word in OF_MONEY):
+                unread.setdefault(name, []).append(line)
+    for name, lines in unread.items():
+        _refuse_unread(told, name, lines)
+    if not rows and not told.total:
+        told.add(None, None, "there is no decision in it", "Check that it was saved.")
+    if problems is None:
+        told.by_line()
+        told.raise_if_any()
+    return DecisionFile(
+        table.name, table.sha256, tuple(rows), tuple(table.kept_aside), list(table.warnings)
+    )
+
+
+def _refuse_unread(problems: Problems, name: str, lines: list[int]) -> None:
+    many = f"{len(lines):,} rows have" if len(lines) > 1 else "1 row has"
+    problems.add(
+        lines[0],
+        name[:40],
+        f"{many} something in it, but it is not read, and looks like amounts",
+        "If they are bonuses, call the column bonus; else remove it, or call it otherwise.",
+    )
 
 
 def _bonus(problems: Problems, line: int, cell: str) -> Decimal | None:

@@ -15,6 +15,7 @@ from annotations.exchange.reading.decoding import TextFile, empty_file
 
 LONGEST_HEADER = 100_000
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+_BLANK = re.compile("[\\s,;]*")
 _DECLARED = re.compile("sep=([,;\t])\\s*", re.IGNORECASE)
 
 
@@ -32,10 +33,11 @@ def read_delimited(
     """The data rows of a CSV or TSV file, with the line in which each begins.
 
     Without `delimiter` it is found out from the header line: comma, semicolon or tab. Blank lines
-    are skipped. A row may end before the header's last columns if `may_lack` names them all. Ragged
-    rows and quotes that do not close are noted in `problems` and left out; a
-    quote that swallows the file ends the reading. Raises `InputError` for an empty file and a
-    header that will not do. With `bare_quotes` quotes are signs as others are.
+    are skipped, and rows of blank cells however many, as a workbook's are. A row may end before the
+    header's last columns if `may_lack` names them all, in any case. Ragged rows and quotes that do
+    not close are noted in `problems` and left out; a quote that swallows the file ends the reading.
+    Raises `InputError` for an empty file and a header that will not do. With `bare_quotes` quotes
+    are signs as others are.
     """
     lines = source.lines("")
     number, first = 0, ""
@@ -44,7 +46,7 @@ def read_delimited(
         if declared := _DECLARED.fullmatch(line):
             # Spreadsheets in some countries put this line before the header.
             delimiter = delimiter or declared.group(1)
-        elif not line.isspace():
+        elif not _BLANK.fullmatch(line):
             first = line
             break
     if not first:
@@ -70,18 +72,19 @@ def read_delimited(
 
 def _shortest(header: Sequence[str], may_lack: Collection[str]) -> int:
     """How many cells a row has at least."""
-    shortest = len(header)
-    while shortest > 1 and clean_name(header[shortest - 1]) in may_lack:
+    shortest, known = len(header), {name.casefold() for name in may_lack}
+    while shortest > 1 and clean_name(header[shortest - 1]).casefold() in known:
         shortest -= 1
     return shortest
 
 
 def _delimiter_of(line: str, columns: Sequence[Column]) -> str:
-    wanted = {name for column in columns for name in column.names}
+    wanted = {name.casefold() for column in columns for name in column.names}
     line = line[:LONGEST_HEADER]  # csv refuses longer fields, and would do so here unheard
 
     def fitness(delimiter: str) -> tuple[int, int]:
-        fields = [clean_name(field) for field in next(csv.reader([line], delimiter=delimiter))]
+        cells = next(csv.reader([line], delimiter=delimiter))
+        fields = [clean_name(cell).casefold() for cell in cells]
         return len(wanted.intersection(fields)), len(fields)
 
     return max(DELIMITERS, key=fitness)
@@ -144,17 +147,21 @@ def _rows(
     others = _getter([i for i, _ in layout.others])
     defused = layout.is_defused
     for line, cells in records:
+        # Spreadsheets write an empty row with all its delimiters. Where there is one column, who
+        # wrote an empty cell in quotes meant it.
+        if (width > 1 or len(cells) > 1) and not any(map(str.strip, cells)):
+            continue
         if shortest <= len(cells) < width:
             cells.extend([""] * (width - len(cells)))
         elif len(cells) != width:
-            if len(cells) > 1 or cells[0].strip():
-                fields = f"{len(cells)} field" + ("s" if len(cells) > 1 else "")
-                problems.add(
-                    line,
-                    None,
-                    f"the row has {fields}, the header has {width}",
-                    f"Put quotes around a cell that holds a {delimiter} or a line break.",
+            fields = f"{len(cells)} field" + ("s" if len(cells) > 1 else "")
+            remedy = f"Put quotes around a cell that holds a {delimiter} or a line break."
+            if len(cells) < width:
+                remedy = (
+                    f"Check whether the row was cut off: an empty cell needs its {delimiter} too, "
+                    "and a cell that holds a line break needs quotes."
                 )
+            problems.add(line, None, f"the row has {fields}, the header has {width}", remedy)
             continue
         cells.append("")
         if defused:

@@ -27,6 +27,7 @@ from annotations.exchange.reading.mturk_columns import (
     chosen,
     columns_of,
     fields_of,
+    spelled,
 )
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
@@ -40,10 +41,9 @@ FEEDBACK = "RequesterFeedback"
 """Kept with each answer, where they are not empty."""
 
 COLUMNS = (
-    Column("HITId", ("HITId",)),
-    Column("WorkerId", ("WorkerId",)),
+    *(Column(name, (name,), renamed_by="", any_case=True) for name in ("HITId", "WorkerId")),
     *(
-        Column(name, (name,), required=False)
+        Column(name, (name,), required=False, renamed_by="", any_case=True)
         for name in ("AcceptTime", "SubmitTime", "WorkTimeInSeconds", *OF_ASSIGNMENT, FEEDBACK)
     ),
 )
@@ -112,7 +112,8 @@ class MturkRows:
     @property
     def left_out(self) -> list[str]:
         """Columns that are neither answers nor inputs nor kept."""
-        return [name for name in self.table.kept_aside if not name.startswith((ANSWER, INPUT))]
+        names = spelled(self.table.kept_aside)
+        return [name for name in names if not name.startswith((ANSWER, INPUT))]
 
     @property
     def notes(self) -> list[str]:
@@ -134,7 +135,7 @@ class MturkRows:
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
         fields: list[str] = []
         for line, cells, extra in self.table.rows:
-            aside = dict(zip(self.table.kept_aside, extra, strict=False))
+            aside = dict(zip(spelled(self.table.kept_aside), extra, strict=False))
             if not self.n_assignments:
                 fields = self._fields()
             self.n_assignments += 1
@@ -163,14 +164,14 @@ class MturkRows:
         self.n_fields = len(fields)
 
     def whole(self) -> tuple[list[str], Iterator[list[str]]]:
-        """Return the header as it stands, and the rows cell by cell, read anew from the file."""
+        """Return the header in the site's own spelling, and the rows cell by cell, read anew."""
         table = open_table(self._path, (), Problems(self.table.name), MAY_LACK)
         rows = (list(cells) for _, _, cells in table.rows)
         first = list(islice(rows, 1))  # the header is known with the first row
-        return list(table.kept_aside), chain(first, rows)
+        return spelled(table.kept_aside), chain(first, rows)
 
     def _fields(self) -> list[str]:
-        names = self.table.kept_aside
+        names = spelled(self.table.kept_aside)
         found = [name for name in names if name.startswith(ANSWER)]
         if not found:
             raise InputError.single(

@@ -11,6 +11,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 from annotations.exchange.header import Column
@@ -22,6 +23,8 @@ ANSWER, INPUT = "Answer.", "Input."
 TASK_ANSWERS = "Answer.taskAnswers"
 MAY_LACK = ("Approve", "Reject")
 """The header of a batch ends in these, for the requester to fill in; its rows end before them."""
+TAKEN_BACK = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", *MAY_LACK)
+"""The columns by which the site knows a batch again that is sent back to it."""
 
 SAMPLES = 3
 REPEATING = 2
@@ -56,6 +59,22 @@ class AnswerColumn:
         return "one value for each worker" if self.of_worker else ""
 
 
+def spelled(names: Iterable[str]) -> list[str]:
+    """The names of a header as Mechanical Turk spells them, whatever case they stand in."""
+    return [_spelled(name) for name in names]
+
+
+@lru_cache(1024)  # asked of each row anew, as files of JSON Lines name more columns on their way
+def _spelled(name: str) -> str:
+    for own in (*TAKEN_BACK, TASK_ANSWERS):
+        if name.casefold() == own.casefold():
+            return own
+    for prefix in (ANSWER, INPUT):
+        if name[: len(prefix)].casefold() == prefix.casefold():
+            return prefix + name[len(prefix) :]
+    return name
+
+
 def fields_of(aside: dict[str, str]) -> dict[str, str]:
     """The fields of an assignment by their names without `Answer.`, in the order of the file.
 
@@ -84,7 +103,7 @@ def columns_of(path: Readable, wanted: Sequence[Column] = ()) -> list[AnswerColu
     seen: dict[str, _Seen] = {}
     n_of_worker: dict[str, int] = {}
     for n_before, (_, cells, extra) in enumerate(table.rows):
-        aside = dict(zip(table.kept_aside, extra, strict=False))
+        aside = dict(zip(spelled(table.kept_aside), extra, strict=False))
         worker = cells[1].strip() if len(cells) > 1 else ""
         n_of_worker[worker] = n_of_worker.get(worker, 0) + 1
         for name, text in fields_of(aside).items():

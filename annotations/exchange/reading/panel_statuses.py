@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 
-from annotations.exchange.facts import seconds_of
 from annotations.exchange.header import Column
 from annotations.exchange.problems import Problems
 from annotations.exchange.prolific import STATUSES, status_named
@@ -17,8 +15,9 @@ from annotations.exchange.reading.tables import open_table
 
 LONGEST_ID = 255
 LONGEST_CODE = 100
-WITHHELD = ("CONSENT_REVOKED", "DATA_EXPIRED")
-"""What Prolific writes in place of what it no longer tells of a person."""
+WITHHELD = ("CONSENTREVOKED", "DATAEXPIRED")
+"""What Prolific writes in place of what it no longer tells of a person, CONSENT_REVOKED for one;
+without what parts the words, as programs that save its file write them otherwise."""
 
 COLUMNS = (
     *(
@@ -43,13 +42,22 @@ COLUMNS = (
 """Prolific's columns: as they are called today, in its own interface, and in older exports; exports
 of other times write "Submission ID"."""
 
+_SECONDS = re.compile(r"[0-9]{1,10}(\.[0-9]*)?")
+# `fromisoformat` would also take 20190501 and the days of weeks.
+_TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?"
+)
 # Prolific names its files after the study: prolific_export_5f1e....csv
 _STUDY = re.compile(r"(?<![0-9a-f])[0-9a-f]{24}(?![0-9a-f])", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class GivenStatus:
-    """A line; times and seconds are None where their cells are empty."""
+    """A line; times and seconds are None where their cells are empty.
+
+    `submission` and `participant` are "" where the panel does not tell them any more.
+    """
 
     line: int
     submission: str
@@ -78,6 +86,7 @@ def read_statuses(given: Readable) -> StatusFile:
     """Read a table: Submission id, Participant id, Status; perhaps times, code and study.
 
     A status may be spelled in small letters or with underscores. Times without a zone are UTC.
+    What the panel does not tell any more (`WITHHELD`) is empty, an id too.
 
     Raises
     ------
@@ -94,9 +103,9 @@ def read_statuses(given: Readable) -> StatusFile:
         submission, participant, status = cells[:3]
         started, completed, taken, code, study = map(_told, cells[3:])
         before = problems.total
-        ids = {"Submission id": cleaned(submission), "Participant id": cleaned(participant)}
-        for column, one in ids.items():
-            _check_id(problems, first, line, column, one)
+        for column, one in (("Submission id", submission), ("Participant id", participant)):
+            if not _is_withheld(one):
+                _check_id(problems, first, line, column, cleaned(one))
         known = status_named(status)
         if known is None:
             problems.add(
@@ -109,14 +118,13 @@ def read_statuses(given: Readable) -> StatusFile:
         ended = _time(problems, line, "Completed at", completed)
         if begun and ended and ended < begun:
             problems.add(line, "Completed at", "it ends before it begins", "Export it anew.")
-        note = partial(_note, problems, line)
-        seconds = seconds_of("Time taken", taken, note)
+        seconds = _seconds(problems, line, taken)
         if problems.total == before and known is not None:
             rows.append(
                 GivenStatus(
                     line,
-                    ids["Submission id"],
-                    ids["Participant id"],
+                    cleaned(_told(submission)),
+                    cleaned(_told(participant)),
                     known,
                     begun,
                     ended,
@@ -138,7 +146,11 @@ def read_statuses(given: Readable) -> StatusFile:
 
 def _told(cell: str) -> str:
     """Return a cell, "" where the panel does not say any more what stood in it."""
-    return "" if cell.strip() in WITHHELD else cell
+    return "" if _is_withheld(cell) else cell
+
+
+def _is_withheld(cell: str) -> bool:
+    return "".join(c for c in cell.upper() if c not in "-_" and not c.isspace()) in WITHHELD
 
 
 def _check_id(
@@ -160,12 +172,19 @@ def _time(problems: Problems, line: int, column: str, cell: str) -> datetime | N
     if not (cell := cell.strip()):
         return None
     try:
-        value = datetime.fromisoformat(cell)
-        return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
+        if _TIME.fullmatch(cell):
+            value = datetime.fromisoformat(cell)
+            return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        problems.add(line, column, f"{cell[:40]!r} is no time", "Export the file anew.")
+        pass
+    problems.add(line, column, f"{cell[:40]!r} is no time", "Export the file anew.")
+    return None
+
+
+def _seconds(problems: Problems, line: int, cell: str) -> float | None:
+    if not (cell := cell.strip()):
         return None
-
-
-def _note(problems: Problems, line: int, column: str, reason: str) -> None:
-    problems.add(line, column, reason, "Correct it.")
+    if _SECONDS.fullmatch(cell):
+        return float(cell)
+    problems.add(line, "Time taken", f"{cell[:40]!r} is no number of seconds", "Correct it.")
+    return None

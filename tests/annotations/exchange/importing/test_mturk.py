@@ -148,6 +148,7 @@ def test_another_template_than_before_is_refused(lakes, tmp_path):
         ([{"AssignmentStatus": "Lost"}], "line 2, column AssignmentStatus: the status Lost"),
         ([{"AcceptTime": "now"}], "column AcceptTime: 'now' is no time of Mechanical Turk"),
         ([{"WorkTimeInSeconds": "long"}], "'long' is no number of seconds"),
+        ([{"WorkTimeInSeconds": "1_000"}], "'1_000' is no number of seconds"),
         ([{"HITId": " "}], "the HITId is missing"),
         ([{}, {"Answer.translation": "x"}], "did question 3XA:translation already in line 2"),
         ([{}, {"WorkerId": "W2", "Input.sentence": "?"}], "other Input cells in line 2"),
@@ -169,6 +170,29 @@ def test_an_unknown_field_of_the_template_is_told_with_the_known_ones(lakes, tmp
     assert "${sentence}, ${tone of voice}, ${Answer}" in str(caught.value)
     with pytest.raises(ValueError, match="is no template"):
         QuestionTemplate.parse("50 $")
+
+
+def test_headings_in_any_case_are_those_of_mechanical_turk(lakes, tmp_path):
+    path = batch(tmp_path, *THREE)
+    header, rows = path.read_text(encoding="utf-8").split("\n", 1)
+    path.write_text(f"{header.lower()}\n{rows}", encoding="utf-8")
+    report = import_mturk(lakes, path, question_template=TEMPLATE)
+    assert (report.n_rows, report.n_new, report.n_rejected) == (6, 6, 2)
+    answer = Response.objects.get(text="Good day")
+    assert answer.work_seconds == 61
+    assert answer.extra == {"AssignmentId": "A1", "AssignmentStatus": "Approved"}
+    assert answer.question.text == "translation of: Guten Tag (formal)"
+
+
+def test_a_column_that_is_not_there_is_told_without_an_option_that_there_is_not(lakes, tmp_path):
+    path = tmp_path / "batch.csv"
+    path.write_text("HIT id,WorkerId,Answer.one\na,b,c\n")
+    with pytest.raises(InputError) as caught:
+        import_mturk(lakes, path)
+    assert str(caught.value).endswith("If it is the one called HIT id, name it HITId.")
+    path.write_text("HITId,hitid,WorkerId,Answer.one\na,b,c,d\n")
+    with pytest.raises(InputError, match="stands there twice"):
+        import_mturk(lakes, path)
 
 
 def test_a_file_without_answers_is_no_batch(lakes, tmp_path):

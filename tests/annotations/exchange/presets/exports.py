@@ -92,7 +92,9 @@ def survey_of_prolific():
         ["3/1/2024 10:00:00", one, one, how, f"Because of the moon {one}", f"Salt of rivers {one}"]
         for one, how in zip(PEOPLE, status, strict=True)
     ]
-    return _csv([header, *rows, [""] * len(header)]).encode()
+    empty = [""] * len(header)
+    # Somebody sent the form without a word; below it the spreadsheet saved a row of nothing.
+    return _csv([header, *rows, ["3/1/2024 10:00:00", *empty[1:]], empty]).encode()
 
 
 SUBMISSIONS = (

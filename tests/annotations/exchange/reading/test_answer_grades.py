@@ -1,6 +1,6 @@
 import pytest
 
-from annotations.exchange import InputError, read_answer_grades
+from annotations.exchange import ColumnNames, InputError, read_answer_grades
 
 
 @pytest.fixture
@@ -29,6 +29,29 @@ def test_a_weight_or_an_expert_under_a_heading_in_capitals_is_not_read_over(writ
     file = written("worker,question,Grade,Expert,Weight\nann,q1,4,x,2\nann,q1,5,y,2\n")
     records = read_answer_grades(file, weighted=True).records
     assert [(r.expert, r.grade, r.weight) for r in records] == [("x", 4.0, 2.0), ("y", 5.0, 2.0)]
+
+
+@pytest.mark.parametrize("spelling", [str.upper, str.title])
+def test_all_headings_may_stand_in_capitals(written, spelling):
+    header = spelling("worker,model,question,expert,grade,settles")
+    records = read_answer_grades(written(f"{header}\nann,,q1,x,4,1\n,small,q2,y,3,\n")).records
+    assert [(r.worker, r.model, r.question, r.settles) for r in records] == [
+        ("ann", "", "q1", True),
+        ("", "small", "q2", False),
+    ]
+
+
+def test_a_column_that_somebody_names_is_spelled_as_they_say(written):
+    file = written("ID,id,Question,grade\nann,7,q1,4\n")
+    [record] = read_answer_grades(file, ColumnNames(worker="ID")).records
+    assert (record.worker, record.question) == ("ann", "q1")
+    with pytest.raises(InputError, match="there is no column Id"):
+        read_answer_grades(file, ColumnNames(question="Id"))
+
+
+def test_empty_rows_of_a_spreadsheet_are_read_over(written):
+    found = read_answer_grades(written("worker,question,grade\n,,\nann,q1,4\n,,,\n"))
+    assert [(r.worker, r.line) for r in found.records] == [("ann", 3)]
 
 
 def test_answers_of_models_are_graded_beside_those_of_workers(written):

@@ -61,6 +61,30 @@ def test_ragged_rows_are_named_with_both_counts(tmp_path):
     assert "comma" in lines[0]
 
 
+def test_what_a_long_row_and_a_short_one_need_is_told_apart(tmp_path):
+    error = fault(write(tmp_path, HEADER.replace(",", ";") + "w1;q1\nw3;q1;a;b\n"))
+    short, long = (problem.remedy for problem in error.problems)
+    assert short.startswith("Check whether the row was cut off: ")
+    assert "an empty cell needs its semicolon too" in short
+    assert long == "Put quotes around a cell that holds a semicolon or a line break."
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("n_delimiters", [1, 2, 4])
+def test_rows_of_empty_cells_are_read_over_and_lines_stay_right(tmp_path, delimiter, n_delimiters):
+    empty = delimiter * n_delimiters
+    content = f'{empty}\n{HEADER}{empty}\nw1,q1,yes\n {empty} \n""{empty}\nw2,q1,\n{empty}\n'
+    path = write(tmp_path, content.replace(",", delimiter))
+    assert [(r.worker, r.text, r.line) for r in read_answers(path).records] == [
+        ("w1", "yes", 4),
+        ("w2", "", 7),
+    ]
+
+
+def test_a_file_of_empty_cells_alone_is_empty(tmp_path):
+    assert "empty" in only_fault(write(tmp_path, ",,\n,,\n"))
+
+
 def test_an_unclosed_quote_names_the_line_where_the_record_began(tmp_path):
     path = write(tmp_path, HEADER + 'w1,q1,yes\nw2,q1,"open\nw3,q1,no\nw4,q1,no\n')
     message = only_fault(path)
