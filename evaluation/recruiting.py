@@ -11,18 +11,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from django.db import transaction
-from django.db.models import Count, F, QuerySet, StdDev
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotations.answering import collecting
 from annotations.models import Collection, QuestionSet
 from annotations.web.scope import Asked, visible
-from evaluation.methods.inference.intervals import t_interval
-from evaluation.models import AnswerScore, Run, ScoreRule, WorkerGrade
+from evaluation.models import Run, ScoreRule, WorkerGrade
 from evaluation.models.runs import GRADING
 from evaluation.models.runs_of_record import run_that_counts
+from evaluation.paying.scores import RawScore, scores_of
 
 End = ScoreRule.End
 
@@ -69,8 +68,7 @@ def earlier_sets(request: Asked, question_set: QuestionSet) -> QuerySet[Question
 def chosen(collection: Collection, earlier: QuestionSet, at_least: float, end: str) -> Chosen:
     """Return who would be admitted now; changes nothing.
 
-    Workers are those of the collection's panel, and those of files that name no panel. The interval
-    is the closed form over a worker's answers: mean +- t sd / sqrt(n), null below two answers.
+    Workers are those of the collection's panel, and those of files that name no panel.
     """
     run = run_that_counts(gradings_of(earlier))
     if run is None:
@@ -78,15 +76,15 @@ def chosen(collection: Collection, earlier: QuestionSet, at_least: float, end: s
     rows = list(
         WorkerGrade.objects.filter(run=run, worker__panel__in={collection.panel, ""})
         .order_by("worker__external_id")
-        .values_list("worker", "worker__external_id", "leave_one_out", "support")
+        .values_list("worker", "worker__external_id")
     )
-    value = np.array([np.nan if row[2] is None else row[2] for row in rows], dtype=float)
-    if end != End.SCORE and rows:
-        value = _end(run, [row[0] for row in rows], value, end)
-    supported = np.array([row[3] for row in rows], dtype=bool) & ~np.isnan(value)
-    admitted = supported & (np.nan_to_num(value, nan=-np.inf) >= at_least)
-    ids = dict.fromkeys(row[1] for row, is_in in zip(rows, admitted, strict=True) if is_in)
-    return Chosen(list(ids), len(rows), int(np.sum(~supported)), run)
+    scores = scores_of(run)
+    reached = {key: _reached(scores.get(key), end) for key, _ in rows}
+    ids = dict.fromkeys(
+        name for key, name in rows if (value := reached[key]) is not None and value >= at_least
+    )
+    too_few = sum(value is None for value in reached.values())
+    return Chosen(list(ids), len(rows), too_few, run)
 
 
 def set_rule(collection: Collection, earlier: QuestionSet, at_least: float, end: str) -> ScoreRule:
@@ -131,17 +129,8 @@ def follow(earlier: QuestionSet | int) -> int:
     return len(stale)
 
 
-def _end(run: Run, workers: list[int], score: np.ndarray, end: str) -> np.ndarray:
-    rows = (
-        AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
-        .order_by()
-        .values(worker=F("response__submission__worker"))
-        .annotate(n=Count("pk"), sd=StdDev("score_leave_one_out"))
-    )
-    spread = {row["worker"]: (row["n"], row["sd"]) for row in rows}
-    n = np.array([spread.get(key, (0, None))[0] for key in workers], dtype=float)
-    sd = np.array([spread.get(key, (0, None))[1] or 0.0 for key in workers], dtype=float)
-    # Of the population, over sqrt(n - 1): SQLite's of a sample fails for one answer.
-    error = np.where(n >= 2, sd / np.sqrt(np.maximum(n - 1, 1)), np.nan)
-    interval = t_interval(score, error, n)
-    return np.asarray(interval.low if end == End.LOW else interval.high, dtype=float)
+def _reached(score: RawScore | None, end: str) -> float | None:
+    """Return the score, or an end of its interval; None without it or with too few answers."""
+    if score is None or not score.supported:
+        return None
+    return {End.LOW: score.low, End.HIGH: score.high}.get(End(end), score.value)

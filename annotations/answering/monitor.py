@@ -13,7 +13,7 @@ from annotations.answering.money import Money, money
 from annotations.answering.places import n_free, release_expired, taking
 from annotations.answering.stages import AtStage, Left, drop_outs, stages, with_stages
 from annotations.answering.times import Minutes, minutes_on_questions, minutes_taken
-from annotations.models import Collection, Question, Response, Submission
+from annotations.models import GRADED, Collection, Question, Response, Submission
 
 DEVICES = {
     Submission.Device.PHONE.value: "phone",
@@ -49,7 +49,7 @@ class FromDevice:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CollectingNow:
     """Who is where: `states` counts submissions by their state, 0 where nobody is.
 
     `places`, `taken` and `free` are places; `free` is 0 too where every question has its answers.
@@ -104,7 +104,7 @@ class Standing:
         }
 
 
-def standing(collection: Collection) -> Standing:
+def collecting_now(collection: Collection) -> CollectingNow:
     """Count; who did not come back in time is counted as timed out.
 
     The number of queries does not hang on how many people take part.
@@ -129,16 +129,16 @@ def standing(collection: Collection) -> Standing:
         submission__in=everybody.filter(state=Submission.State.SUBMITTED),
         state=Response.State.SUBMITTED,
         status=Response.Status.TEXT,
-        question__role__in=("graded", "gold"),
+        question__role__in=GRADED,
     )
     n_taken = taking(collection, now).count()
     # Who withdrew after handing in was paid, and somebody else may take the place.
-    paid = everybody.filter(submitted_at__isnull=False).count()
+    handed_in = everybody.filter(submitted_at__isnull=False).count()
     done_now = counted.get(Submission.State.SUBMITTED, 0)
     places_left = collection.places - done_now
     if collection.state == Collection.State.CLOSED:
         places_left = 0
-    return Standing(
+    return CollectingNow(
         state=collection.state,
         places=collection.places,
         taken=n_taken,
@@ -155,7 +155,7 @@ def standing(collection: Collection) -> Standing:
         stages=stages(everybody, collection),
         left=drop_outs(everybody, collection, began),
         money=money(
-            collection, paid, max(0, places_left), None if minutes is None else minutes.median
+            collection, handed_in, max(0, places_left), None if minutes is None else minutes.median
         ),
         devices=_devices(rows),
     )
@@ -183,7 +183,7 @@ def question_counts(collection: Collection) -> QuerySet[Question]:
     of_active = Q(assignments__submission__in=active)
     done = of_active & Q(assignments__submission__state=Submission.State.SUBMITTED)
     return (
-        collection.version.questions.filter(role__in=("graded", "gold"))
+        collection.version.questions.graded()
         .annotate(
             n_places=Count("assignments", filter=of_active),
             n_answers=Count("assignments", filter=done),

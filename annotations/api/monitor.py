@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.answering.monitor import fewest_answers, newest, standing
+from annotations.answering.monitor import collecting_now, fewest_answers, newest
 from annotations.models import Collection, Submission
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.scope import answered_set
@@ -40,11 +40,11 @@ class MoneySerializer(serializers.Serializer[Any]):
     currency = serializers.CharField()
     pay = serializers.FloatField(help_text="For each person.")
     fee_percent = serializers.FloatField()
-    paid = serializers.IntegerField(help_text="People who handed in.")
+    paid = serializers.IntegerField(help_text="People who handed in and are not rejected.")
     parts = serializers.IntegerField(
         help_text="People who get a part of the pay, in its place or without handing in."
     )
-    so_far = serializers.FloatField(help_text="Parts of the pay among it.")
+    so_far = serializers.FloatField(help_text="Parts of the pay among it, and no bonuses.")
     at_the_end = serializers.FloatField(help_text="If every place is used.")
     hourly = serializers.FloatField(allow_null=True, help_text="Of the middle person.")
     hourly_by = serializers.CharField(help_text="server: the time from consent to the end.")
@@ -124,6 +124,6 @@ class MonitorViewSet(ApiViewSet):
         collection = newest(answered_set(request, set_id))
         if collection is None:
             raise Http404("it is not published to workers")
-        told = {"version": collection.version.number, **standing(collection).as_dict()}
+        told = {"version": collection.version.number, **collecting_now(collection).as_dict()}
         told["fewest_answers"] = [row.as_dict() for row in fewest_answers(collection)]
         return Response(told)

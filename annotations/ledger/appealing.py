@@ -42,7 +42,7 @@ class AppealError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RejectionStanding:
     """How a worker's rejection stands: the newest one, what they wrote of it, what counts now."""
 
     rejection: Decision
@@ -65,7 +65,7 @@ class Standing:
         return self.is_rejected and self.appeal is None
 
 
-def standing_of(submission: Submission) -> Standing | None:
+def standing_of(submission: Submission) -> RejectionStanding | None:
     """Return how the newest rejection of a submission stands; None where there never was one."""
     rows = Decision.objects.filter(submission=submission).order_by("-pk")
     newest = rows.first()
@@ -75,7 +75,7 @@ def standing_of(submission: Submission) -> Standing | None:
     rejection = rejected.select_related("appeal__answer").first()
     if rejection is None:
         return None
-    return Standing(rejection, newest, getattr(rejection, "appeal", None))
+    return RejectionStanding(rejection, newest, getattr(rejection, "appeal", None))
 
 
 def has_page(submission: Submission) -> bool:

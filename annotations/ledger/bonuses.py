@@ -10,14 +10,15 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Protocol
 from uuid import UUID
 
 from django.db import transaction
 
-from annotations.ledger.deciding import locked
-from annotations.models import BonusPayment, QuestionSetVersion
+from annotations.ledger.deciding import locked, newest_of
+from annotations.models import BonusPayment, Decision, QuestionSetVersion
 from annotations.models import Collection as Collecting
 from annotations.models.payments import PART as PART
 
@@ -91,7 +92,7 @@ class PanelRefusedError(RuntimeError):
 class Payment:
     """A bonus to the worker of a submission, and where it stands (the values of `STATES`).
 
-    `submission` is its key, `person` its public id; `by` is who confirmed it.
+    `submission` is its key, `person` its public id; `by` is who confirmed it, `confirmed_at` when.
     """
 
     id: UUID
@@ -107,6 +108,7 @@ class Payment:
     by: str
     reason: str
     person: UUID
+    confirmed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,30 @@ def payments_of(
     for row in rows.select_related("submission__worker", "actor"):
         entries.setdefault(row.payment, []).append(row)
     return [_payment(of) for of in entries.values()]
+
+
+REFUSED_SINCE = (
+    "whose work was rejected after the bonus was confirmed: approve or open it again, or cancel "
+    "the bonus (payments --cancel)"
+)
+
+
+def sendable(payments: Iterable[Payment]) -> list[Payment]:
+    """Return those that are confirmed and may be sent.
+
+    Whose work was rejected after the bonus was confirmed is left out: who said yes did not know of
+    it. A bonus that is confirmed for somebody who is rejected already is meant so.
+    """
+    confirmed = [one for one in payments if one.state == "confirmed"]
+    newest = newest_of({one.submission for one in confirmed})
+
+    def is_refused_since(one: Payment) -> bool:
+        last = newest.get(one.submission)
+        if last is None or last.kind != Decision.Kind.REJECT or one.confirmed_at is None:
+            return False
+        return last.created_at > one.confirmed_at
+
+    return [one for one in confirmed if not is_refused_since(one)]
 
 
 def currency_of(version: QuestionSetVersion) -> str:
@@ -214,13 +240,21 @@ def confirm(
     round_: str | None = None,
     submissions: Collection[int] | None = None,
 ) -> Batch:
-    """Say as a person that planned payments are to be paid, and return them."""
-    return _advance(version, {"planned"}, Event.CONFIRMED, user, round_, submissions)
+    """Say as a person that planned payments are to be paid, and return them.
+
+    Without a round those of all bonuses, and no part of the pay.
+    """
+    but = PART if round_ is None else None
+    return _advance(version, {"planned"}, Event.CONFIRMED, user, round_, submissions, but=but)
 
 
 def cancel(version: QuestionSetVersion, user: Any, round_: str | None = None) -> Batch:
-    """Cancel what was not sent, and return it; the same round can be planned anew then."""
-    return _advance(version, {"planned", "confirmed"}, Event.CANCELLED, user, round_)
+    """Cancel what was not sent, and return it; the same round can be planned anew then.
+
+    Without a round that of all bonuses, and no part of the pay.
+    """
+    but = PART if round_ is None else None
+    return _advance(version, {"planned", "confirmed"}, Event.CANCELLED, user, round_, but=but)
 
 
 def claim(
@@ -231,7 +265,7 @@ def claim(
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
 ) -> Batch:
-    """Take all confirmed payments to be sent now: nobody else gets any of them, at no time.
+    """Take what may be sent (`sendable`) to be sent now: nobody else gets any of it, at no time.
 
     At most `most`, the oldest first, and those of `submissions` only where they are given. Without
     a round all bonuses, and no part of the pay. Raises OtherTotalError where their sum is not
@@ -266,10 +300,18 @@ def pay(
     """Claim confirmed payments (as `claim` does), have a panel pay them, and settle them.
 
     Each payment is asked for at most once, whoever presses how often, and wherever this dies.
-    Raises NothingToSendError; what the panel raises is let out, after the payments were noted as
-    failed (PanelRefusedError) or unknown (anything else).
+    Raises NothingToSendError, and what `hand_over` does.
     """
     batch = claim(version, user, round_, most, total, submissions)
+    return hand_over(batch, user, payer)
+
+
+def hand_over(batch: Batch, user: Any, payer: Payer) -> Batch:
+    """Have a panel pay what was claimed, and settle it. To be called once for each batch.
+
+    Raises NothingToSendError where nothing was; what the panel raises is let out, after the
+    payments were noted as failed (PanelRefusedError) or unknown (anything else).
+    """
     if not batch.payments:
         raise NothingToSendError
     try:
@@ -357,11 +399,12 @@ def _advance(
     """
 
     def those() -> Sequence[Payment]:
-        return [
+        found = [
             one
             for one in payments_of(version, submissions)
             if one.state in states and round_ in (None, one.round) and one.round != but
-        ][:most]
+        ]
+        return (sendable(found) if event == Event.SENT else found)[:most]
 
     with transaction.atomic():
         held = {one.submission for one in those()}
@@ -391,4 +434,5 @@ def _payment(entries: Sequence[BonusPayment]) -> Payment:
         by=confirmed.actor.get_username() if confirmed and confirmed.actor else "",
         reason=first.reason,
         person=first.submission.public_id,
+        confirmed_at=confirmed.created_at if confirmed else None,
     )

@@ -18,18 +18,20 @@ from annotations.exchange.writing.formats import (
 from annotations.ledger import parts
 from annotations.ledger.bonuses import (
     PART,
+    REFUSED_SINCE,
     Batch,
     NothingToSendError,
     Payment,
     claim,
     claimed,
     payments_of,
+    sendable,
 )
 from annotations.ledger.handing_over import lines_of
 from annotations.ledger.log import log_table
 from annotations.models import PanelFile, QuestionSetVersion
 from annotations.panels.lists import PanelLists
-from annotations.panels.people import decided_people
+from annotations.panels.people import contradicted, decided_people
 
 BONUSES, PARTS = "prolific-bonus", "prolific-screen-out"
 MONEY = {BONUSES: "bonus", PARTS: "part of the pay"}
@@ -69,7 +71,11 @@ def _approved(version: QuestionSetVersion, wanted: ListWanted) -> Made:
     lists = _lists(version)
     ids = list(lists.prolific_approved())
     of = "submissions" if lists.by_submission else "participants"
-    said = [f"{len(ids):,} to approve, by the ids of {of}", *_past(lists), _rest(lists)]
+    said = [
+        f"{len(ids):,} to approve, by the ids of {of}",
+        *_past(lists, rejected=False),
+        _rest(lists),
+    ]
     return lines_chunks(ids), said
 
 
@@ -77,7 +83,7 @@ def _rejected(version: QuestionSetVersion, wanted: ListWanted) -> Made:
     lists = _lists(version)
     table = lists.prolific_rejected()
     rows = list(table.rows)
-    said = [f"{len(rows):,} to reject", *_past(lists), _rest(lists)]
+    said = [f"{len(rows):,} to reject", *_past(lists, rejected=True), _rest(lists)]
     return panel_csv_chunks(table.header, rows), said
 
 
@@ -87,10 +93,15 @@ def _bonuses(version: QuestionSetVersion, wanted: ListWanted) -> Made:
         return _once_more(version, wanted.batch, "bonuses", of_parts=False)
     there = [one for one in payments_of(version) if one.round != PART]
     before = [one for one in there if one.state != "planned"]
-    waiting = [one for one in before if one.state == "confirmed"]
+    waiting = sendable(before)
+    n_refused = sum(one.state == "confirmed" for one in before) - len(waiting)
+    refused = f"left out: {n_refused:,} {REFUSED_SINCE}"
     if before and not waiting:
-        raise NoListError(f"no confirmed bonus is left to be sent{_again(before)}")
+        why = f"; {refused}" if n_refused else ""
+        raise NoListError(f"no confirmed bonus is left to be sent{why}{_again(before)}")
     chunks, said = _taken(version, wanted, BONUSES, expected=bool(waiting))
+    if n_refused:
+        said.append(refused)
     if planned := len(there) - len(before):
         said.append(f"in no list: {planned:,} planned that nobody confirmed (payments --confirm)")
     return chunks, said
@@ -186,7 +197,12 @@ def _mturk(version: QuestionSetVersion, wanted: ListWanted) -> Made:
     assert table is not None
     rows = list(table.rows)
     what = f"the batch {batch.name}" if batch else "assignments or workers that are decided of"
-    return panel_csv_chunks(table.header, rows), [f"{len(rows):,} rows: {what}", _rest(lists)]
+    told = [f"{n:,} {how}" for how, n in sorted(lists.of_rows.items())]
+    return panel_csv_chunks(table.header, rows), [
+        f"{len(rows):,} rows: {what}",
+        *told,
+        _rest(lists),
+    ]
 
 
 def _log(version: QuestionSetVersion, wanted: ListWanted) -> Made:
@@ -209,18 +225,16 @@ def _lists(version: QuestionSetVersion) -> PanelLists:
     return PanelLists(version.pk, decided_people(version))
 
 
-def _past(lists: PanelLists) -> list[str]:
-    """Say of how many who are decided of the panel takes nothing any more."""
-    if not lists.n_past:
-        return []
-    return [
-        f"left out: {lists.n_past:,} whom Prolific has approved or rejected, or who returned or "
-        "ran out of time there"
-    ]
+def _past(lists: PanelLists, *, rejected: bool) -> list[str]:
+    """Say of how many of a list the panel takes nothing any more, and what stands otherwise."""
+    n = lists.n_past(rejected=rejected)
+    said = f"left out: {n:,} whom Prolific has approved or rejected, or who returned or ran out of"
+    of_kind = [person for person in lists.decided if person.rejected == rejected]
+    return [*([f"{said} time there"] if n else []), *contradicted(of_kind)]
 
 
 def _rest(lists: PanelLists) -> str:
-    n = len(lists.people) - len(lists.settled)
+    n = len(lists.people) - len(lists.decided)
     return f"in no list: {n:,} of whom nothing is decided"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -10,18 +10,24 @@ from typing import Any
 from django.db import transaction
 
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.decisions import GivenDecision, read_decisions
-from annotations.exchange.reading.source import Readable
+from annotations.exchange.reading.decisions import DecisionFile, GivenDecision, read_decisions
+from annotations.exchange.reading.source import Readable, source_of
 from annotations.ledger.bonuses import ROUND, OtherAmountError, confirm, currency_of, plan
 from annotations.ledger.deciding import Wanted, decide_all
-from annotations.models import QuestionSetVersion, Submission
+from annotations.models import Decision, QuestionSetVersion, Submission
+from annotations.panels.people import contradicted, decided_people
 
+NO_PANEL = "(none)"
+"""What a file calls the panel of people who came in a file that names none."""
 WITHDREW = "withdrew what they wrote: nothing is decided of them any more"
 
 
 @dataclass(slots=True)
 class DecideReport:
-    """What became of the rows; `n_by_kind` counts the rows of each decision."""
+    """What became of the rows; `n_by_kind` counts the rows of each decision.
+
+    `kinds` has what is decided of each submission, by its key.
+    """
 
     file: str
     version: str
@@ -29,6 +35,7 @@ class DecideReport:
     n_new: int
     n_unchanged: int
     n_by_kind: dict[str, int]
+    kinds: dict[int, str]
     n_bonuses: int = 0
     n_new_bonuses: int = 0
     total: Decimal = Decimal(0)
@@ -74,10 +81,11 @@ def decide_by_file(
 
     Raises `InputError` with every row that will not do; nothing is kept then.
     """
-    file = read_decisions(given)
-    problems = Problems(file.name)
+    problems = Problems(source_of(given).name)
+    file = read_decisions(given, problems)
     with transaction.atomic():
         keys = _submissions(version, file.rows, problems)
+        problems.by_line()
         problems.raise_if_any()
         wanted = [
             Wanted(keys[row.line], row.decision, row.category, row.reason) for row in file.rows
@@ -85,6 +93,8 @@ def decide_by_file(
         outcome = decide_all(user, wanted)
         amounts = {keys[row.line]: row.bonus for row in file.rows if row.bonus is not None}
         n_new_bonuses = _bonuses(version, amounts, user, round_, keys, problems)
+        about = {one.submission for one in wanted}
+        otherwise = list(contradicted([p for p in decided_people(version) if p.key in about]))
         if dry_run:
             transaction.set_rollback(True)
     counts: dict[str, int] = {}
@@ -97,13 +107,35 @@ def decide_by_file(
         n_new=outcome.n_new,
         n_unchanged=outcome.n_unchanged,
         n_by_kind=counts,
+        kinds={keys[row.line]: row.decision for row in file.rows},
         n_bonuses=len(amounts),
         n_new_bonuses=n_new_bonuses,
         total=sum(amounts.values(), Decimal(0)),
         currency=currency_of(version),
-        warnings=list(file.warnings),
+        warnings=[*file.warnings, *_unkept(file), *_rewarded(file.rows), *otherwise],
         dry_run=dry_run,
     )
+
+
+def _unkept(file: DecisionFile) -> Iterator[str]:
+    """Tell of columns that are read over, so that a misspelled heading is seen."""
+    if file.kept_aside:
+        yield "Columns that are not kept: " + ", ".join(file.kept_aside)
+
+
+def _rewarded(rows: Sequence[GivenDecision]) -> Iterator[str]:
+    """Warn of bonuses for who is rejected in the same row: they are meant so, or a slip."""
+    n = sum(row.decision == Decision.Kind.REJECT and row.bonus is not None for row in rows)
+    if n:
+        yield (
+            f"of who is rejected, {n:,} have a bonus all the same, which is confirmed: cancel it "
+            "(payments --cancel) if that is a slip"
+        )
+
+
+def _is_of(submission: Submission, panel: str) -> bool:
+    """Whether a submission is of the panel that a row names, in capitals or small letters."""
+    return (submission.worker.panel or NO_PANEL).casefold() == panel.casefold()
 
 
 def _bonuses(
@@ -142,7 +174,7 @@ def _submissions(
     taken: dict[int, int] = {}
     for row in rows:
         of_id = known.get(row.worker, [])
-        there = [one for one in of_id if one.worker.panel == row.panel] if row.panel else of_id
+        there = [one for one in of_id if _is_of(one, row.panel)] if row.panel else of_id
         if not there:
             problems.add(
                 row.line,
@@ -151,7 +183,7 @@ def _submissions(
                 "Check the id, and whether the file belongs to this question set.",
             )
         elif len(there) > 1:
-            panels = ", ".join(one.worker.panel or "(none)" for one in there)
+            panels = ", ".join(one.worker.panel or NO_PANEL for one in there)
             problems.add(
                 row.line,
                 "worker",

@@ -149,10 +149,15 @@ def to_send(version: QuestionSetVersion) -> list[bonuses.Payment]:
     return [one for one in waiting if one.submission not in past]
 
 
+def hold(version: QuestionSetVersion) -> None:
+    """Make who decides of people with a part wait; within a transaction."""
+    locked(list(standing_parts(version)), also_withdrawn=True)
+
+
 def claim_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
     """Take all parts that may be sent, for a list: nobody else gets any of them, at no time."""
     with transaction.atomic():
-        locked(list(standing_parts(version)), also_withdrawn=True)
+        hold(version)
         keys = [one.submission for one in to_send(version)]
         return bonuses.claim(version, user, bonuses.PART, submissions=keys)
 

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from django.db import transaction
+
+from annotations.exchange.reading.mturk import PANEL as MTURK
 from annotations.ledger import bonuses, parts
 from annotations.ledger.handing_over import lines_of
 from annotations.models import PanelSession, QuestionSetVersion, Submission
@@ -95,14 +98,36 @@ def study_of(version: QuestionSetVersion, named: str = "") -> str:
 
 
 def to_send(version: QuestionSetVersion, round_: str | None = None) -> list[bonuses.Payment]:
-    """Return the payments that the next list would hold: the oldest confirmed."""
-    waiting = [
-        one
-        for one in bonuses.payments_of(version)
-        if one.state == "confirmed"
-        and (one.round == round_ or (round_ is None and one.round != bonuses.PART))
+    """Return the payments that the next list would hold: the oldest that may be sent.
+
+    Of people of Mechanical Turk none: the panel does not know their ids, and would refuse all.
+    """
+    waiting = bonuses.sendable(_confirmed(version, round_))
+    return [one for one in waiting if one.panel != MTURK][:MOST_BONUSES]
+
+
+def left_out(version: QuestionSetVersion, round_: str | None = None) -> list[tuple[int, str]]:
+    """Return how many confirmed payments no list of these has, and why, in words."""
+    confirmed = _confirmed(version, round_)
+    waiting = bonuses.sendable(confirmed)
+    n_of_mturk = sum(one.panel == MTURK for one in waiting)
+    found = [
+        (len(confirmed) - len(waiting), bonuses.REFUSED_SINCE),
+        (
+            n_of_mturk,
+            "people of Mechanical Turk, whose ids it does not know: pay them there",
+        ),
     ]
-    return waiting[:MOST_BONUSES]
+    return [(n, why) for n, why in found if n]
+
+
+def _confirmed(version: QuestionSetVersion, round_: str | None) -> list[bonuses.Payment]:
+    """Return the confirmed payments of a round; without one of all but the parts of the pay."""
+    return [
+        one
+        for one in bonuses.payments_of(version, round_=round_)
+        if one.state == "confirmed" and (round_ is not None or one.round != bonuses.PART)
+    ]
 
 
 def send_bonuses(
@@ -119,7 +144,10 @@ def send_bonuses(
     is claimed then.
     """
     payer = PanelPayer(client, study)
-    return bonuses.pay(version, user, payer, round_, most=MOST_BONUSES, total=total)
+    keys = [one.submission for one in to_send(version, round_)]
+    return bonuses.pay(
+        version, user, payer, round_, most=MOST_BONUSES, total=total, submissions=keys
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +175,8 @@ def next_parts(version: QuestionSetVersion) -> NextParts:
     Who did not pass the practice is screened out there; who failed the attention checks has handed
     in, and is paid as by a list of bonuses.
     """
-    waiting, kinds = parts.to_send(version), parts.kinds_of(version)
+    waiting = [one for one in parts.to_send(version) if one.panel != MTURK]
+    kinds = parts.kinds_of(version)
     keys = [one.submission for one in waiting]
     people = people_of(Submission.objects.filter(version=version, pk__in=keys), {})
     ids = {one.key: one.submission for one in people if one.submission}
@@ -177,12 +206,16 @@ def send_parts(
     Raises what `bonuses.pay` does, and `bonuses.OtherTotalError` where the sum is another: nothing
     is claimed then.
     """
-    found = next_parts(version)
+    with transaction.atomic():
+        # Who decides of them waits, and who was approved or rejected meanwhile is paid no part.
+        parts.hold(version)
+        found = next_parts(version)
+        keys = [one.submission for one in found.payments]
+        batch = bonuses.claim(version, user, bonuses.PART, total=total, submissions=keys)
     payer: bonuses.Payer = PanelPayer(client, study)
     if found.kind == parts.SCREENED_OUT:
         payer = ScreenOutPayer(client, study, found.ids, more_places)
-    keys = [one.submission for one in found.payments]
-    return bonuses.pay(version, user, payer, bonuses.PART, total=total, submissions=keys)
+    return bonuses.hand_over(batch, user, payer)
 
 
 @dataclass(slots=True)
@@ -222,7 +255,7 @@ def send_decisions(
     """
     lists = PanelLists(version.pk, decided_people(version))
     named = list(lists.for_prolific())
-    sent = Sent(n_past=lists.n_past)
+    sent = Sent(n_past=lists.n_all_past)
     sent.n_without_id = sum(not person.submission for person in named)
     approved = [one.submission for one in named if one.submission and not one.rejected]
     rejected = [(one.submission, one.told) for one in named if one.submission and one.told]

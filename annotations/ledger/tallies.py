@@ -14,7 +14,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StateCount:
     """How many payments are in a state, and their sum."""
 
     state: str
@@ -54,13 +54,13 @@ class Tally:
         return self._sum({"planned", "confirmed"})
 
     @property
-    def states(self) -> list[Standing]:
+    def states(self) -> list[StateCount]:
         """How many stand in each state in which any does, in the order of a payment's way."""
         found = []
         for state in STATES.values():
             amounts = [one.amount for one in self.payments if one.state == state]
             if amounts:
-                found.append(Standing(state, len(amounts), sum(amounts, Decimal(0))))
+                found.append(StateCount(state, len(amounts), sum(amounts, Decimal(0))))
         return found
 
     def _sum(self, states: Iterable[str]) -> Decimal:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -33,10 +34,12 @@ class PanelLists:
 
     version: int
     people: list[Person]
+    of_rows: Counter[str] = field(default_factory=Counter)
+    """Of a batch, once its rows were taken: how many are marked how, in words."""
 
     @cached_property
-    def settled(self) -> list[Person]:
-        """Those of whom something is decided."""
+    def decided(self) -> list[Person]:
+        """Those of whom something is decided here."""
         return [person for person in self.people if person.told is not None]
 
     @property
@@ -51,8 +54,8 @@ class PanelLists:
 
     @cached_property
     def assignments(self) -> list[dict[str, Any]]:
-        """The assignments of those who are settled, each once, in their order."""
-        named = {person.worker: person for person in self.settled}
+        """The assignments of those who are decided of, each once, in their order."""
+        named = {person.worker: person for person in self.decided}
         rows = (
             Response.objects.filter(
                 submission__version=self.version,
@@ -86,9 +89,9 @@ class PanelLists:
         """How many assignments were approved or rejected before, and are in no file."""
         return sum(_is_closed(one) for one in self.assignments)
 
-    @property
+    @cached_property
     def by_submission(self) -> bool:
-        """Whether the ids of the submissions on Prolific are known, of everybody who is settled."""
+        """Whether the ids of the submissions on Prolific are known, of everybody decided of."""
         people = list(self._of_prolific())
         return bool(people) and all(person.submission for person in people)
 
@@ -107,7 +110,7 @@ class PanelLists:
                 if not _is_closed(one)
             )
             return Table(MTURK_COLUMNS, rows)
-        people = [person for person in self.settled if person.panel in (MTURK, "")]
+        people = [person for person in self.decided if person.panel in (MTURK, "")]
         return Table(MTURK_LEAST, ((person.name, *_marks(person)) for person in people))
 
     @cached_property
@@ -128,7 +131,7 @@ class PanelLists:
         return Table(header, self._reviewed(file, header))
 
     def _reviewed(self, file: PanelFile, header: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        decided = {person.worker: person for person in self.settled}
+        decided = {person.worker: person for person in self.decided}
         places = [header.index(name) for name in MARKED]
         status = status_at(header)
         for cells, worker in batch_rows(file):
@@ -136,23 +139,36 @@ class PanelLists:
             marks: tuple[str, str] | None = None
             if was_settled(row, status):
                 marks = ("", "")
+                self.of_rows["approved or rejected there before: both cells are empty"] += 1
             elif worker in decided:
                 marks = _marks(decided[worker])
+                kind = "rejected" if decided[worker].rejected else "approved"
+                self.of_rows[f"{kind} here"] += 1
+            elif any(row[place].strip() for place in places):
+                self.of_rows["undecided here, with the mark that the file came with"] += 1
+            else:
+                self.of_rows["undecided"] += 1
             if marks is not None:
                 for place, mark in zip(places, marks, strict=True):
                     row[place] = mark
             yield tuple(row)
 
-    @property
-    def n_past(self) -> int:
-        """How many are in no list for Prolific because of where they stand there.
+    def n_past(self, *, rejected: bool) -> int:
+        """How many rejected, or approved, are in no list for Prolific by where they stand there.
 
         They were approved or rejected before, or returned or ran out of time.
         """
-        return sum(_is_past(person) for person in self._of_prolific())
+        return sum(
+            person.rejected == rejected and _is_past(person) for person in self._of_prolific()
+        )
+
+    @property
+    def n_all_past(self) -> int:
+        """How many decided are in neither list for Prolific by where they stand there."""
+        return self.n_past(rejected=True) + self.n_past(rejected=False)
 
     def for_prolific(self) -> Iterator[Person]:
-        """Yield those who are settled and of whom Prolific still takes something."""
+        """Yield those who are decided of and of whom Prolific still takes something."""
         return (person for person in self._of_prolific() if not _is_past(person))
 
     def prolific_approved(self) -> Iterator[str]:
@@ -171,7 +187,7 @@ class PanelLists:
         return Table(REJECTED_COLUMNS, rows)
 
     def _of_prolific(self) -> Iterator[Person]:
-        return (person for person in self.settled if person.panel != MTURK)
+        return (person for person in self.decided if person.panel != MTURK)
 
 
 def batch_rows(file: PanelFile, which: Q | None = None) -> Iterator[tuple[list[str], UUID]]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db.models import JSONField, OuterRef, QuerySet, Subquery
 
-from annotations.exchange.prolific import APPROVE, OPEN, REJECT
+from annotations.exchange.prolific import APPROVE, OPEN, REJECT, REJECTED
+from annotations.exchange.prolific import APPROVED as APPROVED_THERE
 from annotations.models import (
     Decision,
     PanelSession,
@@ -21,6 +22,10 @@ from annotations.models import (
 
 # What a survey's file calls the id of a submission on Prolific.
 SUBMISSION = ("Submission id", "submission_id", "SESSION_ID", "Session id", "session_id")
+
+
+MOST_NAMED = 5
+"""People who are named in a warning; of the others their number is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +121,28 @@ def decided_people(version: QuestionSetVersion) -> list[Person]:
     """
     there = Submission.objects.filter(version=version, withdrawn_at=None)
     return people_of(there, told_of(standing(version)))
+
+
+def contradicted(people: Sequence[Person]) -> Iterator[str]:
+    """Yield what was decided here and stands otherwise on the panel, a sentence each."""
+    for said, there, is_rejected, status in (
+        ("rejected", "approved", True, APPROVED_THERE),
+        ("approved", "rejected", False, REJECTED),
+    ):
+        names = [
+            person.name
+            for person in people
+            if person.told is not None
+            and person.rejected == is_rejected
+            and person.status == status
+        ]
+        if names:
+            others = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+            yield (
+                f"{len(names):,} {said} here {'is' if len(names) == 1 else 'are'} {there} on the "
+                f"panel: {', '.join(names[:MOST_NAMED])}{others}. No list turns that round: change "
+                "it there, or decide the same here"
+            )
 
 
 def submission_in(kept: Mapping[str, Any] | None, names: Collection[str] = SUBMISSION) -> str:

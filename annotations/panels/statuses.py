@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ from annotations.models import (
     Submission,
 )
 from annotations.models.panel_files import LONGEST_NAME
-from annotations.panels.people import submission_in
+from annotations.panels.people import contradicted, decided_people, submission_in
 
 BATCH = 500
 PROLIFIC = "prolific"
@@ -71,25 +71,38 @@ class StatusReport:
 
 
 def import_statuses(
-    version: QuestionSetVersion, given: Readable, user: Any = None, *, dry_run: bool = False
+    version: QuestionSetVersion,
+    given: Readable,
+    user: Any = None,
+    *,
+    instead: bool = False,
+    dry_run: bool = False,
 ) -> StatusReport:
     """Keep what a panel's export says of the submissions of a version, all or nothing.
 
-    A line that says what the newest one said adds nothing. Raises `InputError` for bad rows, and
-    for an export of another study: where nobody of it took part here, more than half of those who
-    say to be done are unknown here, somebody is done under an id that no session of theirs
-    has, or its study is none with which people came.
+    A line that says what the newest one said adds nothing. With `instead` the submissions of files
+    that were taken in before may be others: these were of another study.
+
+    Raises `InputError` for bad rows, and for an export of another study: where nobody of it took
+    part here, more than half of those who say to be done are unknown here, somebody is done under
+    an id that no session of theirs has or that is another than in the last file, its study is none
+    with which people came, or it has several.
     """
     file = read_statuses(given)
     problems = Problems(file.name)
     with transaction.atomic():
         there = _there(version)
-        _refuse_another_study(version, file, there, problems)
+        sessions = _sessions(version)
+        _refuse_another_study(version, file, there, sessions, problems)
+        if not instead:
+            _refuse_other_submissions(file, there, sessions, problems)
         problems.raise_if_any()
         newest = newest_statuses([one.pk for one in there.values()])
         new, known = _news(file, there, newest, user)
-        if not dry_run:
-            PanelStatus.objects.bulk_create(new, batch_size=BATCH)
+        PanelStatus.objects.bulk_create(new, batch_size=BATCH)
+        contradictions = list(contradicted(decided_people(version)))
+        if dry_run:
+            transaction.set_rollback(True)
     found = {row.participant for row in known}
     return StatusReport(
         file=file.name,
@@ -101,7 +114,7 @@ def import_statuses(
         strangers=dict(Counter(row.status for row in file.rows if row.participant not in found)),
         n_missing=len(there) - len(found),
         kept_aside=file.kept_aside,
-        warnings=[*file.warnings, *_gone_back(new, newest)],
+        warnings=[*file.warnings, *_gone_back(new, newest), *contradictions],
         dry_run=dry_run,
     )
 
@@ -131,24 +144,29 @@ def _there(version: QuestionSetVersion) -> dict[str, Submission]:
 
 
 def _news(
-    file: StatusFile, there: dict[str, Submission], newest: dict[int, PanelStatus], user: Any
+    file: StatusFile,
+    there: dict[str, Submission],
+    newest: dict[int, PanelStatus],
+    user: Any,
 ) -> tuple[list[PanelStatus], list[GivenStatus]]:
     """Return what is new, and the rows about people who took part."""
     new: list[PanelStatus] = []
     known = [row for row in file.rows if row.participant in there]
     for row in known:
         one = there[row.participant]
+        before = newest.get(one.pk)
+        # What the panel told of the submission once still holds when it withholds its id.
+        session = row.submission or (before.session_id if before else "")
         says = dict(
             zip(
                 KEPT,
                 (
-                    *(row.status, row.submission, row.started_at, row.completed_at),
+                    *(row.status, session, row.started_at, row.completed_at),
                     *(row.seconds, row.code),
                 ),
                 strict=True,
             )
         )
-        before = newest.get(one.pk)
         if before is None or any(getattr(before, name) != says[name] for name in KEPT):
             new.append(
                 PanelStatus(
@@ -182,18 +200,20 @@ def _refuse_another_study(
     version: QuestionSetVersion,
     file: StatusFile,
     there: dict[str, Submission],
+    sessions: Mapping[int, set[str]],
     problems: Problems,
 ) -> None:
-    sessions: dict[int, set[str]] = {}
-    studies: set[str] = set()
-    of_version = PanelSession.objects.filter(submission__version=version)
-    for key, session, study in of_version.values_list("submission", "session_id", "study_id"):
-        sessions.setdefault(key, set()).add(session)
-        studies.add(study)
-    for key, kept in _kept(version):
-        if session := submission_in(kept):
-            sessions.setdefault(key, set()).add(session)
-    studies.discard("")
+    came = PanelSession.objects.filter(submission__version=version).exclude(study_id="")
+    studies = set(came.values_list("study_id", flat=True))
+    named = [row for row in file.rows if row.study]
+    other = next((row for row in named if row.study != named[0].study), None)
+    if other is not None:
+        problems.add(
+            other.line,
+            "Study id",
+            f"it is {other.study[:40]}, and {named[0].study[:40]} in line {named[0].line}",
+            "Take in the export of one study at a time.",
+        )
     if file.study and studies and file.study not in studies:
         problems.add(
             None, None, f"its name says that it is of the study {file.study}, "
@@ -209,7 +229,7 @@ def _refuse_another_study(
             )
         one = there.get(row.participant)
         theirs = sessions.get(one.pk, set()) if one else set()
-        if row.status in HANDED_IN and theirs and row.submission not in theirs:
+        if row.status in HANDED_IN and not _is_theirs(row, theirs):
             problems.add(
                 row.line,
                 "Submission id",
@@ -219,15 +239,65 @@ def _refuse_another_study(
     _refuse_strangers(file.rows, there, problems)
 
 
+def _refuse_other_submissions(
+    file: StatusFile,
+    there: dict[str, Submission],
+    sessions: Mapping[int, set[str]],
+    problems: Problems,
+) -> None:
+    """Refuse who is done with another submission than in a file that was taken in before.
+
+    Of people with whom no session came this is all that tells two studies of the same people
+    apart, such as two waves.
+    """
+    before: dict[int, set[str]] = {}
+    done = PanelStatus.objects.filter(
+        submission__in=[one.pk for one in there.values()], status__in=HANDED_IN
+    ).exclude(session_id="")
+    for key, session in done.values_list("submission", "session_id"):
+        before.setdefault(key, set()).add(session)
+    for row in file.rows:
+        one = there.get(row.participant)
+        if one is None or row.status not in HANDED_IN or sessions.get(one.pk):
+            continue
+        if not _is_theirs(row, theirs := before.get(one.pk, set())):
+            problems.add(
+                row.line,
+                "Submission id",
+                f"{row.participant[:40]} was done with the submission {min(theirs)[:40]} in a file "
+                f"that was taken in before, and not with {row.submission[:40]}",
+                f"{ANOTHER} If the file before was the wrong one: import_statuses --instead.",
+            )
+
+
+def _is_theirs(row: GivenStatus, sessions: Collection[str]) -> bool:
+    """Whether a row can be about one of somebody's sessions: where none is known, any can."""
+    return not sessions or not row.submission or row.submission in sessions
+
+
+def _sessions(version: QuestionSetVersion) -> dict[int, set[str]]:
+    """Return the panel's sessions with which people came, by the keys of their submissions."""
+    found: dict[int, set[str]] = {}
+    came = PanelSession.objects.filter(submission__version=version)
+    for key, session in came.values_list("submission", "session_id"):
+        found.setdefault(key, set()).add(session)
+    for key, kept in _kept(version):
+        if session := submission_in(kept):
+            found.setdefault(key, set()).add(session)
+    return found
+
+
 def _refuse_strangers(
     rows: Sequence[GivenStatus], there: dict[str, Submission], problems: Problems
 ) -> None:
-    if not any(row.participant in there for row in rows):
+    # A row from which the panel took the person away tells no study from another.
+    named = [row for row in rows if row.participant]
+    if named and not any(row.participant in there for row in named):
         problems.add(
-            rows[0].line, "Participant id", "nobody in the file took part in this set", ANOTHER
+            named[0].line, "Participant id", "nobody in the file took part in this set", ANOTHER
         )
         return
-    done = [row for row in rows if row.status in HANDED_IN]
+    done = [row for row in named if row.status in HANDED_IN]
     strange = [row for row in done if row.participant not in there]
     if 2 * len(strange) > len(done):
         problems.add(

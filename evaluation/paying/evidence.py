@@ -12,7 +12,8 @@ from statistics import median
 
 from django.db.models import Count, Q, QuerySet
 
-from annotations.exchange.prolific import CATEGORIES
+from annotations.answering.wording import say_in
+from annotations.exchange.prolific import CATEGORIES, HANDED_IN
 from annotations.models import (
     GRADED,
     PanelStatus,
@@ -28,7 +29,7 @@ FAST = 1 / 3
 """Who took less than this part of the median time was far too fast."""
 FEWEST_TIMES = 5
 """People with times, below which a median says nothing."""
-PART = 0.5
+ENOUGH = 0.5
 """From this part of the checks, or of the questions, on a category is offered."""
 TOLD = 0.1
 """From this part of the questions on, those without an answer are told: one of many is nothing."""
@@ -77,17 +78,20 @@ class _Counts:
 
 
 def evidence_of(
-    version: QuestionSetVersion, keys: Collection[int] | None = None
+    version: QuestionSetVersion,
+    keys: Collection[int] | None = None,
+    times: Mapping[int, float] | None = None,
 ) -> dict[int, list[Evidence]]:
     """Return what there is against submissions, by their keys; of everybody's without any.
 
-    The number of queries does not hang on how many people take part.
+    `times` are those of everybody (`seconds_of`), for who has them already. The number of queries
+    does not hang on how many people take part.
     """
     submissions = Submission.objects.filter(version=version)
     if keys is not None:
         submissions = submissions.filter(pk__in=keys)
     counts = _counts(version, keys)
-    times = seconds_of(version)
+    times = seconds_of(version) if times is None else times
     middle = median(times.values()) if len(times) >= FEWEST_TIMES else None
     codes = _codes(version, keys)
     found = {}
@@ -107,12 +111,17 @@ def evidence_of(
 def seconds_of(version: QuestionSetVersion | int) -> dict[int, float]:
     """Return how long people took, by their submissions: from consent to the end, in seconds.
 
-    By the server's clock; where that is not known, as the panel has it. Breaks count.
+    By the server's clock; where that is not known, as the panel has it of who handed in there: who
+    returned or ran out of time would make the others look fast. Breaks count.
     """
-    told = PanelStatus.objects.filter(submission__version=version, seconds__isnull=False)
+    told = PanelStatus.objects.filter(submission__version=version).order_by("pk")
     found: dict[int, float] = {}
-    for key, seconds in told.order_by("pk").values_list("submission", "seconds"):
-        found[key] = seconds or 0.0
+    stands: dict[int, str] = {}
+    for key, status, seconds in told.values_list("submission", "status", "seconds"):
+        stands[key] = status
+        if seconds is not None:
+            found[key] = seconds
+    found = {key: seconds for key, seconds in found.items() if stands[key] in HANDED_IN}
     rows = Submission.objects.filter(
         version=version,
         state=Submission.State.SUBMITTED,
@@ -155,22 +164,33 @@ def _counts(version: QuestionSetVersion, keys: Collection[int] | None) -> Mappin
 def _add_checks(
     version: QuestionSetVersion, rows: QuerySet[Response], found: dict[int, _Counts]
 ) -> None:
-    checks = {
-        one.pk: one
-        for one in version.questions.filter(role=Question.Role.ATTENTION)
-        if one.accepted_answers
-    }
+    checks = _checks_in(version, "")
     if not checks:
         return
-    given = rows.filter(question__in=list(checks)).values_list("submission", "question", "text")
-    for key, question, text in given:
-        check = checks[question]
+    by_language = {"": checks}
+    given = rows.filter(question__in=list(checks)).values_list(
+        "submission", "submission__language", "question", "text"
+    )
+    for key, language, question, text in given:
+        language = language if language in version.languages else ""
+        if language not in by_language:
+            by_language[language] = _checks_in(version, language)
+        check = by_language[language][question]
         of = found.setdefault(key, _Counts())
         of.checks += 1
         if check.accepts(text) is False:
             first = check.accepted_answers[0]
             right = str(first[0] if isinstance(first, list) and first else first)
             of.failed.append(Failed(check.external_id, check.text, text, right))
+
+
+def _checks_in(version: QuestionSetVersion, language: str) -> dict[int, Question]:
+    """Return the attention checks with right answers as they were read in a language, by key."""
+    of = version.questions.filter(role=Question.Role.ATTENTION)
+    found = {one.pk: one for one in of if one.accepted_answers}
+    if language and found:
+        say_in(version, language, found.values())
+    return found
 
 
 def _no_data(of: _Counts, handed_in: bool) -> Iterable[Evidence]:
@@ -181,7 +201,7 @@ def _no_data(of: _Counts, handed_in: bool) -> Iterable[Evidence]:
 def _checks(of: _Counts) -> Iterable[Evidence]:
     if of.failed:
         said = Message("paying.checks", {"failed": len(of.failed), "checks": of.checks})
-        offered = len(of.failed) >= PART * of.checks
+        offered = len(of.failed) >= ENOUGH * of.checks
         yield Evidence("FAILED_CHECK", offered, said, tuple(of.failed))
 
 
@@ -194,10 +214,10 @@ def _fast(seconds: float | None, middle: float | None, n: int) -> Iterable[Evide
 def _effort(of: _Counts) -> Iterable[Evidence]:
     if of.answers and of.empty and of.empty >= TOLD * of.asked:
         said = Message("paying.empty", {"empty": of.empty, "asked": of.asked})
-        yield Evidence("LOW_EFFORT", of.empty >= PART * of.asked, said)
+        yield Evidence("LOW_EFFORT", of.empty >= ENOUGH * of.asked, said)
     if of.same:
         said = Message("paying.same", {"same": of.same, "answers": of.answers})
-        yield Evidence("LOW_EFFORT", of.same >= PART * of.answers, said)
+        yield Evidence("LOW_EFFORT", of.same >= ENOUGH * of.answers, said)
 
 
 def _codes(

@@ -8,14 +8,12 @@ number. Numbers of two tries that differ by one person would tell of that one wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from annotations.answering.monitor import DEVICES
 from annotations.exchange.prolific import REJECT
-from annotations.exchange.reading.decisions import read_decisions
-from annotations.exchange.reading.source import Readable
 from annotations.languages import own_name
 from annotations.models import QuestionSetVersion, Submission
 from annotations.panels.people import standing
@@ -104,19 +102,24 @@ def of_decisions(
     return fairness(version, among, among - refused, "are not rejected")
 
 
-def of_file(version: QuestionSetVersion, given: Readable) -> list[Comparison]:
-    """Compare how often work is not rejected once a file of decisions that will do is applied."""
-    told = {row.worker: row.decision == REJECT for row in read_decisions(given).rows}
-    people = Submission.objects.filter(version=version, worker__external_id__in=list(told))
-    keys = dict(people.values_list("pk", "worker__external_id"))
-    rejecting = {key for key, name in keys.items() if told[name]}
-    if not rejecting:
-        return []
-    return of_decisions(version, rejecting, set(keys) - rejecting)
+def of_kinds(version: QuestionSetVersion, kinds: Mapping[int, str]) -> list[Comparison]:
+    """Compare how often work is not rejected once these decisions are kept; [] without rejections.
+
+    `kinds` are the decisions by the keys of the submissions: an id of a worker may be there in two
+    panels.
+    """
+    rejecting = {key for key, kind in kinds.items() if kind == REJECT}
+    return of_decisions(version, rejecting, set(kinds) - rejecting) if rejecting else []
 
 
-def lines(found: list[Comparison]) -> Iterator[str]:
-    """Yield the comparisons for a terminal, a line a group."""
+def lines(found: list[Comparison], said: Callable[[Message], str]) -> Iterator[str]:
+    """Yield the comparisons for a terminal, a line a group; `said` puts a message into words."""
+    yield from (f"  {line}" for line in group_lines(found))
+    yield from (f"  {said(one.told)}" for one in found if one.told is not None)
+
+
+def group_lines(found: list[Comparison]) -> Iterator[str]:
+    """Yield what is counted of each group."""
     for one in found:
         for group in one.groups:
             share = "" if group.share is None else f" ({group.share:.0%}"
@@ -124,7 +127,7 @@ def lines(found: list[Comparison]) -> Iterator[str]:
                 share += f", 95% {group.low:.0%} to {group.high:.0%})"
             ratio = "too few to tell" if group.small else _ratio(group)
             told = f"{group.hit:,} of {group.n:,}{share}"
-            yield f"  {one.what} {group.name}: {told}{'; ' + ratio if ratio else ''}"
+            yield f"{one.what} {group.name}: {told}{'; ' + ratio if ratio else ''}"
 
 
 def _ratio(group: Group) -> str:

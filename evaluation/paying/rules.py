@@ -229,9 +229,7 @@ def propose(
         )
         for one in people
     ]
-    earners.sort(
-        key=lambda one: (one.amount is None, -(_value(one.score) or -float(MOST)), one.name)
-    )
+    earners.sort(key=_order)
     unscored = sum(_value(score) is None for score in of.values())
     return Proposal(
         *(version, rule, earners, len(rejected)),
@@ -265,6 +263,12 @@ def reach(score: RawScore | None, end: str) -> float | None:
     if score is None:
         return None
     return score.low if end == LOW else score.value
+
+
+def _order(one: Earner) -> tuple[bool, bool, float, str]:
+    """Return where somebody stands: with a bonus first, then by score, who has none last."""
+    value = _value(one.score)
+    return one.amount is None, value is None, -(value or 0.0), one.name
 
 
 def _value(score: RawScore | None) -> float | None:

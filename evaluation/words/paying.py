@@ -82,7 +82,6 @@ PAYING: Mapping[str, Sentence] = {
     "{state}.",
     "paying.alarm": "An alarm names them: {words}.",
     "paying.lowest": "Stays in the lowest quarter of the ranks on whatever questions are drawn.",
-    "paying.little": "There is something, and less than is offered as a reason: {said}",
     "paying.fine": "Nothing speaks against it.",
     "paying.ungraded": "Not graded yet: only times, checks and empty answers were looked at.",
     "paying.few": _few,

@@ -175,7 +175,9 @@ def test_every_bad_row_is_named_and_nothing_is_kept(desk):
     told = problem(
         desk.client.post(f"{desk.link}decisions/", {"rows": rows}, format="json"), 400, "bad-rows"
     )
-    assert [one["pointer"] for one in told["errors"]] == ["#/rows/0/bonus", "#/rows/3/reason"]
+    assert [one["pointer"] for one in told["errors"]] == [
+        *("#/rows/0/bonus", "#/rows/2/worker", "#/rows/3/reason")
+    ]
     told = desk.post("decisions/", 400, rows=rows[2:3])
     assert "Zoe took no part" in told["errors"][0]["detail"]
     text = "worker,decision\nada,approve\nzoe,approve\n"

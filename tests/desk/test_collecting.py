@@ -10,6 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotations.ledger.deciding import decide
 from annotations.models import Admission, Collection, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set
@@ -198,3 +199,18 @@ def test_places_are_added_on_the_page_and_bad_numbers_are_told(rana, tides):
     said = rana.post(places, {"more": "100000"}, follow=True).content.decode()
     assert "Places go from 1 to 100,000" in said
     assert Collection.objects.get().places == 5
+
+
+def test_what_is_in_the_cost_and_what_is_not_stands_beside_it(rana, tides):
+    publish(rana, tides, places=9, pay="2.00", currency="GBP")
+    collection = Collection.objects.get()
+    crowd(SimpleNamespace(collection=collection, version=collection.version), 6)
+    ada, ben, _ = Submission.objects.filter(state="submitted").order_by("pk")
+    decide(ada, tides.owner, "reject", "OTHER", "The answer repeats the question " + "." * 68)
+    Submission.objects.filter(pk=ben.pk).update(state="returned", withdrawn_at=ben.submitted_at)
+    said = rana.get(address(tides, "collecting-live")).content.decode()
+    # Three of six handed in, and one of them is rejected: 2 x 2.00.
+    assert "GBP 4.00 for 2 people" in said
+    assert "Bonuses are not in these costs." in said
+    assert "Who withdrew after handing in is counted: they were paid." in said
+    assert "1 who is rejected costs nothing." in said

@@ -2,6 +2,8 @@
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotations.ledger.deciding import decide
@@ -66,6 +68,12 @@ def test_a_draft_made_from_the_evidence_is_there_and_can_be_sent(crowd, client):
         form.initial["reason"],
     )
     assert "Rejected</strong> by" in text_of(client.get(of(crowd, "ben")))
+
+
+def test_a_decision_in_capitals_is_kept_and_told_like_any_other(crowd, client):
+    response = client.post(of(crowd, "ada"), {"do": "APPROVE", "seen": ""}, follow=True)
+    assert "ada: Approved. No panel was told yet." in text_of(response)
+    assert Decision.objects.get().kind == "approve"
 
 
 def test_a_reason_of_99_characters_is_refused_beside_the_field(crowd, client):
@@ -183,3 +191,11 @@ def test_an_empty_version_says_so(rana, client):
     version = world.version(rana, "empty")
     page = client.get(reverse("admin:paying", args=[version.question_set.public_id]))
     assert "Nobody took part in this version yet." in text_of(page)
+
+
+def test_the_times_of_everybody_are_asked_for_once(crowd, client):
+    # Of one page: for the filter, the evidence beside a decision, and the minutes that are shown.
+    with CaptureQueriesContext(connection) as asked:
+        client.get(link(crowd) + "?suggested=reject")
+    of_panel = [one for one in asked if '"annotations_panelstatus"."seconds"' in one["sql"]]
+    assert len(of_panel) == 1

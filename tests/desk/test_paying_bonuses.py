@@ -4,6 +4,7 @@ import pytest
 from django.urls import reverse
 
 from annotations.ledger.bonuses import payments_of
+from annotations.ledger.deciding import decide
 from annotations.models import BonusPayment, Collection, PanelStatus
 from tests.evaluation.paying.crowd import rivers
 
@@ -39,6 +40,20 @@ def test_a_rule_is_tried_planned_confirmed_and_taken_once(desk, client):
     client.post(link, {"do": "confirm", "round": "bonus", "total": "1.45"})
     assert {one.state for one in payments_of(version)} == {"confirmed"}
     assert "take their list to the panel" in client.get(link).content.decode()
+
+
+def test_a_confirmed_bonus_of_who_is_rejected_since_is_told_and_in_no_list(desk, client, rana):
+    version, link = desk
+    found = client.get(link, RULE).context["found"]
+    client.post(link, RULE | {"do": "plan", "seen": found.seen})
+    client.post(link, {"do": "confirm", "round": "bonus", "total": "1.45"})
+    ada = version.submissions.get(worker__external_id="ada")
+    decide(ada, rana, "reject", "OTHER", "x" * 100)
+    text = client.get(link).content.decode()
+    assert "7 are confirmed" in text
+    assert "1 confirmed bonus is for people whose work was rejected after that" in text
+    taken = client.post(reverse("admin:paying-take", args=[version.question_set.public_id]))
+    assert "ada" not in b"".join(taken.streaming_content).decode()
 
 
 def test_who_changed_meanwhile_is_not_planned(desk, client):
@@ -135,6 +150,21 @@ def test_who_has_a_part_is_not_approved_with_the_others(desk, client):
     PanelStatus.objects.create(submission=ben, status="SCREENED OUT", session_id="s")
     text = client.get(f"{start}?q=ben").content.decode()
     assert "screened out (a part of the pay was paid there)" in text
+
+
+def test_of_several_rounds_each_button_names_its_own(desk, client):
+    _, link = desk
+    for round_ in ("bonus", "second"):
+        seen = client.get(link, RULE).context["found"].seen
+        client.post(link, RULE | {"do": "plan", "seen": seen, "round": round_})
+        text = client.get(link).content.decode()
+        # Of one round alone its name is there for who does not see what stands around it.
+        hidden = 'Confirm 1.45 GBP<span class="cg-hidden"> of <bdi>bonus</bdi></span></button>'
+        assert (hidden in text) == (round_ == "bonus")
+    # Seven with four answers and cy with one, twice: the same sum, another name.
+    for round_ in ("bonus", "second"):
+        assert f"Confirm 1.45 GBP<span> of <bdi>{round_}</bdi></span></button>" in text
+        assert f"Cancel what is not sent<span> of <bdi>{round_}</bdi></span></button>" in text
 
 
 def test_without_parts_in_the_settings_the_page_says_where_to_say_them(desk, client):

@@ -89,7 +89,7 @@ def close(request: HttpRequest, set_id: UUID) -> HttpResponse:
         rules.set_state(collection, Collection.State.CLOSED)
         messages.success(request, SAID["closed"])
         return redirect("admin:collecting", question_set.public_id)
-    inside = monitor.standing(collection).states["open"]
+    inside = monitor.collecting_now(collection).states["open"]
     if inside:
         people = "1 person is" if inside == 1 else f"{inside:,} people are"
         text = (

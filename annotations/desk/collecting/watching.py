@@ -83,7 +83,7 @@ def live(request: HttpRequest, set_id: UUID) -> TemplateResponse:
 
 def live_context(request: HttpRequest, collection: Collection) -> dict[str, Any]:
     """Return what changes while people answer; the queries do not grow with the people."""
-    now = monitor.standing(collection)
+    now = monitor.collecting_now(collection)
     rows = monitor.people(collection, visible(request, Submission.objects.all()))
     page = page_of(request, rows, NEWEST_FIRST)
     page = replace(page, rows=monitor.with_where(collection, page.rows))

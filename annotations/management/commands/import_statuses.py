@@ -39,6 +39,11 @@ class Command(DeskCommand):
             "--from-prolific", action="store_true", help="ask Prolific's interface in place of FILE"
         )
         add_study(parser)
+        parser.add_argument(
+            "--instead",
+            action="store_true",
+            help="the files before were of another study: take the submissions of this one",
+        )
         parser.add_argument("--by", metavar="USERNAME", help="who took it in: stands in the log")
         parser.add_argument(
             "--dry-run", action="store_true", help="do everything, report it, and store nothing"
@@ -60,7 +65,9 @@ class Command(DeskCommand):
             raise CommandError(f"name a FILE, or say --from-prolific{both}", returncode=USAGE)
         try:
             given = options["file"] or self._asked(version, options["study"])
-            report = import_statuses(version, given, user, dry_run=options["dry_run"])
+            report = import_statuses(
+                version, given, user, instead=options["instead"], dry_run=options["dry_run"]
+            )
         except (InputError, PanelError, WhichStudyError) as error:
             raise CommandError(str(error), returncode=USAGE) from error
         for line in report.lines():

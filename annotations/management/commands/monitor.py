@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.answering.monitor import fewest_answers, newest, standing
+from annotations.answering.monitor import collecting_now, fewest_answers, newest
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import Submission
 
@@ -32,7 +32,7 @@ class Command(SetCommand):
         collection = newest(question_set)
         if collection is None:
             raise CommandError(f"{question_set} is not published for workers", returncode=USAGE)
-        now = standing(collection)
+        now = collecting_now(collection)
         if options["json"]:
             facts = {"question_set": question_set.name, "version": collection.version.number}
             short_of = [row.as_dict() for row in fewest_answers(collection)]

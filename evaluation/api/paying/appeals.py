@@ -23,9 +23,9 @@ from evaluation.api.paying.desk import (
     PaySubmissionSerializer,
     decided_meanwhile,
     paid_submission,
-    paid_version,
     told_of,
 )
+from evaluation.paying.scope import paid_version
 
 
 class AppealAnswerSerializer(StrictSerializer):

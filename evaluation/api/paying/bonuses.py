@@ -23,8 +23,9 @@ from annotations.web.rest.once import repeatable
 from annotations.web.rest.paging import limit_of, page_body, slice_body, start_of
 from annotations.web.rest.problems import ApiProblem, Fault, bad_field
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
-from evaluation.api.paying.desk import VERSION, paid_version, refused_payment
+from evaluation.api.paying.desk import VERSION, refused_payment
 from evaluation.api.paying.money import MoneyField, SumField
+from evaluation.paying.scope import paid_version
 
 SAID = {"paid": Event.PAID, "failed": Event.FAILED}
 """What a panel says of a payment."""

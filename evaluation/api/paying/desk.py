@@ -16,19 +16,17 @@ from rest_framework.response import Response
 from annotations.exchange.prolific import CATEGORIES, DECISIONS
 from annotations.ledger import deciding
 from annotations.ledger.bonuses import OVER, STATES, OtherAmountError, OtherTotalError
-from annotations.models import Decision, QuestionSet, QuestionSetVersion, Submission
+from annotations.models import Decision, QuestionSetVersion, Submission
 from annotations.web.pages import AS_ADDED, page_of
-from annotations.web.query import number
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.filtering import filtered_page, sort_parameter
 from annotations.web.rest.paging import page_body
 from annotations.web.rest.problems import ApiProblem, bad_field
-from annotations.web.scope import answered_set, editable
 from evaluation.options import API
+from evaluation.paying.scope import paid_version
 from evaluation.reports.paying.people import APPEALS, ENDED, Desk, PayFilter, PayRow
 from evaluation.reports.paying.suggestions import ACTIONS
 
-MOST = 1_000_000
 VERSION = OpenApiParameter(
     "version", int, description="Its number; the newest in which somebody took part without it."
 )
@@ -248,22 +246,6 @@ class PayingViewSet(ApiViewSet):
         page = page_of(request, rows, AS_ADDED)
         shown = PayDecisionSerializer(page.rows, many=True).data
         return Response(page_body(request, shown, page.next))
-
-
-def paid_set(request: Request, set_id: UUID) -> QuestionSet:
-    """Return a set that people answer and that the one who asks may change."""
-    answered_set(request, set_id)
-    return editable(request, QuestionSet.objects.all(), set_id)
-
-
-def paid_version(request: Request, set_id: UUID) -> QuestionSetVersion:
-    """Return the version that the address names, of a set that the one who asks may change."""
-    question_set = paid_set(request, set_id)
-    asked = number(request.query_params, "version", 1, MOST, blank=True)
-    found = deciding.answered_version(question_set, asked)
-    if found is None:
-        raise Http404("there is no such version")
-    return found
 
 
 def paid_submission(version: QuestionSetVersion, submission_id: UUID) -> Submission:

@@ -26,11 +26,12 @@ from annotations.web.rest.bulk import (
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.uploads import bulk_schema
 from annotations.web.size_limit import LARGEST
-from evaluation.api.paying.desk import MOST, paid_version, refused_payment
+from evaluation.api.paying.desk import refused_payment
 from evaluation.api.paying.money import MoneyField
 from evaluation.api.paying.rules import FairnessSerializer, RoundField
 from evaluation.api.said import SaidField
-from evaluation.paying.fairness import of_file
+from evaluation.paying.fairness import of_kinds
+from evaluation.paying.scope import LARGEST_VERSION, paid_version
 
 DECISION_ROWS = [
     {"worker": "ada", "decision": "approve", "bonus": "1.50"},
@@ -75,7 +76,7 @@ STATUSES = {
 class PayFileOptionsSerializer(ImportOptionsSerializer):
     """Of which version; the newest in which somebody took part without it."""
 
-    version = serializers.IntegerField(required=False, min_value=1, max_value=MOST)
+    version = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_VERSION)
 
 
 class DecisionOptionsSerializer(PayFileOptionsSerializer):
@@ -170,7 +171,7 @@ class PayDecisionsViewSet(PayFileViewSet):
         with self.telling_rows(), refused_payment():
             given, how = self.source(), {"round_": options["round"], "dry_run": options["dry_run"]}
             report = decide_by_file(version, given, request.user, **how)
-            found = of_file(version, given) if report.n_by_kind.get("reject") else []
+        found = of_kinds(version, report.kinds)
         said = [SaidField().to_representation(one) for of in found for one in of.warnings]
         told = {
             "version": version.number,

@@ -21,9 +21,10 @@ from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.negotiation import AnyForm
 from annotations.web.rest.paging import limit_of, slice_body, start_of
 from annotations.web.rest.problems import ApiProblem, bad_parameter
-from evaluation.api.paying.desk import VERSION, paid_set, paid_version
+from evaluation.api.paying.desk import VERSION
 from evaluation.paying.inviting import ENDS, LEFT_OUT, MOST, Invited, Line, invited
 from evaluation.paying.rules import SCORE, RuleError
+from evaluation.paying.scope import paid_set, paid_version
 
 LINE = [
     VERSION,

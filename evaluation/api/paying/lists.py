@@ -34,8 +34,9 @@ from annotations.web.rest.paging import limit_of, slice_body, start_of
 from annotations.web.rest.problems import ApiProblem, bad_parameter
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from evaluation.api.paying.bonuses import PayStandingSerializer
-from evaluation.api.paying.desk import VERSION, paid_version
+from evaluation.api.paying.desk import VERSION
 from evaluation.api.paying.money import MoneyField
+from evaluation.paying.scope import paid_version
 
 FREE = [name for name in FORMATS if name not in MONEY]
 """Lists that may be taken at any time."""

@@ -17,9 +17,10 @@ from annotations.models import BonusPayment
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
-from evaluation.api.paying.desk import VERSION, paid_version, refused_payment
+from evaluation.api.paying.desk import VERSION, refused_payment
 from evaluation.api.paying.money import MoneyField, SumField
 from evaluation.api.paying.rules import BonusesPlannedSerializer
+from evaluation.paying.scope import paid_version
 
 
 class OwedPartSerializer(serializers.Serializer[Any]):

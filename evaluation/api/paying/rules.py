@@ -18,11 +18,12 @@ from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.problems import ApiProblem, bad_field
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
-from evaluation.api.paying.desk import VERSION, PayScoreSerializer, paid_version, refused_payment
+from evaluation.api.paying.desk import VERSION, PayScoreSerializer, refused_payment
 from evaluation.api.paying.money import AmountField, MoneyField
 from evaluation.api.said import SaidField
 from evaluation.paying.planning import ChangedError, plan_proposed
 from evaluation.paying.rules import KINDS, LOW, SCORE, Proposal, Rule, RuleError, propose
+from evaluation.paying.scope import paid_version
 
 
 class RoundField(serializers.CharField):

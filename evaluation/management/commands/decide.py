@@ -12,7 +12,7 @@ from annotations.ledger.files import decide_by_file
 from annotations.management.desk import DeskCommand, add_round
 from annotations.management.importing import USAGE
 from evaluation.options import TERMINAL
-from evaluation.paying.fairness import lines, of_file
+from evaluation.paying.fairness import lines, of_kinds
 
 
 class Command(DeskCommand):
@@ -51,13 +51,10 @@ class Command(DeskCommand):
             raise CommandError(str(error), returncode=USAGE) from error
         for line in report.lines():
             self.stdout.write(line)
-        found = of_file(version, options["file"]) if report.n_by_kind.get("reject") else []
+        found = of_kinds(version, report.kinds)
         if found:
             self.stdout.write("Not rejected, once this is decided:")
-        for line in lines(found):
+        for line in lines(found, TERMINAL.said):
             self.stdout.write(line)
-        for one in found:
-            if one.told is not None:
-                self.stdout.write(f"  {TERMINAL.said(one.told)}")
-            for message in one.warnings:
-                self.stdout.write(f"Warning: {TERMINAL.said(message)}")
+        for message in (message for one in found for message in one.warnings):
+            self.stdout.write(f"Warning: {TERMINAL.said(message)}")

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
-from annotations.exchange.money import amount_of
 from annotations.exchange.writing.formats import format_of, write_table
 from annotations.ledger import bonuses, parts
-from annotations.ledger.handing_over import ledger_table, settle_by_file
+from annotations.ledger.handing_over import ledger_table
 from annotations.ledger.sending import (
     WhichStudyError,
+    left_out,
     next_parts,
     send_bonuses,
     send_parts,
     study_of,
     to_send,
 )
+from annotations.ledger.settling import settle_by_file
 from annotations.management.desk import DeskCommand, add_round, add_study
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSetVersion
 from annotations.panels.client import NotDoneError, UnsureError
 from annotations.panels.prolific import UNVERIFIED, Prolific
+from evaluation.management.payment_arguments import (
+    add_rule,
+    plans_parts,
+    positive_sum,
+    refuse_what_does_nothing,
+)
 from evaluation.options import TERMINAL
 from evaluation.paying import rules
 from evaluation.paying.fairness import lines
@@ -74,7 +80,7 @@ class Command(DeskCommand):
             help="with --parts --send: let as many others take part there as are screened out",
         )
         parser.add_argument(
-            "--total", type=_amount, metavar="AMOUNT", help="with --send: the sum that you pay"
+            "--total", type=positive_sum, metavar="AMOUNT", help="with --send: the sum that you pay"
         )
         add_study(parser)
         what.add_argument("--rule", choices=tuple(rules.KINDS), help="plan bonuses by a rule")
@@ -84,11 +90,11 @@ class Command(DeskCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do it, and say where payments stand; exit status 2 for what will not do."""
-        _refuse_what_does_nothing(options)
+        refuse_what_does_nothing(options)
         version = self.version_of(options)
-        plans_parts = _plans_parts(options)
+        only_parts = plans_parts(options)
         round_ = bonuses.PART if options["parts"] else options["round"]
-        planned = (options["rule"] or plans_parts) and not options["dry_run"]
+        planned = (options["rule"] or only_parts) and not options["dry_run"]
         writes = planned or any(options[name] for name in ("confirm", "cancel", "settle", "send"))
         if writes and options["by"] is None:
             raise CommandError("say who does it with --by USERNAME", returncode=USAGE)
@@ -102,7 +108,7 @@ class Command(DeskCommand):
             elif options["send"]:
                 send = self._send_parts if options["parts"] else self._send
                 send(version, user, options)
-            elif plans_parts:
+            elif only_parts:
                 self._plan_parts(version, user, dry_run=options["dry_run"])
             elif options["rule"]:
                 self._propose(version, user, options)
@@ -147,11 +153,8 @@ class Command(DeskCommand):
             self.stdout.write(f"{found.n_unscored:,} gave too few answers for a score: no bonus")
         if found.hourly is not None:
             self.stdout.write(f"pay and bonus for the median time: {found.hourly} an hour")
-        for line in lines(found.fairness):
+        for line in lines(found.fairness, TERMINAL.said):
             self.stdout.write(line)
-        for compared in found.fairness:
-            if compared.told is not None:
-                self.stdout.write(f"  {TERMINAL.said(compared.told)}")
         for message in found.warnings:
             self.stdout.write(f"Warning: {TERMINAL.said(message)}")
         if options["dry_run"]:
@@ -164,6 +167,8 @@ class Command(DeskCommand):
     def _send(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
         """Say what the next list would pay, or have it paid once somebody says its sum."""
         waiting = to_send(version, options["round"])
+        for n, why in left_out(version, options["round"]):
+            self.stdout.write(f"left out: {n:,} {why}")
         total = sum((one.amount for one in waiting), Decimal(0))
         if not waiting:
             raise CommandError("no confirmed bonus is left to be sent", returncode=USAGE)
@@ -270,87 +275,3 @@ class Command(DeskCommand):
                 self.stdout.write(f"{state}: {n:,}, {sum(of_it, Decimal(0))} in all")
         if not payments:
             self.stdout.write("no bonuses")
-
-
-ACTS = ("confirm", "cancel", "settle", "output", "send")
-OF_RULES = {
-    "amount": tuple(rules.KINDS),
-    "share": (rules.QUANTILE,),
-    "at_least": (rules.THRESHOLD,),
-    "least_hourly": tuple(rules.KINDS),
-    "base_pay": tuple(rules.KINDS),
-}
-"""The options of a rule, and of which ones."""
-
-
-def _refuse_what_does_nothing(options: dict[str, Any]) -> None:
-    """Refuse options that nobody would go by: where it is about money none is read over."""
-    acts = next((name for name in ACTS if options[name]), None)
-    if options["dry_run"] and acts is not None:
-        raise CommandError(
-            f"--{acts} is not tried: --dry-run goes with --rule or --parts. Nothing was done; "
-            "leave out one of the two",
-            returncode=USAGE,
-        )
-    for name, kinds in OF_RULES.items():
-        if options[name] is not None and options["rule"] not in kinds:
-            flag = "--" + name.replace("_", "-")
-            of = "--rule" if len(kinds) > 1 else f"--rule {kinds[0]}"
-            raise CommandError(f"{flag} goes with {of}. Nothing was done", returncode=USAGE)
-    if options["total"] is not None and not options["send"]:
-        raise CommandError("--total goes with --send. Nothing was done", returncode=USAGE)
-
-
-def _plans_parts(options: dict[str, Any]) -> bool:
-    """Whether parts of the pay are to be planned or told; exit status 2 for what does not go."""
-    if options["parts"] and (options["rule"] or options["round"]):
-        raise CommandError("parts of the pay have neither rule nor round", returncode=USAGE)
-    if options["increase_places"] and not (options["parts"] and options["send"]):
-        raise CommandError("--increase-places goes with --parts --send", returncode=USAGE)
-    return bool(options["parts"]) and not any(options[name] for name in ACTS)
-
-
-def add_rule(parser: argparse.ArgumentParser) -> None:
-    """What belongs to a rule."""
-    group = parser.add_argument_group("with --rule")
-    group.add_argument("--amount", type=_bonus, metavar="AMOUNT", help="of each bonus, or answer")
-    group.add_argument("--share", type=float, metavar="X", help="quantile: .2 for the best 20%%")
-    group.add_argument("--at-least", type=float, metavar="X", help="threshold: the least score")
-    group.add_argument(
-        "--end",
-        choices=(rules.SCORE, rules.LOW),
-        default=rules.SCORE,
-        help="threshold: what has to reach it, the score (default) or its interval's lower end",
-    )
-    group.add_argument(
-        "--least-hourly",
-        type=_amount,
-        metavar="AMOUNT",
-        help="warn below it (default: that of the collecting)",
-    )
-    group.add_argument(
-        "--base-pay",
-        type=_amount,
-        metavar="AMOUNT",
-        help="pay without a bonus (default: that of the collecting)",
-    )
-    group.add_argument(
-        "--dry-run", action="store_true", help="tell it, and store nothing (also with --parts)"
-    )
-
-
-def _bonus(text: str) -> Decimal:
-    try:
-        return amount_of(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _amount(text: str) -> Decimal:
-    try:
-        amount = Decimal(text)
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if not amount.is_finite() or amount <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no sum: write it such as 12.50")
-    return amount

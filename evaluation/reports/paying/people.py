@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -144,7 +144,6 @@ class Desk:
     """What is known of the people of a version; each part is asked for once, when needed."""
 
     version: QuestionSetVersion
-    _evidence: dict[int, list[Evidence]] | None = field(default=None, init=False)
 
     @cached_property
     def run(self) -> Run | None:
@@ -185,10 +184,9 @@ class Desk:
         keys = [one.pk for one in submissions]
         workers = [one.worker.public_id for one in submissions]
         scores = scores_of(self.run, [one.worker_id for one in submissions])
-        evidence = evidence_of(self.version, keys)
+        evidence = evidence_of(self.version, keys, self.times)
         decisions = newest_of(keys)
         appeals = newest_appeals(keys)
-        times = seconds_of(self.version)
         # Signals hang on the version alone; without a run there is none to take it from.
         of_version = self.run or Run(version=self.version)
         signals = signals_of(of_version, workers, in_full=in_full)
@@ -196,7 +194,7 @@ class Desk:
             PayRow(
                 submission=one,
                 score=scores.get(one.worker_id),
-                seconds=times.get(one.pk),
+                seconds=self.times.get(one.pk),
                 evidence=tuple(evidence[one.pk]),
                 marks=self.marks.get(one.worker.public_id, ()),
                 signals=signals.get(one.worker.public_id),
@@ -212,8 +210,16 @@ class Desk:
     def suggestions(self) -> dict[int, Suggestion]:
         """Return what could be done with everybody's submission, by its key."""
         scores = scores_of(self.run)
-        evidence = evidence_of(self.version)
+        evidence = evidence_of(self.version, times=self.times)
         return {one.pk: self._suggestion(one, evidence, scores) for one in self.people()}
+
+    @cached_property
+    def times(self) -> Mapping[int, float]:
+        """How long everybody took, in seconds, by the submissions' keys; who is not there unknown.
+
+        Of everybody also for a page of a few: whether somebody was fast hangs on all.
+        """
+        return seconds_of(self.version)
 
     @cached_property
     def parts(self) -> Mapping[int, Payment]:

@@ -6,6 +6,7 @@ proposes: who is paid is said in one place.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from uuid import UUID
 
@@ -35,6 +36,7 @@ class PanelFiles(PanelLists):
     def __init__(self, run: Run) -> None:
         self.run = run
         self.version = run.version_id
+        self.of_rows = Counter()
 
     @cached_property
     def verdicts(self) -> dict[UUID, Decided]:
@@ -54,19 +56,19 @@ class PanelFiles(PanelLists):
     @property
     def n_approved(self) -> int:
         """How many are approved."""
-        return sum(not person.rejected for person in self.settled)
+        return sum(not person.rejected for person in self.decided)
 
     @property
     def n_paid_but_left_out(self) -> int:
         """How many of the approved are left out of the grades."""
         return sum(
-            self._kind(person) == "exclude" and not person.rejected for person in self.settled
+            self._kind(person) == "exclude" and not person.rejected for person in self.decided
         )
 
     @property
     def n_rejected(self) -> int:
         """How many are rejected."""
-        return sum(person.rejected for person in self.settled)
+        return sum(person.rejected for person in self.decided)
 
     @property
     def n_again(self) -> int:

@@ -21,7 +21,8 @@ from annotations.ledger.deciding import WithdrawnError
 from annotations.models import QuestionSetVersion
 from evaluation.paying.planning import ChangedError, plan_proposed
 from evaluation.paying.rules import KINDS, LOW, SCORE, Proposal, Rule, RuleError, propose
-from evaluation.site.paying.frame import frame, paid_version
+from evaluation.paying.scope import paid_version
+from evaluation.site.paying.frame import frame
 
 NAMED = 200
 """People who are named; of the others their number is told."""
@@ -188,6 +189,8 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     payments = bonuses.payments_of(version)
+    confirmed = [one for one in payments if one.state == "confirmed" and one.round != bonuses.PART]
+    n_bonuses = len(bonuses.sendable(confirmed))
     people = found.rewarded if found else []
     context = frame(version, "Bonuses") | {
         "form": form,
@@ -196,7 +199,8 @@ def _page(
         "more": max(0, len(people) - NAMED),
         "rounds": tallies.by_round(payments),
         "parts": parts.parts_of(version),
-        "n_confirmed": sum(one.state == "confirmed" for one in payments),
+        "n_confirmed": n_bonuses + len(parts.to_send(version)),
+        "n_refused_since": len(confirmed) - n_bonuses,
         "currency": bonuses.currency_of(version),
         "problem": problem,
     }

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotations.ledger.appealing import n_waiting
-from annotations.ledger.bonuses import ON_THE_WAY, PART, payments_of
+from annotations.ledger.bonuses import ON_THE_WAY, PART, payments_of, sendable
 from annotations.ledger.deciding import (
     DecidedMeanwhileError,
     WithdrawnError,
@@ -25,9 +25,10 @@ from annotations.models import QuestionSetVersion
 from annotations.panels.lists import PanelLists
 from annotations.panels.people import decided_people
 from evaluation.paying.fairness import of_decisions
+from evaluation.paying.scope import paid_version
 from evaluation.reports.paying.people import OPEN, Desk, PayFilter
 from evaluation.reports.paying.suggestions import APPROVE
-from evaluation.site.paying.frame import frame, paid_version
+from evaluation.site.paying.frame import frame
 
 ROWS = 50
 NAMED = 100
@@ -46,7 +47,7 @@ def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
     context = frame(version, "Pay people", inside=False) | listing
     payments = payments_of(version)
     context |= {
-        "n_confirmed": sum(one.state == "confirmed" and one.round != PART for one in payments),
+        "n_confirmed": len(sendable(one for one in payments if one.round != PART)),
         "n_parts": len(to_send(version)),
         "may_have_parts": sum(of.ended.values()),
         "taken": [

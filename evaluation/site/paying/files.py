@@ -33,8 +33,9 @@ from annotations.panels.statuses import import_statuses
 from annotations.web.downloads import download, file_name
 from annotations.web.upload_kinds import UploadKind, register
 from evaluation.options import SITE
-from evaluation.paying.fairness import lines, of_file
-from evaluation.site.paying.frame import frame, paid_version
+from evaluation.paying.fairness import group_lines, of_kinds
+from evaluation.paying.scope import paid_version
+from evaluation.site.paying.frame import frame
 
 ENDINGS = {"prolific-approve": "txt"}
 
@@ -123,8 +124,8 @@ def load_decisions(
             f"Bonuses: {report.n_bonuses:,}, {report.said_total} in all, "
             f"{report.n_new_bonuses:,} of them new. Importing confirms them, and sends nothing."
         )
-    found = of_file(version, given) if report.n_by_kind.get("reject") else []
-    notes += [f"Not rejected, once this is decided, by {line.strip()}." for line in lines(found)]
+    found = of_kinds(version, report.kinds)
+    notes += [f"Not rejected, once this is decided, by {line}." for line in group_lines(found)]
     notes += [SITE.said(one.told) for one in found if one.told is not None]
     notes += [SITE.said(message) for one in found for message in one.warnings]
     return DeskReport(report, "decisions", notes)

@@ -17,8 +17,9 @@ from annotations.panels.groups import groups_of
 from annotations.web.downloads import download, file_name
 from evaluation.paying.inviting import ENDS, MOST, Invited, Line, invited, panels_of
 from evaluation.paying.rules import SCORE, RuleError
+from evaluation.paying.scope import paid_version
 from evaluation.paying.scores import run_of, scores_of, spread_of
-from evaluation.site.paying.frame import frame, paid_version
+from evaluation.site.paying.frame import frame
 
 NAMED = 100
 """People who are named; of the others their number is told."""

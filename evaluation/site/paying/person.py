@@ -19,10 +19,11 @@ from annotations.exchange.prolific import CATEGORIES, LEAST_MESSAGE, LONGEST_MES
 from annotations.ledger import appealing, deciding
 from annotations.models import Decision, QuestionSetVersion
 from evaluation.paying.evidence import Evidence
+from evaluation.paying.scope import paid_version
 from evaluation.reports.facts import contradictions_of
 from evaluation.reports.paying.people import Desk, PayRow
 from evaluation.site.meanwhile import meanwhile, seen
-from evaluation.site.paying.frame import frame, paid_version
+from evaluation.site.paying.frame import frame
 from evaluation.words.paying import draft
 
 SAID = {
@@ -95,7 +96,7 @@ def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpRespo
     values = {name: request.POST.get(name, "") for name in ("category", "reason")}
     values = values if kind == REJECT else {}
     try:
-        deciding.decide(row.submission, request.user, kind, **values, seen=seen(request))
+        kept = deciding.decide(row.submission, request.user, kind, **values, seen=seen(request))
     except deciding.DecisionError as error:
         return _refused(request, row, error, values)
     except deciding.WithdrawnError as error:
@@ -104,7 +105,7 @@ def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpRespo
         problem = meanwhile(error.newest, request.user, error.newest.get_kind_display())
         given = values if kind == REJECT else None
         return _page(request, _row(version, submission_id), given, problem=problem, status=409)
-    messages.success(request, f"{row.name}: {SAID[kind]}")
+    messages.success(request, f"{row.name}: {SAID[kept.kind]}")
     return redirect(request.get_full_path())
 
 

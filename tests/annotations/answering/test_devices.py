@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotations.answering import assistive, devices
 from annotations.answering.links import Visitor, token_of
-from annotations.answering.monitor import standing
+from annotations.answering.monitor import collecting_now
 from annotations.answering.places import reserve
 from annotations.exchange.importing import import_answers
 from annotations.models import Response, Submission
@@ -236,13 +236,13 @@ def test_the_database_keeps_neither_of_who_is_gone_or_came_in_a_file(book):
 def test_the_monitor_counts_devices_and_says_nothing_before_one_is_known(tides):
     book = published(tides, protocol="open", questions_per_worker=1, places=4)
     Browser(book, "old").begin()
-    assert standing(book.collection).devices == []
+    assert collecting_now(book.collection).devices == []
     for name in ("ada", "ben"):
         agree(on(book, IPHONE, name))
     cleo = agree(on(book, WINDOWS, "cleo"))
     cleo.press()
     cleo.press()
-    now = standing(book.collection).as_dict()
+    now = collecting_now(book.collection).as_dict()
     assert now["devices"] == [
         {"device": "phone", "began": 2, "submitted": 0},
         {"device": "computer", "began": 1, "submitted": 1},

@@ -11,13 +11,25 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotations.answering import collecting, monitor, stages
-from annotations.answering.monitor import standing
+from annotations.answering.monitor import collecting_now
 from annotations.answering.refused import SettingsError
-from annotations.models import Assignment, Collection, Question, Reading, Submission, Worker
+from annotations.ledger import bonuses
+from annotations.ledger.deciding import decide
+from annotations.models import (
+    Assignment,
+    Collection,
+    PanelStatus,
+    Question,
+    Reading,
+    Submission,
+    Worker,
+)
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published
 
 pytestmark = pytest.mark.django_db
+
+REASON = "The answer repeats the question " + "." * 68
 
 
 @pytest.fixture
@@ -31,7 +43,7 @@ def where(made, worker="ada"):
 
 
 def told(made):
-    return [(at.words, at.people) for at in standing(made.collection).stages]
+    return [(at.words, at.people) for at in collecting_now(made.collection).stages]
 
 
 def seen_last(minutes_ago, **which):
@@ -44,7 +56,7 @@ def seen_last(minutes_ago, **which):
 def test_where_somebody_is_follows_them_from_consent_to_the_end(recall):
     ada = Browser(recall)
     ada.get(ada.link)
-    assert standing(recall.collection).began == 0  # looking is not taking part
+    assert collecting_now(recall.collection).began == 0  # looking is not taking part
     ada.press()
     assert where(recall) == "has agreed, not begun"
     ada.press()  # open the passage
@@ -99,7 +111,7 @@ def test_who_left_is_told_with_where(recall):
     for _ in range(4):  # opens, has read, answers, opens the second passage
         dan.press()
     seen_last(30, worker__external_id__in=["ada", "ben", "dan"])
-    now = standing(recall.collection)
+    now = collecting_now(recall.collection)
     assert [one.words for one in now.left] == [
         "2 of 4 left after agreeing, before anything was shown.",
         "1 of 4 left while reading passage 2.",
@@ -108,7 +120,7 @@ def test_who_left_is_told_with_where(recall):
     assert where(recall, "dan") == "out of time while reading passage 2"
     dan.get(dan.address)  # comes back
     dan.press()
-    assert [one.people for one in standing(recall.collection).left] == [2]
+    assert [one.people for one in collecting_now(recall.collection).left] == [2]
 
 
 def test_who_does_not_agree_is_counted_and_nothing_of_them_is_stored(recall):
@@ -117,7 +129,7 @@ def test_who_does_not_agree_is_counted_and_nothing_of_them_is_stored(recall):
     ada.post(ada.address, {"do": "decline"})
     ada.post(ada.address, {"do": "decline"})
     recall.collection.refresh_from_db()
-    assert standing(recall.collection).declined == 2
+    assert collecting_now(recall.collection).declined == 2
     assert not Submission.objects.exists()
     assert not Worker.objects.exists()
 
@@ -142,14 +154,14 @@ def finished(made, minutes):
 def test_quartiles_are_those_of_the_minutes_that_people_took(recall):
     for minutes in (4, 8, 10, 20):
         finished(recall, minutes)
-    of = standing(recall.collection).minutes
+    of = collecting_now(recall.collection).minutes
     # Places 0.75, 1.5 and 2.25 of 0 to 3: 4 + .75 * 4, (8 + 10) / 2, 10 + .25 * 10.
     assert (of.low, of.median, of.high) == (
         pytest.approx(7),
         pytest.approx(9),
         pytest.approx(12.5),
     )
-    assert standing(recall.collection).median_minutes == 9.0
+    assert collecting_now(recall.collection).median_minutes == 9.0
 
 
 @pytest.mark.parametrize(
@@ -181,7 +193,7 @@ def test_cost_and_hourly_pay_follow_from_pay_fee_and_time(tides):
         panel_fee=Decimal("33.33"),
         least_hourly_pay=Decimal("9.00"),
     )
-    of = standing(made.collection).money
+    of = collecting_now(made.collection).money
     assert (of.so_far, of.hourly, of.is_too_little) == (0, None, False)
     # Each costs 3 * 1.3333 = 3.9999; all ten 39.999.
     assert of.at_the_end == Decimal("40.00")
@@ -189,15 +201,45 @@ def test_cost_and_hourly_pay_follow_from_pay_fee_and_time(tides):
         finished(made, minutes)
     gone = finished(made, 50)
     Submission.objects.filter(pk=gone.pk).update(state="returned", withdrawn_at=timezone.now())
-    of = standing(made.collection).money
+    of = collecting_now(made.collection).money
     # Four were paid, one of whom withdrew: 4 * 3.9999 = 15.9996, and 7 of 10 places are left.
     assert (of.paid, of.so_far, of.at_the_end) == (4, Decimal("16.00"), Decimal("44.00"))
     assert of.hourly == Decimal("7.50")  # 3 for 24 minutes, without the fee
     assert of.is_too_little
     collecting.set_state(made.collection, "closed")
-    assert standing(made.collection).money.at_the_end == Decimal("16.00")
+    assert collecting_now(made.collection).money.at_the_end == Decimal("16.00")
     collecting.change(made.collection, least_hourly_pay=Decimal("7.50"))
-    assert not standing(made.collection).money.is_too_little
+    assert not collecting_now(made.collection).money.is_too_little
+
+
+def test_who_is_rejected_here_or_on_the_panel_costs_nothing(tides, rana):
+    made = published(tides, places=10, pay=Decimal("2.00"), currency="GBP", panel_fee=Decimal(25))
+    ada, ben, cy, di, eve, _ = (finished(made, 10) for _ in range(6))
+    decide(ada, rana, "reject", "OTHER", REASON)
+    decide(ben, rana, "reject", "OTHER", REASON)
+    decide(ben, rana, "open")
+    stands(cy, "REJECTED")
+    stands(di, "REJECTED", "APPROVED")
+    # The panel has paid eve: what is decided here comes too late for her.
+    decide(eve, rana, "reject", "OTHER", REASON)
+    stands(eve, "APPROVED")
+    of = collecting_now(made.collection).money
+    # Of six all but ada and cy: 4 x 2.00 x 1.25; four places are left, and those two are not.
+    assert (of.paid, of.so_far, of.at_the_end) == (4, Decimal("10.00"), Decimal("20.00"))
+
+
+def test_bonuses_are_not_in_the_cost(tides, rana):
+    made = published(tides, places=10, pay=Decimal("2.00"), currency="GBP")
+    ada = finished(made, 10)
+    bonuses.plan(made.version, {ada.pk: Decimal("1.50")}, rana)
+    bonuses.confirm(made.version, rana)
+    of = collecting_now(made.collection).money
+    assert (of.paid, of.parts, of.so_far) == (1, 0, Decimal("2.00"))
+
+
+def stands(one, *statuses):
+    for status in statuses:
+        PanelStatus.objects.create(submission=one, status=status, session_id="s")
 
 
 def test_a_least_pay_without_a_pay_is_refused(tides):
@@ -275,7 +317,7 @@ def test_five_thousand_people_cost_as_many_queries_as_five(rana):
         Worker.objects.all().filter(external_id__startswith="w").update(panel=f"before {n}")
         crowd(made, n)
         with CaptureQueriesContext(connection) as asked:
-            now = standing(made.collection)
+            now = collecting_now(made.collection)
             monitor.fewest_answers(made.collection)
             rows = monitor.with_where(made.collection, monitor.people(made.collection)[:50])
             [stages.where(row) for row in rows]

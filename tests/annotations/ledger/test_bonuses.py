@@ -88,6 +88,20 @@ def test_an_amount_under_a_heading_in_capitals_is_not_read_over(rivers, run, tmp
     assert run.export()[0] == "ada,0.50\n"
 
 
+@pytest.mark.parametrize(
+    "heading", ["Bonus (GBP)", "bonuses", "bonus amount", "AMOUNT", "Extra pay", "payment"]
+)
+def test_an_amount_under_a_heading_that_is_not_read_is_refused(rivers, run, tmp_path, heading):
+    path = tmp_path / "headings.csv"
+    path.write_text(f"worker,decision,{heading}\nada,approve,\nben,approve,0.50\n=cy,open,1\n")
+    said = run.refused(run, "decide", file=path, by="rana")
+    assert f"headings.csv, line 3, column {heading}: 2 rows have something in it" in said
+    assert "call the column bonus" in said
+    path.write_text(f"worker,decision,{heading}\nada,approve,\nben,approve, \n")
+    said = run("decide", file=path, by="rana")
+    assert f"Warning: Columns that are not kept: {heading}" in said
+
+
 def test_amounts_of_a_file_are_confirmed_by_who_decides_and_listed_once(rivers, run):
     said = run.decide('ada,approve,,,1.5\nben,approve,,,\n"=cy,1",approve,,,0.25\n')
     # 1.50 + 0.25 = 1.75

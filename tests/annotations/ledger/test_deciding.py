@@ -103,6 +103,9 @@ def test_a_dry_run_keeps_nothing(rivers, file):
         ("ben,reject,OTHER," + REASON[:-1], "at least 100 characters, and this has 99"),
         # 98 blanks between two letters are 3 characters for who reads it.
         ("ben,reject,OTHER,a" + " " * 98 + "b", "and this has 3"),
+        # Nobody sees a character without a width.
+        ("ben,reject,OTHER,a" + "\u200b" * 98 + "b", "and this has 2"),
+        ("ben,reject,OTHER,a" + " \u200d\x07 \ufeff" * 40 + " b", "and this has 3"),
         (f"ben,reject,,{REASON}", "a rejection needs a category"),
         (f"ben,reject,AI,{REASON}", "'AI' is no category"),
         ("ben,approve,OTHER,", "a category belongs to a rejection only"),
@@ -135,6 +138,43 @@ def test_every_bad_row_is_told_at_once(rivers, file):
     assert "line 4" in message
 
 
+def test_what_is_wrong_with_a_row_and_with_its_worker_is_told_at_once_in_order_of_lines(
+    rivers, file
+):
+    rivers.submissions.filter(worker__external_id="cy").update(
+        state="returned", withdrawn_at=timezone.now()
+    )
+    rows = (
+        *("ada,approve,,", "cy,approve,,", "ben,perhaps,,", "eve,approve,OTHER,"),
+        *(",approve,,", "zoe,approve,,", "di,approve"),
+    )
+    lines = refused(file(HEADER + "\n".join(rows) + "\n")).splitlines()
+    assert [line.partition(": ")[0].removeprefix("decisions.csv, ") for line in lines] == [
+        "line 3, column worker",
+        "line 4, column decision",
+        # Both that there is no category of an approval, and that nobody knows Eve.
+        "line 5, column category",
+        "line 5, column worker",
+        "line 6, column worker",
+        "line 7, column worker",
+        "line 8",
+    ]
+
+
+def test_rows_that_a_spreadsheet_left_empty_are_read_over(rivers, file):
+    said = decide(file(HEADER + ",,,\nada,approve,,\n,,,\n,,,,\nben,approve,,\n"))
+    assert "2 decisions in the file" in said
+    assert "decisions.csv, line 4, column worker: eve" in refused(
+        file(HEADER + ",,,\nada,approve,,\neve,approve,,\n")
+    )
+
+
+def test_columns_that_are_not_kept_are_told(rivers, file):
+    said = decide(file("worker,decision,note,Age\nada,approve,good,33\n"))
+    assert "Warning: Columns that are not kept: note, Age" in said
+    assert "Warning" not in decide(file(HEADER + "ben,approve,,\n"))
+
+
 def test_odd_files_are_read_or_refused_with_a_reason(rivers, file):
     decide(file(b"\xef\xbb\xbf" + (HEADER + "ada,APPROVE ,,\n").encode()))
     decide(file("Worker;x;DECISION\nben;1;approve\n"))
@@ -160,6 +200,27 @@ def test_one_id_of_two_panels_needs_the_panel(rivers, file):
     assert "several panels" in refused(file(HEADER + "ada,approve,,\n"))
     decide(file("worker,panel,decision\nada,prolific,approve\n"))
     assert Decision.objects.get().submission.worker.panel == "prolific"
+    decide(file("worker,panel,decision\nada,Prolific,open\nada,(none),approve\n"))
+    assert [(one.kind, one.submission.worker.panel) for one in Decision.objects.order_by("pk")] == [
+        ("approve", "prolific"), ("open", "prolific"), ("approve", ""),
+    ]  # fmt: skip
+
+
+def test_a_bonus_of_who_is_rejected_in_the_same_row_is_told(rivers, file):
+    said = decide(
+        file(
+            f"worker,decision,category,reason,bonus\nada,reject,OTHER,{REASON},2.00\nben,approve,,,1\n"
+        )
+    )
+    assert "of who is rejected, 1 have a bonus all the same" in said
+
+
+def test_a_bulleted_reason_is_read_as_it_was_written(rivers, file, tmp_path):
+    reason = f"Rejected for two reasons:\n- no answer\n- no code\n=1+1 {REASON}"
+    decide(file(f'{HEADER}ada,reject,OTHER,"{reason}"\n'))
+    ((*_, message),) = list(csv.reader(io.StringIO(exported(tmp_path, "prolific-reject")[0])))[1:]
+    # A dash is no formula for any spreadsheet; what could be one is defused as before.
+    assert message == f"Rejected for two reasons:\n– no answer\n– no code\n'=1+1 {REASON}"
 
 
 def test_the_lists_hold_whom_somebody_decided_of_and_run_no_formula(rivers, file, tmp_path):
@@ -213,8 +274,32 @@ def test_mechanical_turk_gets_its_batch_back(rana, file, tmp_path):
         ("W4", "", ""),
     ]
     assert "4 rows: the batch batch.csv" in said
+    assert "1 approved here" in said
+    assert "1 rejected here" in said
+    assert "1 approved or rejected there before: both cells are empty" in said
+    assert "1 undecided" in said
     with pytest.raises(CommandError, match=r"no one batch 'other.csv'.*batch\.csv"):
         exported(tmp_path, "mturk", batch="other.csv")
+
+
+@pytest.mark.parametrize("written", [str.lower, str.upper])
+def test_mechanical_turk_gets_its_own_headings_back_however_they_came(
+    rana, file, tmp_path, written
+):
+    names = "HITId,AssignmentId,WorkerId,AssignmentStatus,Input.text,Answer.one,Approve,Reject"
+    rows = "H1,A1,W1,Submitted,Gruss,hello\n,,,,,\nH1,A2,W2,Approved,Gruss,hallo,,\n"
+    path, out = file(f"{written(names)}\n{rows}", "batch.csv"), StringIO()
+    call_command("import_mturk", "rivers", path, owner="rana", answers=["Answer.*"], stdout=out)
+    assert "2 assignments x 1 Answer columns = 2 answers" in out.getvalue()
+    assert set(Worker.objects.values_list("panel", flat=True)) == {"MTurk"}
+    decide(file(HEADER + "W1,approve,,\nW2,approve,,\n"))
+    text, _ = exported(tmp_path, "mturk")
+    found = list(csv.DictReader(io.StringIO(text)))
+    wanted = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "Approve", "Reject")
+    assert [tuple(row[name] for name in wanted) for row in found] == [
+        ("H1", "A1", "W1", "Submitted", "x", ""),
+        ("H1", "A2", "W2", "Approved", "", ""),
+    ]
 
 
 def test_one_who_decides_on_an_old_page_is_told_what_somebody_else_decided(rivers, rana):

@@ -1,23 +1,27 @@
 """Parts of the pay: who is owed one, each paid once, by a list or by the panel, never by both."""
 
+import threading
 from datetime import timedelta
 from decimal import Decimal
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection, connections
 
-from annotations.answering.monitor import standing
-from annotations.ledger import bonuses, parts
+from annotations.answering.monitor import collecting_now
+from annotations.ledger import bonuses, parts, sending
 from annotations.ledger.deciding import decide
 from annotations.models import BonusPayment, Collection, PanelStatus, Submission
 from annotations.panels.client import NotDoneError, UnsureError
+from annotations.panels.prolific import Prolific
 from tests.annotations import world
 from tests.annotations.panels.conftest import client, fake  # noqa: F401 (fixtures)
 from tests.annotations.panels.prolific_fake import STUDY
 
 pytestmark = pytest.mark.django_db
 
+REASON = "The answer repeats the question " + "." * 68
 SCREENED, FAILED = ("p-0", "p-1", "p-2"), ("p-3", "p-4")
 
 
@@ -151,6 +155,46 @@ def test_what_was_decided_or_settled_after_the_planning_is_not_sent(lakes, rana,
     assert states(lakes)["p-0"] == "cancelled"
 
 
+@pytest.mark.django_db(transaction=True)
+def test_who_approves_while_the_panel_is_about_to_be_asked_waits(lakes, rana, fake, monkeypatch):  # noqa: F811
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one writer, and in memory one connection")
+    fake.add(5)
+    confirmed()
+    about = lakes.submissions.get(worker__external_id="p-0")
+
+    def approve():
+        decide(about, rana, "approve")
+        connections.close_all()
+
+    approving, look = threading.Thread(target=approve), sending.next_parts
+    waited = []
+
+    def look_and_approve(version):
+        found = look(version)
+        approving.start()
+        approving.join(0.5)
+        waited.append(approving.is_alive())
+        return found
+
+    monkeypatch.setattr(sending, "next_parts", look_and_approve)
+    sending.send_parts(lakes, rana, Prolific(fake.address), STUDY, Decimal("1.20"))
+    approving.join(60)
+    assert waited == [True]
+    sent = BonusPayment.objects.get(event="sent", submission=about)
+    assert about.decisions.get().created_at > sent.created_at
+
+
+def test_what_is_said_of_bonuses_is_not_said_of_parts(lakes, rana):
+    payments()
+    out = StringIO()
+    call_command("payments", "lakes", confirm=True, by="rana", stdout=out)
+    assert "0 confirmed" in out.getvalue()
+    assert set(states(lakes).values()) == {"planned"}
+    call_command("payments", "lakes", cancel=True, by="rana", stdout=out)
+    assert set(states(lakes).values()) == {"planned"}
+
+
 def test_the_panel_screens_out_what_a_person_said_the_sum_of(lakes, fake, tmp_path):  # noqa: F811
     fake.add(5)
     confirmed()
@@ -257,20 +301,36 @@ def test_another_amount_than_was_asked_is_not_taken_for_paid(client, fake):  # n
 
 
 def test_parts_are_counted_in_what_it_costs(lakes):
-    of = standing(lakes.collection).money
+    of = collecting_now(lakes.collection).money
     # Three handed in at 2.00 and three parts of 0.40, with the fee: (6.00 + 1.20) x 1.25.
     assert (of.paid, of.parts, of.so_far) == (3, 3, Decimal("9.00"))
     stands(lakes, "p-4", "PARTIALLY APPROVED")
-    of = standing(lakes.collection).money
+    of = collecting_now(lakes.collection).money
     # One of the three gets 0.80 in place of 2.00: (4.00 + 0.80 + 1.20) x 1.25.
     assert (of.parts, of.so_far) == (4, Decimal("7.50"))
     confirmed()
-    of = standing(lakes.collection).money
+    of = collecting_now(lakes.collection).money
     # The other who failed the checks too: (2.00 + 1.60 + 1.20) x 1.25; six places are left.
     assert (of.parts, of.so_far, of.at_the_end) == (5, Decimal("6.00"), Decimal("21.00"))
     payments(cancel=True)
-    of = standing(lakes.collection).money
+    of = collecting_now(lakes.collection).money
     assert (of.parts, of.so_far) == (4, Decimal("7.50"))
+
+
+def test_a_part_of_who_was_rejected_afterwards_costs_only_if_it_was_sent(lakes, rana):
+    confirmed()
+    of = lakes.submissions.get(worker__external_id="p-4")
+    decide(of, rana, "reject", "OTHER", REASON)
+    found = collecting_now(lakes.collection).money
+    # p-5 whole, p-3 0.80 in place of it, three parts of 0.40: (2.00 + 0.80 + 1.20) x 1.25.
+    assert (found.paid, found.parts, found.so_far) == (2, 4, Decimal("5.00"))
+    BonusPayment.objects.create(
+        payment=of.bonus_payments.first().payment, submission=of, event="sent",
+        amount="0.80", currency="GBP", round=bonuses.PART,
+    )  # fmt: skip
+    found = collecting_now(lakes.collection).money
+    # It went out before: 0.80 x 1.25 = 1.00 more, and p-4 is one of those who are paid.
+    assert (found.paid, found.parts, found.so_far) == (3, 5, Decimal("6.00"))
 
 
 def test_parts_of_others_and_half_said_options_are_refused(lakes):

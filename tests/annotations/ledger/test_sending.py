@@ -11,6 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.ledger import bonuses
+from annotations.ledger.deciding import decide
 from annotations.models import BonusPayment
 from tests.annotations import world
 from tests.annotations.answering.test_race import database  # noqa: F401 (a fixture)
@@ -71,6 +72,51 @@ def test_what_nobody_confirmed_is_not_sent(rana, fake):  # noqa: F811
     with pytest.raises(CommandError, match="no confirmed bonus"):
         send(total=Decimal(1))
     assert not fake.requests
+
+
+REASON = "The answers to all of the questions repeat the questions, and we had asked for more. " * 2
+
+
+def test_whose_work_is_rejected_after_the_yes_is_sent_no_bonus(lakes, rana, fake, tmp_path):  # noqa: F811
+    about = lakes.submissions.get(worker__external_id="p-0")
+    decide(about, rana, "reject", "LOW_EFFORT", REASON)
+    told = send()
+    assert "left out: 1 whose work was rejected after the bonus was confirmed" in told
+    assert "3 bonuses, 0.75" in told
+    send(total=Decimal("0.75"))
+    assert sorted(fake.paid) == ["p-1,0.25", "p-2,0.25", "p-3,0.25"]
+    options = {"output": tmp_path / "list.csv", "format": "prolific-bonus", "by": "rana"}
+    with pytest.raises(CommandError, match="to be sent; left out: 1 whose work was rejected after"):
+        call_command("export_decisions", "lakes", **options)
+    decide(about, rana, "open")
+    call_command("export_decisions", "lakes", **options)
+    assert options["output"].read_text() == "p-0,0.25\n"
+
+
+def test_a_bonus_that_is_confirmed_for_somebody_rejected_is_meant_so(rana):
+    version = world.version(rana, "lakes")
+    one = world.submission(version, "p-0")
+    decide(one, rana, "reject", "LOW_EFFORT", REASON)
+    bonuses.plan(version, {one.pk: Decimal(1)}, rana)
+    bonuses.confirm(version, rana)
+    assert [found.name for found in bonuses.claim(version, rana).payments] == ["p-0"]
+
+
+def test_ids_of_mechanical_turk_are_not_sent_to_the_panel(lakes, rana, fake):  # noqa: F811
+    one = world.submission(lakes, "A1MTURKWORKER", panel="MTurk")
+    bonuses.plan(lakes, {one.pk: Decimal(1)}, rana)
+    bonuses.confirm(lakes, rana)
+    told = send()
+    assert "left out: 1 people of Mechanical Turk, whose ids it does not know" in told
+    send(total=Decimal("1.00"))
+    assert sorted(fake.paid) == [f"p-{n},0.25" for n in range(PEOPLE)]
+    assert states(lakes) == {"settled", "confirmed"}
+
+
+@pytest.mark.parametrize("total", ["1_000", "1e2", "١٫٥٠", "0", "1,00", "nan"])
+def test_a_sum_is_written_as_everywhere_else(lakes, total):
+    with pytest.raises(CommandError, match="is no sum"):
+        call_command("payments", "lakes", "--send", "--by", "rana", "--total", total)
 
 
 @pytest.mark.parametrize("path", ["bonus-payments/", "/pay/"])

@@ -7,7 +7,8 @@ from django.core.management import CommandError, call_command, load_command_clas
 
 from annotations import guards
 from annotations.exchange.prolific import STATUSES
-from annotations.models import PanelStatus
+from annotations.models import PanelSession, PanelStatus
+from annotations.panels.people import decided_people
 from annotations.panels.statuses import counted_statuses
 from tests.annotations import world
 
@@ -130,6 +131,18 @@ def test_an_older_export_calls_its_columns_otherwise(rivers, take):
     assert str(one.completed_at) == "2021-03-01 10:10:00.120000+00:00"
 
 
+@pytest.mark.parametrize(
+    "begun",
+    [
+        *("2026-11-20", "2026-11-20 10:00", "2026-11-20T10:00:00.123456Z"),
+        *("2026-11-20T10:00:00+00:00", "2026-11-20 11:00:00+01"),
+    ],
+)
+def test_a_time_may_stand_in_any_form_of_iso_8601_with_dashes(rivers, take, begun):
+    take(row("ada", begun=begun, taken="612.5"))
+    assert str(PanelStatus.objects.get().started_at).startswith("2026-11-20 ")
+
+
 @pytest.mark.parametrize("cell", ["CONSENT_REVOKED", "DATA_EXPIRED"])
 def test_what_the_panel_no_longer_tells_is_empty(rivers, take, cell):
     take(row("ada", taken=cell, code=cell, begun=cell, ended=cell))
@@ -137,6 +150,42 @@ def test_what_the_panel_no_longer_tells_is_empty(rivers, take, cell):
     assert (one.seconds, one.code, one.started_at, one.completed_at) == (None, "", None, None)
     with pytest.raises(CommandError, match=f"'{cell}' is no status"):
         take(row("ben", cell))
+
+
+@pytest.mark.parametrize("cell", ["CONSENT_REVOKED", "Consent revoked", "data_expired"])
+def test_an_id_that_the_panel_no_longer_tells_is_none(rivers, take, cell):
+    for name in ("dee", "fay"):
+        world.submission(rivers, name)
+    take(row("dee", session="s-dee"))
+    said = take(
+        *(row("ada", session=cell), row("ben", session=cell, begun=cell)),
+        *(row("dee", session=cell), row("fay", session=cell)),
+    )
+    assert "3 new + 1 unchanged + 0 of people who did not" in said
+    known = PanelStatus.objects.values_list("submission__worker__external_id", "session_id")
+    # Of Dee the id was known before.
+    assert set(known) == {("dee", "s-dee"), ("ada", ""), ("ben", ""), ("fay", "")}
+    people = {one.name: one.submission for one in decided_people(rivers)}
+    assert people["ada"] == "s-ada"
+    assert (people["dee"], people["fay"]) == ("s-dee", "")
+
+
+def test_an_id_that_was_withheld_and_is_told_later_is_kept(rivers, take):
+    world.submission(rivers, "dee")
+    take(row("dee", session="DATA_EXPIRED"))
+    assert "1 new" in take(row("dee", session="s-dee"))
+    assert "1 unchanged" in take(row("dee", session="DATA_EXPIRED"))
+
+
+@pytest.mark.parametrize("cell", ["CONSENT_REVOKED", "consent revoked", "Data Expired"])
+def test_a_row_that_names_nobody_any_more_is_counted_with_who_did_not_take_part(rivers, take, cell):
+    said = take(
+        row("ada"), row(cell, session="s1"), row(cell, session=cell), row(cell, "RETURNED", cell)
+    )
+    assert "= 1 new + 0 unchanged + 3 of people who did not take part here" in said
+    assert "Of who did not: 2 AWAITING REVIEW, 1 RETURNED" in said
+    assert "0 new" in take(row(cell, session=cell))
+    assert not PanelStatus.objects.filter(session_id=cell).exists()
 
 
 def test_the_file_may_stand_behind_an_option(rivers, tmp_path, capsys):
@@ -182,6 +231,14 @@ def test_a_dry_run_and_a_file_of_another_encoding(rivers, take):
         ([row("ada"), row("", session="x")], "line 3, column Participant id: it is missing"),
         ([row("ada", taken="soon")], "line 2, column Time taken: 'soon' is no number"),
         ([row("ada", taken="-1")], "line 2, column Time taken"),
+        ([row("ada", taken="1_000")], "line 2, column Time taken: '1_000' is no number"),
+        ([row("ada", taken="1e9")], "line 2, column Time taken: '1e9' is no number"),
+        ([row("ada", taken="٦١٢")], "line 2, column Time taken: '٦١٢' is no number"),
+        ([row("ada", taken="1" * 11)], "line 2, column Time taken"),
+        ([row("ada", begun="20190501")], "line 2, column Started at: '20190501' is no time"),
+        ([row("ada", begun="2019-W18-3")], "line 2, column Started at: '2019-W18-3' is no time"),
+        ([row("ada", begun="2026-11-20x10:00")], "line 2, column Started at"),
+        ([row("ada", begun="2026-02-30 10:00")], "line 2, column Started at"),
         ([row("ada", begun="yesterday")], "line 2, column Started at: 'yesterday' is no time"),
         ([row("ada", ended="2026-11-20T09:00:00Z")], "column Completed at: it ends before"),
         ([], "there is no submission in it"),
@@ -216,6 +273,13 @@ def test_headings_may_stand_in_capitals_or_without(rivers, take, written):
     assert PanelStatus.objects.get().code == "DONE1"
 
 
+@pytest.mark.parametrize("empty", ["," * 19, ",,,,", " , "])
+def test_rows_that_a_spreadsheet_left_empty_are_read_over(rivers, take, empty):
+    assert "= 2 new" in take(f"{empty}\n", row("ada"), f"{empty}\n", row("ben"), f"{empty}\n")
+    with pytest.raises(CommandError, match="line 4, column Status"):
+        take(f"{empty}\n", row("ada"), row("ben", "PAID"))
+
+
 def test_people_who_never_began_here_are_counted_and_not_kept(rivers, take):
     said = take(
         row("ada"), row("eve", "RETURNED"), row("zoe", "TIMED-OUT"), row("yan"),
@@ -228,6 +292,55 @@ def test_people_who_never_began_here_are_counted_and_not_kept(rivers, take):
 def test_who_returned_in_a_session_that_was_never_opened_here_is_kept(rivers, take):
     take(row("ada", "RETURNED", session="never opened"), row("ben"))
     assert counted_statuses(rivers) == {"RETURNED": 1, "AWAITING REVIEW": 1}
+
+
+def other_wave(who):
+    return row(who, session=f"t-{who}")
+
+
+def test_another_study_of_the_same_people_is_told_by_their_submissions(rivers, take):
+    PanelSession.objects.all().delete()  # as of people who came in a file without sessions
+    take(row("ada"), row("ben", "RETURNED"))
+    with pytest.raises(CommandError) as caught:
+        take(other_wave("ada"), other_wave("ben"))
+    said = str(caught.value)
+    assert "line 2" in said
+    assert "ada was done with the submission s-ada in a file that was taken in before" in said
+    assert "import_statuses --instead" in said
+    assert "ben was done" not in said  # Ben gave the first one back, and may have come again
+    assert PanelStatus.objects.count() == 2
+    take(other_wave("ada"), other_wave("ben"), instead=True)
+    assert PanelStatus.objects.latest("pk").session_id == "t-ben"
+
+
+def test_one_export_has_one_study(rivers, take):
+    PanelSession.objects.all().delete()
+    header = "Submission id,Participant id,Status,Study id\n"
+    rows = (f"s-ada,ada,APPROVED,{STUDY}\n", f"s-ben,ben,APPROVED,{OTHER}\n")
+    said = take.refused(*rows, header=header)
+    assert f"line 3, column Study id: it is {OTHER}, and {STUDY} in line 2" in said
+
+
+def test_what_stands_otherwise_on_the_panel_is_told(rivers, take, tmp_path):
+    decisions = tmp_path / "decisions.csv"
+    decisions.write_text(
+        f"worker,decision,category,reason\nada,approve,,\nben,reject,OTHER,{'x' * 100}\n"
+    )
+    call_command("decide", "rivers", file=decisions, by="rana", stdout=StringIO())
+    said = take(row("ada", "REJECTED"), row("ben", "APPROVED"), row("cy"), dry_run=True)
+    assert "Warning: 1 rejected here is approved on the panel: ben. No list turns that" in said
+    assert "Warning: 1 approved here is rejected on the panel: ada." in said
+    assert not PanelStatus.objects.exists()
+    take(row("ada", "REJECTED"), row("ben", "APPROVED"), row("cy"))
+    out = StringIO()
+    call_command("decide", "rivers", file=decisions, by="rana", stdout=out)
+    assert "Warning: 1 rejected here is approved on the panel: ben." in out.getvalue()
+    for form, name, left in (("approve", "ada", 0), ("reject", "ben", 1)):
+        out = StringIO()
+        options = {"format": f"prolific-{form}", "output": tmp_path / form}
+        call_command("export_decisions", "rivers", stdout=out, **options)
+        assert f"on the panel: {name}." in out.getvalue()
+        assert ("left out: 1 whom" in out.getvalue()) is bool(left)
 
 
 def test_the_lists_leave_out_whom_the_panel_has_settled(rivers, take, tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from annotations.exchange.prolific import CATEGORIES, message_length, wrong_with
-from annotations.models import Collection, PanelStatus
+from annotations.models import Collection, PanelStatus, Translation
 from evaluation.options import SITE
 from evaluation.paying.evidence import evidence_of, seconds_of
 from evaluation.reports.paying.people import Desk
@@ -45,6 +45,41 @@ def test_far_too_fast_is_less_than_a_third_of_the_median(crowd):
     assert "Took 1.0 min; half of the people took 10.0 min or more (9 have times)" in SITE.said(
         fast.said
     )
+
+
+def test_who_ran_out_of_time_on_the_panel_makes_nobody_look_fast(crowd):
+    version, people = crowd
+    version.submissions.update(started_at=None)  # as of people who came in a file
+    for number, one in enumerate(people.values()):
+        status, seconds = ("AWAITING REVIEW", 600) if number < 5 else ("TIMED-OUT", 3600)
+        PanelStatus.objects.create(
+            submission=one, status=status, session_id=f"s{number}", seconds=seconds
+        )
+    # Of all ten the median is 2,100 seconds, a third of it 700; of who handed in it is 600.
+    assert sorted(seconds_of(version).values()) == [600] * 5
+    assert categories(crowd, "ada") == []
+    # What came last counts: of who was approved after all the time is known.
+    PanelStatus.objects.create(submission=people["joe"], status="APPROVED", session_id="s9")
+    assert seconds_of(version)[people["joe"].pk] == 3600
+
+
+def test_a_check_is_right_in_the_language_in_which_it_was_read(crowd):
+    version, people = crowd
+    check = version.questions.get(external_id="check")
+    check.kind, check.choices = "free", []
+    check.save()
+    version.languages = ["de"]
+    version.save()
+    texts = {"text": "Schreiben Sie: oft.", "accepted_answers": ["oft"]}
+    Translation.objects.create(version=version, language="de", question=check, texts=texts)
+    people["ben"].responses.filter(question=check).update(text="oft")
+    people["ada"].responses.filter(question=check).update(text="oft")
+    assert categories(crowd, "ben") == []  # read in German
+    assert categories(crowd, "ada") == [("FAILED_CHECK", True)]  # read in English
+    people["ben"].responses.filter(question=check).update(text="nie")
+    (one,) = evidence_of(version, [people["ben"].pk])[people["ben"].pk]
+    (failed,) = one.checks
+    assert (failed.text, failed.answer, failed.right) == ("Schreiben Sie: oft.", "nie", "oft")
 
 
 def test_without_five_people_with_times_nobody_was_too_fast(crowd):

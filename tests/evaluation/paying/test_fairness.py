@@ -9,7 +9,7 @@ from django.core.management import call_command
 from annotations.models import Decision, Submission
 from evaluation.methods.inference.selection_rates import selection_rates
 from evaluation.options import TERMINAL
-from evaluation.paying.fairness import fairness, lines
+from evaluation.paying.fairness import fairness, group_lines
 from tests.annotations import world
 
 REASON = "The answer repeats the question " + "." * 68
@@ -68,7 +68,7 @@ def test_groups_are_told_with_a_warning_and_small_ones_are_not_compared(forty):
     assert warning.values["group"] == "Deutsch"
     off = by_counting.groups[1]
     assert (off.name, off.n, off.small, off.ratio) == ("switched off", 1, True, None)
-    assert any("too few to tell" in line for line in lines([by_counting]))
+    assert any("too few to tell" in line for line in group_lines([by_counting]))
 
 
 def test_where_it_turns_out_the_same_for_all_there_is_nothing_to_compare(forty):
@@ -110,7 +110,7 @@ def assistive(version, keys, bad, said):
     found = fairness(version, keys.values(), well, "are not rejected")
     one = by(found, "assistive technology")
     assert one.groups == ()
-    assert not any("assistive technology " in line for line in lines([one]))
+    assert not any("assistive technology " in line for line in group_lines([one]))
     messages = [*one.warnings, *([one.told] if one.told else [])]
     (message,) = messages
     return message.code, TERMINAL.said(message)
@@ -174,3 +174,26 @@ def test_trying_a_file_of_rejections_tells_who_is_hurt(forty, tmp_path):
     assert "  Assistive technology: too few people to tell." in said
     assert "Warning: Deutsch (language): 12 of 20 are not rejected; English: 18 of 20." in said
     assert not Decision.objects.exists()
+
+
+def test_an_id_of_two_panels_is_told_apart_by_the_column_panel(db, tmp_path):
+    rana = world.user("rana", is_staff=True)
+    version = world.version(rana)
+    for number in range(12):
+        for panel, language in (("A", "en"), ("B", "de")):
+            one = world.submission(version, f"w{number:02}", panel)
+            Submission.objects.filter(pk=one.pk).update(
+                language=language, state="submitted", submitted_at=rana.date_joined
+            )
+    path = tmp_path / "decisions.csv"
+    rejected = [f"w{n:02},A,reject,OTHER,{REASON}\n" for n in range(12)]
+    approved = [f"w{n:02},B,approve,,\n" for n in range(12)]
+    for rows in (rejected + approved, approved + rejected):
+        path.write_text("worker,panel,decision,category,reason\n" + "".join(rows))
+        out = StringIO()
+        call_command("decide", "rivers", file=path, by="rana", dry_run=True, stdout=out)
+        # English (panel A): 0 of 12; German (panel B): 12 of 12.
+        assert (
+            "Warning: English (language): 0 of 12 are not rejected; Deutsch: 12 of 12."
+            in out.getvalue()
+        )

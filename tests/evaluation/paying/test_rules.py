@@ -40,6 +40,17 @@ def test_the_best_share_is_rounded_down_and_ties_get_it_too(run):
     ]
 
 
+def test_a_score_of_zero_is_a_score_and_the_best_one_where_all_others_are_below(run):
+    # By the negative distance from the exemplary answers: 0, -.25, -.5, -.75, and the last too few.
+    for rank in range(1, 5):
+        run.worker_grades.filter(rank=rank).update(leave_one_out=(1 - rank) / 4)
+    found = propose(run.version, Rule("quantile", EUR, share=0.75))
+    assert named(found) == ["w001", "w002", "w003"]
+    none = propose(run.version, Rule("threshold", EUR, at_least=1.0))
+    # Nobody reaches it: by score all the same, and who has no score to say stands last.
+    assert [one.name for one in none.earners] == ["w001", "w002", "w003", "w004", "w005"]
+
+
 def test_a_threshold_asks_for_the_score_or_the_lower_end_of_its_interval(run):
     score = run.worker_grades.get(rank=2).leave_one_out
     assert named(propose(run.version, Rule("threshold", EUR, at_least=score))) == ["w001", "w002"]

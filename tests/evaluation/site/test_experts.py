@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 
 from evaluation.models import HumanJudgement
 from evaluation.reports.experts import experts_report
+from evaluation.reports.judged_answers import judged_answers, weights_of
 from tests.evaluation.judging_world import drawn, expert, grade, score
 from tests.evaluation.reports import world
 
@@ -76,6 +77,34 @@ def test_the_page_tells_it_in_words_and_rest_and_files_in_numbers(site, run, jud
         content = b"".join(site.get(address)).decode("utf-8-sig")
         assert len(list(csv.DictReader(content.splitlines()))) == rows
     assert len(told["means"]) == len(found.means)
+
+
+def test_in_a_sample_with_as_many_of_each_third_grades_count_by_what_they_stand_for(run):
+    """Of parts of different sizes as many were drawn of each; all of a worker's weigh alike."""
+    ed = expert(run)[0]
+    audit = drawn(run, 24, "grade", with_models=True)
+    grade(audit, ed, lambda item: (item.place % 11) / 2)
+    # 60 in the middle third in place of 24: each of these stands for as many more.
+    audit.strata["middle"] = 60
+    audit.save()
+    judged = judged_answers(run, audit)
+    weights = weights_of(judged, audit)
+    assert len(set(weights)) > 1
+    report = experts_report(run).found
+    for one in report.difficulty:
+        mine = [
+            (answer.grade, weight)
+            for answer, weight in zip(judged, weights, strict=True)
+            if answer.question_name == one.question and not answer.of_model
+        ]
+        mean = sum(mark * weight for mark, weight in mine) / sum(weight for _, weight in mine)
+        assert one.difficulty == pytest.approx(1 - mean / 5)
+    means = report.means
+    # Scores are relied on as before: a worker is of one third, a model's answers are one part.
+    assert any(one.weight > 0 for one in means)
+    audit.strata = dict.fromkeys(audit.strata, 24)
+    audit.save()
+    assert experts_report(run).found.means == means
 
 
 def test_before_anybody_graded_it_says_what_to_do(site, run):

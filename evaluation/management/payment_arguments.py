@@ -1,0 +1,97 @@
+"""Arguments of ``manage.py payments``: which rule, and which of them go together."""
+
+from __future__ import annotations
+
+import argparse
+from decimal import Decimal
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from annotations.exchange.money import amount_of, sum_of
+from annotations.management.importing import USAGE
+from evaluation.paying import rules
+
+ACTS = ("confirm", "cancel", "settle", "output", "send")
+OF_RULES = {
+    "amount": tuple(rules.KINDS),
+    "share": (rules.QUANTILE,),
+    "at_least": (rules.THRESHOLD,),
+    "least_hourly": tuple(rules.KINDS),
+    "base_pay": tuple(rules.KINDS),
+}
+"""The options of a rule, and of which ones."""
+
+
+def refuse_what_does_nothing(options: dict[str, Any]) -> None:
+    """Refuse options that nobody would go by: where it is about money none is read over."""
+    acts = next((name for name in ACTS if options[name]), None)
+    if options["dry_run"] and acts is not None:
+        raise CommandError(
+            f"--{acts} is not tried: --dry-run goes with --rule or --parts. Nothing was done; "
+            "leave out one of the two",
+            returncode=USAGE,
+        )
+    for name, kinds in OF_RULES.items():
+        if options[name] is not None and options["rule"] not in kinds:
+            flag = "--" + name.replace("_", "-")
+            of = "--rule" if len(kinds) > 1 else f"--rule {kinds[0]}"
+            raise CommandError(f"{flag} goes with {of}. Nothing was done", returncode=USAGE)
+    if options["total"] is not None and not options["send"]:
+        raise CommandError("--total goes with --send. Nothing was done", returncode=USAGE)
+
+
+def plans_parts(options: dict[str, Any]) -> bool:
+    """Whether parts of the pay are to be planned or told; exit status 2 for what does not go."""
+    if options["parts"] and (options["rule"] or options["round"]):
+        raise CommandError("parts of the pay have neither rule nor round", returncode=USAGE)
+    if options["increase_places"] and not (options["parts"] and options["send"]):
+        raise CommandError("--increase-places goes with --parts --send", returncode=USAGE)
+    return bool(options["parts"]) and not any(options[name] for name in ACTS)
+
+
+def add_rule(parser: argparse.ArgumentParser) -> None:
+    """Add what belongs to a rule."""
+    group = parser.add_argument_group("with --rule")
+    group.add_argument("--amount", type=_bonus, metavar="AMOUNT", help="of each bonus, or answer")
+    group.add_argument("--share", type=float, metavar="X", help="quantile: .2 for the best 20%%")
+    group.add_argument("--at-least", type=float, metavar="X", help="threshold: the least score")
+    group.add_argument(
+        "--end",
+        choices=(rules.SCORE, rules.LOW),
+        default=rules.SCORE,
+        help="threshold: what has to reach it, the score (default) or its interval's lower end",
+    )
+    group.add_argument(
+        "--least-hourly",
+        type=positive_sum,
+        metavar="AMOUNT",
+        help="warn below it (default: that of the collecting)",
+    )
+    group.add_argument(
+        "--base-pay",
+        type=positive_sum,
+        metavar="AMOUNT",
+        help="pay without a bonus (default: that of the collecting)",
+    )
+    group.add_argument(
+        "--dry-run", action="store_true", help="tell it, and store nothing (also with --parts)"
+    )
+
+
+def _bonus(text: str) -> Decimal:
+    try:
+        return amount_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def positive_sum(text: str) -> Decimal:
+    """Return a sum above 0, as an argument."""
+    try:
+        amount = sum_of(text)
+    except ValueError:
+        amount = Decimal(0)
+    if amount <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no sum: write it such as 12.50")
+    return amount
