@@ -141,7 +141,7 @@ def contradicted(people: Sequence[Person]) -> Iterator[str]:
             yield (
                 f"{len(names):,} {said} here {'is' if len(names) == 1 else 'are'} {there} on the "
                 f"panel: {', '.join(names[:MOST_NAMED])}{others}. No list turns that round: change "
-                "it there, or decide the same here"
+                "it there, or decide the same here."
             )
 
 

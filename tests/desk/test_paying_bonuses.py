@@ -51,7 +51,7 @@ def test_a_confirmed_bonus_of_who_is_rejected_since_is_told_and_in_no_list(desk,
     decide(ada, rana, "reject", "OTHER", "x" * 100)
     text = client.get(link).content.decode()
     assert "7 are confirmed" in text
-    assert "1 confirmed bonus is for people whose work was rejected after that" in text
+    assert "1 confirmed bonus is for somebody whose work was rejected after that" in text
     taken = client.post(reverse("admin:paying-take", args=[version.question_set.public_id]))
     assert "ada" not in b"".join(taken.streaming_content).decode()
 
@@ -159,12 +159,12 @@ def test_of_several_rounds_each_button_names_its_own(desk, client):
         client.post(link, RULE | {"do": "plan", "seen": seen, "round": round_})
         text = client.get(link).content.decode()
         # Of one round alone its name is there for who does not see what stands around it.
-        hidden = 'Confirm 1.45 GBP<span class="cg-hidden"> of <bdi>bonus</bdi></span></button>'
+        hidden = 'Confirm 1.45 GBP<span class="cg-hidden"> of “<bdi>bonus</bdi>”</span></button>'
         assert (hidden in text) == (round_ == "bonus")
     # Seven with four answers and cy with one, twice: the same sum, another name.
     for round_ in ("bonus", "second"):
-        assert f"Confirm 1.45 GBP<span> of <bdi>{round_}</bdi></span></button>" in text
-        assert f"Cancel what is not sent<span> of <bdi>{round_}</bdi></span></button>" in text
+        assert f"Confirm 1.45 GBP<span> of “<bdi>{round_}</bdi>”</span></button>" in text
+        assert f"Cancel what is not sent<span> of “<bdi>{round_}</bdi>”</span></button>" in text
 
 
 def test_without_parts_in_the_settings_the_page_says_where_to_say_them(desk, client):
