@@ -36,7 +36,8 @@ class Column:
     a column of its name is just another one. Of one that is `structured` JSON Lines may hold a list
     or an object, which is handed on as JSON. `renamed_by` is the option of the command line that
     says how it is called in a file, "" where there is none. In a file that people fill in by hand a
-    name may stand in `any_case`: a column "Bonus" that is read over is an amount that is lost.
+    name may stand in `any_case`: a column "Bonus" that is read over is an amount that is lost. With
+    `exactly_first` one that is spelled as we do goes before others that differ in case alone.
     """
 
     key: str
@@ -46,16 +47,18 @@ class Column:
     renamed_by: str = "--columns"
     structured: bool = False
     any_case: bool = False
+    exactly_first: bool = False
 
     def found_in(self, names: Sequence[str], *, marked: bool) -> list[int]:
         """Where it stands among the names of a header: more than once is a mistake."""
         if self.mark and not marked:
             return []
-        fold = str.casefold if self.any_case else str
-        for name in self.names:
-            places = [i for i, one in enumerate(names) if fold(one) == fold(name)]
-            if places:
-                return places
+        folds = (str.casefold,) if self.any_case else (str,)
+        for fold in (str, *folds) if self.exactly_first else folds:
+            for name in self.names:
+                places = [i for i, one in enumerate(names) if fold(one) == fold(name)]
+                if places:
+                    return places
         return []
 
 

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from annotations.ledger.deciding import locked, newest_of
+from annotations.ledger.deciding import locked, log_of, newest_of
 from annotations.models import BonusPayment, Decision, QuestionSetVersion
 from annotations.models import Collection as Collecting
 from annotations.models.payments import PART as PART
@@ -92,7 +92,7 @@ class PanelRefusedError(RuntimeError):
 class Payment:
     """A bonus to the worker of a submission, and where it stands (the values of `STATES`).
 
-    `submission` is its key, `person` its public id; `by` is who confirmed it, `confirmed_at` when.
+    `submission` is its key, `person` its public id; `by` is who confirmed it.
     """
 
     id: UUID
@@ -108,7 +108,7 @@ class Payment:
     by: str
     reason: str
     person: UUID
-    confirmed_at: datetime | None
+    planned_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,28 +152,34 @@ def payments_of(
     return [_payment(of) for of in entries.values()]
 
 
-REFUSED_SINCE = (
-    "whose work was rejected after the bonus was confirmed: approve or open it again, or cancel "
-    "the bonus (payments --cancel)"
+HELD_BACK = (
+    "whose work was rejected after the bonus was planned: it stands in no list. Approve or open "
+    "that work again; or take the list of the others first, and then cancel what is left"
 )
 
 
-def sendable(payments: Iterable[Payment]) -> list[Payment]:
-    """Return those that are confirmed and may be sent.
+def held_back(payments: Iterable[Payment]) -> list[Payment]:
+    """Return those that are confirmed and are not sent: their people's work is rejected by now.
 
-    Whose work was rejected after the bonus was confirmed is left out: who said yes did not know of
-    it. A bonus that is confirmed for somebody who is rejected already is meant so.
+    Of somebody who was rejected when the bonus was planned it is meant so: no rule plans that.
     """
     confirmed = [one for one in payments if one.state == "confirmed"]
     newest = newest_of({one.submission for one in confirmed})
+    rejected = {key for key, row in newest.items() if row.kind == Decision.Kind.REJECT}
+    log = log_of(rejected)
 
-    def is_refused_since(one: Payment) -> bool:
-        last = newest.get(one.submission)
-        if last is None or last.kind != Decision.Kind.REJECT or one.confirmed_at is None:
-            return False
-        return last.created_at > one.confirmed_at
+    def was_rejected(one: Payment) -> bool:
+        stood = [row.kind for row in log[one.submission] if row.created_at <= one.planned_at]
+        return stood[-1:] == [Decision.Kind.REJECT]
 
-    return [one for one in confirmed if not is_refused_since(one)]
+    return [one for one in confirmed if one.submission in rejected and not was_rejected(one)]
+
+
+def sendable(payments: Iterable[Payment]) -> list[Payment]:
+    """Return those that are confirmed and may be sent: all but who is held back."""
+    confirmed = [one for one in payments if one.state == "confirmed"]
+    back = {one.id for one in held_back(confirmed)}
+    return [one for one in confirmed if one.id not in back]
 
 
 def currency_of(version: QuestionSetVersion) -> str:
@@ -434,5 +440,5 @@ def _payment(entries: Sequence[BonusPayment]) -> Payment:
         by=confirmed.actor.get_username() if confirmed and confirmed.actor else "",
         reason=first.reason,
         person=first.submission.public_id,
-        confirmed_at=confirmed.created_at if confirmed else None,
+        planned_at=first.created_at,
     )

@@ -167,6 +167,17 @@ def newest_of(submissions: Iterable[int]) -> dict[int, Decision]:
     return found
 
 
+def log_of(submissions: Iterable[int]) -> dict[int, list[Decision]]:
+    """Return all decisions of submissions that have any, the oldest first."""
+    keys = sorted(submissions)
+    found: dict[int, list[Decision]] = {}
+    for begin in range(0, len(keys), IDS):
+        rows = Decision.objects.filter(submission__in=keys[begin : begin + IDS]).order_by("pk")
+        for row in rows:
+            found.setdefault(row.submission_id, []).append(row)
+    return found
+
+
 def locked(submissions: Sequence[int], *, also_withdrawn: bool = False) -> None:
     """Make two who work on the same people's pay wait for each other; within a transaction.
 

@@ -17,13 +17,14 @@ from annotations.exchange.writing.formats import (
 )
 from annotations.ledger import parts
 from annotations.ledger.bonuses import (
+    HELD_BACK,
     PART,
-    REFUSED_SINCE,
     Batch,
     NothingToSendError,
     Payment,
     claim,
     claimed,
+    held_back,
     payments_of,
     sendable,
 )
@@ -94,14 +95,14 @@ def _bonuses(version: QuestionSetVersion, wanted: ListWanted) -> Made:
     there = [one for one in payments_of(version) if one.round != PART]
     before = [one for one in there if one.state != "planned"]
     waiting = sendable(before)
-    n_refused = sum(one.state == "confirmed" for one in before) - len(waiting)
-    refused = f"left out: {n_refused:,} {REFUSED_SINCE}"
+    n_held = len(held_back(before))
+    held = f"left out: {n_held:,} {HELD_BACK}"
     if before and not waiting:
-        why = f"; {refused}" if n_refused else ""
+        why = f"; {held}" if n_held else ""
         raise NoListError(f"no confirmed bonus is left to be sent{why}{_again(before)}")
     chunks, said = _taken(version, wanted, BONUSES, expected=bool(waiting))
-    if n_refused:
-        said.append(refused)
+    if n_held:
+        said.append(held)
     if planned := len(there) - len(before):
         said.append(f"in no list: {planned:,} planned that nobody confirmed (payments --confirm)")
     return chunks, said

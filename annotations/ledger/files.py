@@ -12,7 +12,17 @@ from django.db import transaction
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.decisions import DecisionFile, GivenDecision, read_decisions
 from annotations.exchange.reading.source import Readable, source_of
-from annotations.ledger.bonuses import ROUND, OtherAmountError, confirm, currency_of, plan
+from annotations.ledger.bonuses import (
+    HELD_BACK,
+    ROUND,
+    OtherAmountError,
+    confirm,
+    currency_of,
+    held_back,
+    payments_of,
+    plan,
+    sendable,
+)
 from annotations.ledger.deciding import Wanted, decide_all
 from annotations.models import Decision, QuestionSetVersion, Submission
 from annotations.panels.people import contradicted, decided_people
@@ -94,6 +104,8 @@ def decide_by_file(
         amounts = {keys[row.line]: row.bonus for row in file.rows if row.bonus is not None}
         n_new_bonuses = _bonuses(version, amounts, user, round_, keys, problems)
         about = {one.submission for one in wanted}
+        rejected = [keys[row.line] for row in file.rows if _is_rewarded_all_the_same(row)]
+        rewarded = list(_rewarded(version, rejected, round_))
         otherwise = list(contradicted([p for p in decided_people(version) if p.key in about]))
         if dry_run:
             transaction.set_rollback(True)
@@ -112,7 +124,7 @@ def decide_by_file(
         n_new_bonuses=n_new_bonuses,
         total=sum(amounts.values(), Decimal(0)),
         currency=currency_of(version),
-        warnings=[*file.warnings, *_unkept(file), *_rewarded(file.rows), *otherwise],
+        warnings=[*file.warnings, *_unkept(file), *rewarded, *otherwise],
         dry_run=dry_run,
     )
 
@@ -123,19 +135,30 @@ def _unkept(file: DecisionFile) -> Iterator[str]:
         yield "Columns that are not kept: " + ", ".join(file.kept_aside)
 
 
-def _rewarded(rows: Sequence[GivenDecision]) -> Iterator[str]:
+def _rewarded(version: QuestionSetVersion, rejected: Sequence[int], round_: str) -> Iterator[str]:
     """Warn of bonuses for who is rejected in the same row: they are meant so, or a slip."""
-    n = sum(row.decision == Decision.Kind.REJECT and row.bonus is not None for row in rows)
-    if n:
+    if not rejected:
+        return
+    payments = payments_of(version, rejected, round_)
+    n_held, n_paid = len(held_back(payments)), len(sendable(payments))
+    if n_paid:
         yield (
-            f"of who is rejected, {n:,} have a bonus all the same, which is confirmed: cancel it "
-            "(payments --cancel) if that is a slip"
+            f"of who is rejected, {n_paid:,} have a bonus all the same, which is confirmed: if it "
+            "is a slip, cancel the round before its list is taken (payments --cancel)"
         )
+    if n_held:
+        yield f"of who is rejected, {n_held:,} have a confirmed bonus, {HELD_BACK}"
 
 
-def _is_of(submission: Submission, panel: str) -> bool:
-    """Whether a submission is of the panel that a row names, in capitals or small letters."""
-    return (submission.worker.panel or NO_PANEL).casefold() == panel.casefold()
+def _is_rewarded_all_the_same(row: GivenDecision) -> bool:
+    return row.decision == Decision.Kind.REJECT and row.bonus is not None
+
+
+def _of_panel(submissions: Sequence[Submission], panel: str) -> list[Submission]:
+    """Return those of the panel that a row names; in capitals or small letters if none is so."""
+    named = [(one.worker.panel or NO_PANEL, one) for one in submissions]
+    exactly = [one for name, one in named if name == panel]
+    return exactly or [one for name, one in named if name.casefold() == panel.casefold()]
 
 
 def _bonuses(
@@ -174,7 +197,7 @@ def _submissions(
     taken: dict[int, int] = {}
     for row in rows:
         of_id = known.get(row.worker, [])
-        there = [one for one in of_id if _is_of(one, row.panel)] if row.panel else of_id
+        there = _of_panel(of_id, row.panel) if row.panel else of_id
         if not there:
             problems.add(
                 row.line,

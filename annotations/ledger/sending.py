@@ -112,7 +112,7 @@ def left_out(version: QuestionSetVersion, round_: str | None = None) -> list[tup
     waiting = bonuses.sendable(confirmed)
     n_of_mturk = sum(one.panel == MTURK for one in waiting)
     found = [
-        (len(confirmed) - len(waiting), bonuses.REFUSED_SINCE),
+        (len(confirmed) - len(waiting), bonuses.HELD_BACK),
         (
             n_of_mturk,
             "people of Mechanical Turk, whose ids it does not know: pay them there",

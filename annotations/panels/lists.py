@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ SETTLED = ("approved", "rejected")
 MTURK_COLUMNS = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "Approve", "Reject")
 MARKED = MTURK_COLUMNS[-2:]
 MTURK_LEAST = ("WorkerId", "Approve", "Reject")
+_BULLET = re.compile(r"^-(?=[ \t])", re.MULTILINE)
 REJECTED_COLUMNS = ("submission_id", "participant_id", "rejection_category", "message")
 
 
@@ -180,7 +182,7 @@ class PanelLists:
     def prolific_rejected(self) -> Table:
         """Return the rejected with Prolific's category and a message of 100 characters or more."""
         rows = (
-            (person.submission, person.name, person.told.category, person.told.message)
+            (person.submission, person.name, person.told.category, _dashed(person.told.message))
             for person in self.for_prolific()
             if person.told is not None and person.rejected
         )
@@ -210,8 +212,17 @@ def _is_past(person: Person) -> bool:
     return person.status in (PAST_REJECTING if person.rejected else PAST_APPROVING)
 
 
+def _dashed(message: str) -> str:
+    """Return a message with dashes for hyphens that begin a line.
+
+    An apostrophe before these, which takes the formula from a spreadsheet, would be read by the
+    person to whom the message goes.
+    """
+    return _BULLET.sub("–", message)
+
+
 def _marks(person: Person) -> tuple[str, str]:
-    return ("", person.told.message) if person.told and person.rejected else ("x", "")
+    return ("", _dashed(person.told.message)) if person.told and person.rejected else ("x", "")
 
 
 def _is_closed(assignment: dict[str, Any]) -> bool:

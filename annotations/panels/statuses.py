@@ -94,11 +94,11 @@ def import_statuses(
         there = _there(version)
         sessions = _sessions(version)
         _refuse_another_study(version, file, there, sessions, problems)
-        if not instead:
-            _refuse_other_submissions(file, there, sessions, problems)
-        problems.raise_if_any()
         newest = newest_statuses([one.pk for one in there.values()])
-        new, known = _news(file, there, newest, user)
+        if not instead:
+            _refuse_other_submissions(file, there, sessions, newest, problems)
+        problems.raise_if_any()
+        new, known = _news(file, there, newest, user, instead=instead)
         PanelStatus.objects.bulk_create(new, batch_size=BATCH)
         contradictions = list(contradicted(decided_people(version)))
         if dry_run:
@@ -148,6 +148,8 @@ def _news(
     there: dict[str, Submission],
     newest: dict[int, PanelStatus],
     user: Any,
+    *,
+    instead: bool,
 ) -> tuple[list[PanelStatus], list[GivenStatus]]:
     """Return what is new, and the rows about people who took part."""
     new: list[PanelStatus] = []
@@ -155,8 +157,9 @@ def _news(
     for row in known:
         one = there[row.participant]
         before = newest.get(one.pk)
-        # What the panel told of the submission once still holds when it withholds its id.
-        session = row.submission or (before.session_id if before else "")
+        # What the panel told of the submission once still holds when it withholds its id, but not
+        # where that was another study's.
+        session = row.submission or (before.session_id if before and not instead else "")
         says = dict(
             zip(
                 KEPT,
@@ -207,7 +210,7 @@ def _refuse_another_study(
     studies = set(came.values_list("study_id", flat=True))
     named = [row for row in file.rows if row.study]
     other = next((row for row in named if row.study != named[0].study), None)
-    if other is not None:
+    if other is not None and not studies:
         problems.add(
             other.line,
             "Study id",
@@ -243,30 +246,29 @@ def _refuse_other_submissions(
     file: StatusFile,
     there: dict[str, Submission],
     sessions: Mapping[int, set[str]],
+    newest: Mapping[int, PanelStatus],
     problems: Problems,
 ) -> None:
-    """Refuse who is done with another submission than in a file that was taken in before.
+    """Refuse who is done with another submission than by the last file.
 
     Of people with whom no session came this is all that tells two studies of the same people
-    apart, such as two waves.
+    apart, such as two waves. Who gave the submission back since may have begun another.
     """
-    before: dict[int, set[str]] = {}
-    done = PanelStatus.objects.filter(
-        submission__in=[one.pk for one in there.values()], status__in=HANDED_IN
-    ).exclude(session_id="")
-    for key, session in done.values_list("submission", "session_id"):
-        before.setdefault(key, set()).add(session)
     for row in file.rows:
         one = there.get(row.participant)
         if one is None or row.status not in HANDED_IN or sessions.get(one.pk):
             continue
-        if not _is_theirs(row, theirs := before.get(one.pk, set())):
+        before = newest.get(one.pk)
+        if before is None or before.status not in HANDED_IN or not before.session_id:
+            continue
+        if not _is_theirs(row, {before.session_id}):
             problems.add(
                 row.line,
                 "Submission id",
-                f"{row.participant[:40]} was done with the submission {min(theirs)[:40]} in a file "
-                f"that was taken in before, and not with {row.submission[:40]}",
-                f"{ANOTHER} If the file before was the wrong one: import_statuses --instead.",
+                f"{row.participant[:40]} was done with the submission {before.session_id[:40]} by "
+                f"the last file, and not with {row.submission[:40]}",
+                f"{ANOTHER} If the last file was the wrong one, take this one in by "
+                "import_statuses --instead, or by REST with instead=true.",
             )
 
 

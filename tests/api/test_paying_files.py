@@ -1,9 +1,11 @@
 """Parts of the pay, appeals, files of decisions and of statuses, and lists, by REST."""
 
 import json
+from decimal import Decimal
 
 import pytest
 
+from annotations.ledger import bonuses
 from annotations.ledger.appealing import appeal
 from annotations.ledger.bonuses import PART, payments_of
 from annotations.ledger.deciding import decide
@@ -130,6 +132,28 @@ def test_what_somebody_of_a_file_wrote_elsewhere_is_noted_once(desk, ben):
     assert desk.get(f"people/{ben.public_id}/").json()["appeal"]["noted_by"] is None
     refused = desk.post(f"people/{ben.public_id}/appeal/noted/", 409, text="It jumped.")
     assert "They have a page here" in refused["detail"]
+
+
+def test_a_bonus_that_is_held_back_is_told_where_a_list_is_taken(desk):
+    ada = desk.people["ada"]
+    bonuses.plan(desk.version, {ada.pk: Decimal(1)}, desk.rana)
+    bonuses.confirm(desk.version, desk.rana)
+    decide(ada, desk.rana, "reject", "OTHER", REASON)
+    refused = desk.post("lists/", 409, list="prolific-bonus")
+    assert "Left out: 1 whose work was rejected after the bonus was planned" in refused["detail"]
+
+
+def test_another_study_of_the_same_people_is_refused_unless_somebody_says_so(desk):
+    def send(session, status=200, **query):
+        row = {"Submission id": session, "Participant id": "ada", "Status": "APPROVED"}
+        link = f"{desk.link}statuses/?{'&'.join(f'{k}={v}' for k, v in query.items())}"
+        answer = desk.client.post(link, {"rows": [row]}, format="json")
+        assert answer.status_code == status, answer.content
+
+    send("a1")
+    send("b1", 400)
+    send("b1", instead="true")
+    assert PanelStatus.objects.latest("pk").session_id == "b1"
 
 
 ROWS = [

@@ -51,7 +51,7 @@ def test_a_confirmed_bonus_of_who_is_rejected_since_is_told_and_in_no_list(desk,
     decide(ada, rana, "reject", "OTHER", "x" * 100)
     text = client.get(link).content.decode()
     assert "7 are confirmed" in text
-    assert "1 confirmed bonus is for somebody whose work was rejected after that" in text
+    assert "1 confirmed bonus is for somebody whose work was rejected after the planning" in text
     taken = client.post(reverse("admin:paying-take", args=[version.question_set.public_id]))
     assert "ada" not in b"".join(taken.streaming_content).decode()
 

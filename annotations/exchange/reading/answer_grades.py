@@ -98,7 +98,8 @@ def read_answer_grades(
 
 def _called(key: str, name: str, *, required: bool = True) -> Column:
     """A column by our own word for it in any case, or by the name that somebody says it has."""
-    return Column(key, (name,), required=required, any_case=name == key)
+    # A table of grades may have the question's id as `question`, and its text as `Question`.
+    return Column(key, (name,), required=required, any_case=name == key, exactly_first=True)
 
 
 def _records(

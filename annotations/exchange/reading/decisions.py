@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -14,7 +15,7 @@ from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 
 LONGEST_ID = 255
-OF_MONEY = ("bonus", "amount", "pay")
+OF_MONEY = re.compile(r"\b(bonus|bonuses|amount|amounts|pay|payment|payments)\b")
 """What the heading of an amount has in it: under another than `bonus` nobody would be paid it."""
 
 COLUMNS = (
@@ -60,7 +61,8 @@ def read_decisions(given: Readable, problems: Problems | None = None) -> Decisio
     ------
     InputError
         Every row without a worker, with a worker who stood there before, or whose decision or
-        bonus will not do; a column that has amounts and is not called bonus; a file without rows.
+        bonus will not do; a column that looks like bonuses and is not called so, with a number in
+        a row without a bonus; a file without rows.
     """
     told = Problems(source_of(given).name) if problems is None else problems
     table = open_table(given, COLUMNS, told)
@@ -93,7 +95,7 @@ def read_decisions(given: Readable, problems: Problems | None = None) -> Decisio
         else:
             rows.append(one)
         for name, cell in zip(table.kept_aside, extra, strict=False):
-            if cell.strip() and any(word in name.casefold() for word in OF_MONEY):
+            if any(one.isdigit() for one in cell) and _is_amount(name, with_bonus=bool(bonus)):
                 unread.setdefault(name, []).append(line)
     for name, lines in unread.items():
         _refuse_unread(told, name, lines)
@@ -105,6 +107,12 @@ def read_decisions(given: Readable, problems: Problems | None = None) -> Decisio
     return DecisionFile(
         table.name, table.sha256, tuple(rows), tuple(table.kept_aside), list(table.warnings)
     )
+
+
+def _is_amount(heading: str, *, with_bonus: bool) -> bool:
+    """Whether a column looks like bonuses; beside a bonus only one that is called the same."""
+    name = heading.casefold().replace("_", " ")
+    return name == "bonus" or (not with_bonus and OF_MONEY.search(name) is not None)
 
 
 def _refuse_unread(problems: Problems, name: str, lines: list[int]) -> None:

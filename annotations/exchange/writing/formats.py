@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,6 @@ from annotations.exchange.writing.folder import OutputFolder
 from annotations.exchange.writing.sheet import xlsx_chunks
 
 PIECE = 1 << 16
-_BULLET = re.compile(r"^-(?=[ \t])", re.MULTILINE)
 """Characters gathered before they are handed on."""
 
 BOM = "\ufeff"
@@ -49,25 +47,17 @@ def tsv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
 
 
 def panel_csv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """CSV as panels take it back: defused, without our column and without a byte order mark.
-
-    A hyphen that begins a line as a bullet becomes a dash: an apostrophe before it, which takes the
-    formula from a spreadsheet, would be read by the person to whom the text goes.
-    """
+    """CSV as panels take it back: defused, without our column and without a byte order mark."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(header)
     for row in rows:
-        writer.writerow([defused_cell(_dashed(cell)) for cell in row])
+        writer.writerow([defused_cell(cell) for cell in row])
         if buffer.tell() >= PIECE:
             yield buffer.getvalue().encode()
             buffer.seek(0)
             buffer.truncate()
     yield buffer.getvalue().encode()
-
-
-def _dashed(cell: object) -> object:
-    return _BULLET.sub("–", cell) if isinstance(cell, str) else cell
 
 
 def lines_chunks(lines: Iterable[str]) -> Iterator[bytes]:

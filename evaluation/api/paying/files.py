@@ -79,6 +79,14 @@ class PayFileOptionsSerializer(ImportOptionsSerializer):
     version = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_VERSION)
 
 
+class StatusOptionsSerializer(PayFileOptionsSerializer):
+    """Of which version, and whether the file before was of another study."""
+
+    instead = serializers.BooleanField(
+        default=False, help_text="The last file was of another study: these submissions count."
+    )
+
+
 class DecisionOptionsSerializer(PayFileOptionsSerializer):
     """Of which version, and of which round the amounts in `bonus` are."""
 
@@ -197,7 +205,7 @@ class PayDecisionsViewSet(PayFileViewSet):
         "besides is not kept. No decision changes. An export of another study is refused.",
         STATUS_ROWS,
         STATUSES,
-        PayFileOptionsSerializer,
+        StatusOptionsSerializer,
         answer=StatusesReportSerializer,
         files=True,
         operation_id="paying_statuses_send",
@@ -216,11 +224,10 @@ class PayStatusesViewSet(PayFileViewSet):
     def create(self, request: Request, set_id: UUID) -> Response:
         """Keep them, and say where people stand."""
         version = paid_version(request, set_id)
-        options = options_of(request, PayFileOptionsSerializer)
+        options = options_of(request, StatusOptionsSerializer)
+        how = {name: options[name] for name in ("instead", "dry_run")}
         with self.telling_rows():
-            report = import_statuses(
-                version, self.source(), request.user, dry_run=options["dry_run"]
-            )
+            report = import_statuses(version, self.source(), request.user, **how)
         told = {
             "version": version.number,
             "n_rows": report.n_rows,

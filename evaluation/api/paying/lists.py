@@ -13,7 +13,13 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.ledger.bonuses import NothingToSendError, claimed, payments_of
+from annotations.ledger.bonuses import (
+    HELD_BACK,
+    NothingToSendError,
+    claimed,
+    held_back,
+    payments_of,
+)
 from annotations.ledger.exporting import (
     BONUSES,
     FORMATS,
@@ -108,8 +114,10 @@ class TakenListViewSet(ApiViewSet):
         try:
             batch = take(version, request.user, name)
         except NothingToSendError:
+            n_held = len(held_back(payments_of(version))) if name == BONUSES else 0
+            held = f" Left out: {n_held:,} {HELD_BACK}." if n_held else ""
             raise ApiProblem(
-                "conflict", f"No confirmed {MONEY[name]} was left to be sent."
+                "conflict", f"No confirmed {MONEY[name]} was left to be sent.{held}"
             ) from None
         tally = by_list(payments_of(version))[batch.id]
         told = TakenListSerializer(_told(request, version, batch.id, tally)).data

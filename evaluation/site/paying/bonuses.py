@@ -189,8 +189,7 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     payments = bonuses.payments_of(version)
-    confirmed = [one for one in payments if one.state == "confirmed" and one.round != bonuses.PART]
-    n_bonuses = len(bonuses.sendable(confirmed))
+    of_bonuses = [one for one in payments if one.round != bonuses.PART]
     people = found.rewarded if found else []
     context = frame(version, "Bonuses") | {
         "form": form,
@@ -199,8 +198,8 @@ def _page(
         "more": max(0, len(people) - NAMED),
         "rounds": tallies.by_round(payments),
         "parts": parts.parts_of(version),
-        "n_confirmed": n_bonuses + len(parts.to_send(version)),
-        "n_refused_since": len(confirmed) - n_bonuses,
+        "n_confirmed": len(bonuses.sendable(of_bonuses)) + len(parts.to_send(version)),
+        "n_held": len(bonuses.held_back(of_bonuses)),
         "currency": bonuses.currency_of(version),
         "problem": problem,
     }

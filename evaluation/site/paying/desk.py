@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotations.ledger.appealing import n_waiting
-from annotations.ledger.bonuses import ON_THE_WAY, PART, payments_of, sendable
+from annotations.ledger.bonuses import ON_THE_WAY, PART, held_back, payments_of, sendable
 from annotations.ledger.deciding import (
     DecidedMeanwhileError,
     WithdrawnError,
@@ -46,8 +46,10 @@ def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
     counts = of.counted()
     context = frame(version, "Pay people", inside=False) | listing
     payments = payments_of(version)
+    of_bonuses = [one for one in payments if one.round != PART]
     context |= {
-        "n_confirmed": len(sendable(one for one in payments if one.round != PART)),
+        "n_confirmed": len(sendable(of_bonuses)),
+        "n_held": len(held_back(of_bonuses)),
         "n_parts": len(to_send(version)),
         "may_have_parts": sum(of.ended.values()),
         "taken": [

@@ -102,6 +102,24 @@ def test_an_amount_under_a_heading_that_is_not_read_is_refused(rivers, run, tmp_
     assert f"Warning: Columns that are not kept: {heading}" in said
 
 
+@pytest.mark.parametrize(
+    ("heading", "cell"),
+    [
+        ("bonus,Payment method", "1.00,PayPal"),
+        ("bonus,Total pay", "1.00,3.00"),
+        ("amount of text", "little"),
+        ("Repayment of travel", "4"),
+    ],
+)
+def test_what_is_no_bonus_by_its_heading_or_cell_is_told_and_not_refused(
+    rivers, run, tmp_path, heading, cell
+):
+    path = tmp_path / "headings.csv"
+    path.write_text(f"worker,decision,{heading}\nada,approve,{cell}\n")
+    said = run("decide", file=path, by="rana")
+    assert f"Columns that are not kept: {heading.rpartition(',')[2]}" in said
+
+
 def test_amounts_of_a_file_are_confirmed_by_who_decides_and_listed_once(rivers, run):
     said = run.decide('ada,approve,,,1.5\nben,approve,,,\n"=cy,1",approve,,,0.25\n')
     # 1.50 + 0.25 = 1.75

@@ -213,6 +213,19 @@ def test_a_bonus_of_who_is_rejected_in_the_same_row_is_told(rivers, file):
         )
     )
     assert "of who is rejected, 1 have a bonus all the same" in said
+    rows = f"ben,reject,OTHER,{REASON},1\n"
+    said = decide(file("worker,decision,category,reason,bonus\n" + rows))
+    assert "of who is rejected, 1 have a confirmed bonus, whose work was rejected after" in said
+
+
+def test_panels_that_differ_in_case_alone_are_told_apart_by_the_exact_name(rivers, file):
+    for panel in ("Prolific", "prolific"):
+        world.submission(rivers, "ada", panel=panel)
+    decide(file("worker,panel,decision\nada,Prolific,approve\nada,prolific,open\n"))
+    assert [(one.kind, one.submission.worker.panel) for one in Decision.objects.order_by("pk")] == [
+        ("approve", "Prolific"), ("open", "prolific"),
+    ]  # fmt: skip
+    assert "several panels" in refused(file("worker,panel,decision\nada,PROLIFIC,approve\n"))
 
 
 def test_a_bulleted_reason_is_read_as_it_was_written(rivers, file, tmp_path):

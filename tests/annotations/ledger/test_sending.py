@@ -81,7 +81,7 @@ def test_whose_work_is_rejected_after_the_yes_is_sent_no_bonus(lakes, rana, fake
     about = lakes.submissions.get(worker__external_id="p-0")
     decide(about, rana, "reject", "LOW_EFFORT", REASON)
     told = send()
-    assert "left out: 1 whose work was rejected after the bonus was confirmed" in told
+    assert "left out: 1 whose work was rejected after the bonus was planned" in told
     assert "3 bonuses, 0.75" in told
     send(total=Decimal("0.75"))
     assert sorted(fake.paid) == ["p-1,0.25", "p-2,0.25", "p-3,0.25"]
@@ -93,13 +93,24 @@ def test_whose_work_is_rejected_after_the_yes_is_sent_no_bonus(lakes, rana, fake
     assert options["output"].read_text() == "p-0,0.25\n"
 
 
-def test_a_bonus_that_is_confirmed_for_somebody_rejected_is_meant_so(rana):
+def test_a_bonus_that_is_planned_for_somebody_rejected_is_meant_so(rana):
     version = world.version(rana, "lakes")
     one = world.submission(version, "p-0")
     decide(one, rana, "reject", "LOW_EFFORT", REASON)
     bonuses.plan(version, {one.pk: Decimal(1)}, rana)
     bonuses.confirm(version, rana)
+    decide(one, rana, "reject", "LOW_EFFORT", "Sorry. " + REASON)  # the reason in other words
     assert [found.name for found in bonuses.claim(version, rana).payments] == ["p-0"]
+
+
+def test_who_is_rejected_between_the_planning_and_the_yes_is_sent_no_bonus(rana):
+    version = world.version(rana, "lakes")
+    one = world.submission(version, "p-0")
+    bonuses.plan(version, {one.pk: Decimal(1)}, rana)
+    decide(one, rana, "reject", "LOW_EFFORT", REASON)
+    bonuses.confirm(version, rana)
+    assert [found.name for found in bonuses.held_back(bonuses.payments_of(version))] == ["p-0"]
+    assert bonuses.claim(version, rana).payments == ()
 
 
 def test_ids_of_mechanical_turk_are_not_sent_to_the_panel(lakes, rana, fake):  # noqa: F811

@@ -305,12 +305,36 @@ def test_another_study_of_the_same_people_is_told_by_their_submissions(rivers, t
         take(other_wave("ada"), other_wave("ben"))
     said = str(caught.value)
     assert "line 2" in said
-    assert "ada was done with the submission s-ada in a file that was taken in before" in said
+    assert "ada was done with the submission s-ada by the last file" in said
     assert "import_statuses --instead" in said
     assert "ben was done" not in said  # Ben gave the first one back, and may have come again
     assert PanelStatus.objects.count() == 2
     take(other_wave("ada"), other_wave("ben"), instead=True)
     assert PanelStatus.objects.latest("pk").session_id == "t-ben"
+    with pytest.raises(CommandError, match="ada was done with the submission t-ada by the last"):
+        take(row("ada", "APPROVED"))  # the wrong one once more
+
+
+def test_an_id_that_was_withheld_is_not_taken_from_another_study(rivers, take):
+    PanelSession.objects.all().delete()
+    take(row("ada"), row("ben"))
+    take(row("ada", session="CONSENT_REVOKED"), other_wave("ben"), instead=True)
+    newest = PanelStatus.objects.filter(submission__worker__external_id="ada").latest("pk")
+    assert newest.session_id == ""
+
+
+def test_who_gave_a_submission_back_may_be_done_with_another(rivers, take):
+    PanelSession.objects.all().delete()
+    for one in (row("ada"), row("ada", "RETURNED"), other_wave("ada")):
+        take(one)
+    assert PanelStatus.objects.latest("pk").session_id == "t-ada"
+
+
+def test_people_of_two_studies_may_stand_in_one_file(rivers, take):
+    PanelSession.objects.filter(session_id="s-ada").update(study_id=OTHER)
+    header = "Submission id,Participant id,Status,Study id\n"
+    take(f"s-ada,ada,APPROVED,{OTHER}\n", f"s-ben,ben,APPROVED,{STUDY}\n", header=header)
+    assert counted_statuses(rivers) == {"APPROVED": 2}
 
 
 def test_one_export_has_one_study(rivers, take):

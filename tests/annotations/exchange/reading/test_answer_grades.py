@@ -41,6 +41,12 @@ def test_all_headings_may_stand_in_capitals(written, spelling):
     ]
 
 
+def test_a_question_s_text_may_stand_beside_its_id_in_a_column_of_the_same_name(written):
+    file = written("worker,question,Question,grade\nann,q1,What is it?,4\n")
+    [record] = read_answer_grades(file).records
+    assert record.question == "q1"
+
+
 def test_a_column_that_somebody_names_is_spelled_as_they_say(written):
     file = written("ID,id,Question,grade\nann,7,q1,4\n")
     [record] = read_answer_grades(file, ColumnNames(worker="ID")).records
