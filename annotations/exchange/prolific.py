@@ -62,7 +62,13 @@ SETTLED = frozenset({APPROVED, REJECTED, *PAID_A_PART})
 PAST_PART = SETTLED
 """Those that are no longer paid a part: who returned or ran out of time still may be."""
 
-_BY_SQUASHED = {name.replace("-", "").replace(" ", ""): name for name in STATUSES}
+
+def squashed(text: str) -> str:
+    """Return words of the panel's in capitals and in one: programs part them by other signs."""
+    return "".join(c for c in text.upper() if c not in "-_" and not c.isspace())
+
+
+_BY_SQUASHED = {squashed(name): name for name in STATUSES}
 
 Wrong = tuple[str, str, str]
 """What is wrong with a decision: the field, why, and what to do."""
@@ -70,8 +76,7 @@ Wrong = tuple[str, str, str]
 
 def status_named(text: str) -> str | None:
     """Return the status in the panel's own words, however it is spelled; None for none of them."""
-    squashed = "".join(c for c in text.upper() if c not in "-_" and not c.isspace())
-    return _BY_SQUASHED.get(squashed)
+    return _BY_SQUASHED.get(squashed(text))
 
 
 def status_said(status: str) -> str:

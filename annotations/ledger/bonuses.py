@@ -124,6 +124,14 @@ class Batch:
         return sum((one.amount for one in self.payments), Decimal(0))
 
 
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """Payments that a person said yes to and that are not sent: those that may be, and the rest."""
+
+    sendable: list[Payment]
+    held_back: list[Payment]
+
+
 class Payer(Protocol):
     """What brings a batch to a panel."""
 
@@ -158,28 +166,33 @@ HELD_BACK = (
 )
 
 
-def held_back(payments: Iterable[Payment]) -> list[Payment]:
-    """Return those that are confirmed and are not sent: their people's work is rejected by now.
+def confirmed(payments: Iterable[Payment]) -> Confirmed:
+    """Return those that are confirmed, by whether they may be sent.
 
-    Of somebody who was rejected when the bonus was planned it is meant so: no rule plans that.
+    Held back is whose work was rejected since the planning. Of somebody who was rejected when the
+    bonus was planned it is meant so: no rule plans that.
     """
-    confirmed = [one for one in payments if one.state == "confirmed"]
-    newest = newest_of({one.submission for one in confirmed})
+    found = [one for one in payments if one.state == "confirmed"]
+    newest = newest_of({one.submission for one in found})
     rejected = {key for key, row in newest.items() if row.kind == Decision.Kind.REJECT}
     log = log_of(rejected)
 
-    def was_rejected(one: Payment) -> bool:
+    def is_held_back(one: Payment) -> bool:
+        if one.submission not in rejected:
+            return False
         stood = [row.kind for row in log[one.submission] if row.created_at <= one.planned_at]
-        return stood[-1:] == [Decision.Kind.REJECT]
+        return stood[-1:] != [Decision.Kind.REJECT]
 
-    return [one for one in confirmed if one.submission in rejected and not was_rejected(one)]
+    sendable: list[Payment] = []
+    held_back: list[Payment] = []
+    for one in found:
+        (held_back if is_held_back(one) else sendable).append(one)
+    return Confirmed(sendable, held_back)
 
 
-def sendable(payments: Iterable[Payment]) -> list[Payment]:
-    """Return those that are confirmed and may be sent: all but who is held back."""
-    confirmed = [one for one in payments if one.state == "confirmed"]
-    back = {one.id for one in held_back(confirmed)}
-    return [one for one in confirmed if one.id not in back]
+def is_of(payment: Payment, round_: str | None) -> bool:
+    """Whether a payment is of a round; without one, whether it is no part of the pay."""
+    return payment.round != PART if round_ is None else payment.round == round_
 
 
 def currency_of(version: QuestionSetVersion) -> str:
@@ -250,8 +263,7 @@ def confirm(
 
     Without a round those of all bonuses, and no part of the pay.
     """
-    but = PART if round_ is None else None
-    return _advance(version, {"planned"}, Event.CONFIRMED, user, round_, submissions, but=but)
+    return _advance(version, {"planned"}, Event.CONFIRMED, user, round_, submissions)
 
 
 def cancel(version: QuestionSetVersion, user: Any, round_: str | None = None) -> Batch:
@@ -259,8 +271,7 @@ def cancel(version: QuestionSetVersion, user: Any, round_: str | None = None) ->
 
     Without a round that of all bonuses, and no part of the pay.
     """
-    but = PART if round_ is None else None
-    return _advance(version, {"planned", "confirmed"}, Event.CANCELLED, user, round_, but=but)
+    return _advance(version, {"planned", "confirmed"}, Event.CANCELLED, user, round_)
 
 
 def claim(
@@ -271,7 +282,7 @@ def claim(
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
 ) -> Batch:
-    """Take what may be sent (`sendable`) to be sent now: nobody else gets any of it, at no time.
+    """Take what may be sent (`confirmed`) to be sent now: nobody else gets any of it, at no time.
 
     At most `most`, the oldest first, and those of `submissions` only where they are given. Without
     a round all bonuses, and no part of the pay. Raises OtherTotalError where their sum is not
@@ -279,8 +290,7 @@ def claim(
     """
     with transaction.atomic():
         batch = _advance(
-            *(version, {"confirmed"}, Event.SENT, user, round_, submissions, uuid.uuid4(), most),
-            but=PART if round_ is None else None,
+            version, {"confirmed"}, Event.SENT, user, round_, submissions, uuid.uuid4(), most
         )
         if batch.payments and total is not None and batch.total != total:
             raise OtherTotalError(total, batch.total)
@@ -396,21 +406,16 @@ def _advance(
     submissions: Collection[int] | None = None,
     batch: UUID | None = None,
     most: int | None = None,
-    *,
-    but: str | None = None,
 ) -> Batch:
-    """Add an event to all payments in some states, under the lock of their submissions.
-
-    `but` is a round that is left out.
-    """
+    """Add an event to all payments in some states (`is_of` a round), locking their submissions."""
 
     def those() -> Sequence[Payment]:
         found = [
             one
             for one in payments_of(version, submissions)
-            if one.state in states and round_ in (None, one.round) and one.round != but
+            if one.state in states and is_of(one, round_)
         ]
-        return (sendable(found) if event == Event.SENT else found)[:most]
+        return (confirmed(found).sendable if event == Event.SENT else found)[:most]
 
     with transaction.atomic():
         held = {one.submission for one in those()}

@@ -24,9 +24,8 @@ from annotations.ledger.bonuses import (
     Payment,
     claim,
     claimed,
-    held_back,
+    confirmed,
     payments_of,
-    sendable,
 )
 from annotations.ledger.handing_over import lines_of
 from annotations.ledger.log import log_table
@@ -94,13 +93,13 @@ def _bonuses(version: QuestionSetVersion, wanted: ListWanted) -> Made:
         return _once_more(version, wanted.batch, "bonuses", of_parts=False)
     there = [one for one in payments_of(version) if one.round != PART]
     before = [one for one in there if one.state != "planned"]
-    waiting = sendable(before)
-    n_held = len(held_back(before))
+    waiting = confirmed(before)
+    n_held = len(waiting.held_back)
     held = f"left out: {n_held:,} {HELD_BACK}"
-    if before and not waiting:
+    if before and not waiting.sendable:
         why = f"; {held}" if n_held else ""
         raise NoListError(f"no confirmed bonus is left to be sent{why}{_again(before)}")
-    chunks, said = _taken(version, wanted, BONUSES, expected=bool(waiting))
+    chunks, said = _taken(version, wanted, BONUSES, expected=bool(waiting.sendable))
     if n_held:
         said.append(held)
     if planned := len(there) - len(before):

@@ -17,11 +17,10 @@ from annotations.ledger.bonuses import (
     ROUND,
     OtherAmountError,
     confirm,
+    confirmed,
     currency_of,
-    held_back,
     payments_of,
     plan,
-    sendable,
 )
 from annotations.ledger.deciding import Wanted, decide_all
 from annotations.models import Decision, QuestionSetVersion, Submission
@@ -139,8 +138,8 @@ def _rewarded(version: QuestionSetVersion, rejected: Sequence[int], round_: str)
     """Warn of bonuses for who is rejected in the same row: they are meant so, or a slip."""
     if not rejected:
         return
-    payments = payments_of(version, rejected, round_)
-    n_held, n_paid = len(held_back(payments)), len(sendable(payments))
+    waiting = confirmed(payments_of(version, rejected, round_))
+    n_held, n_paid = len(waiting.held_back), len(waiting.sendable)
     if n_paid:
         yield (
             f"of who is rejected, {n_paid:,} have a bonus all the same, which is confirmed: if it "

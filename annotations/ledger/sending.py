@@ -21,6 +21,8 @@ from annotations.panels.lists import PanelLists
 from annotations.panels.people import Told, decided_people, people_of
 from annotations.panels.prolific import MOST_BONUSES
 
+OF_MTURK = "people of Mechanical Turk, whose ids it does not know: pay them there"
+
 
 class WhichStudyError(ValueError):
     """It is not known which study of the panel people came from."""
@@ -102,32 +104,21 @@ def to_send(version: QuestionSetVersion, round_: str | None = None) -> list[bonu
 
     Of people of Mechanical Turk none: the panel does not know their ids, and would refuse all.
     """
-    waiting = bonuses.sendable(_confirmed(version, round_))
+    waiting = _confirmed(version, round_).sendable
     return [one for one in waiting if one.panel != MTURK][:MOST_BONUSES]
 
 
 def left_out(version: QuestionSetVersion, round_: str | None = None) -> list[tuple[int, str]]:
     """Return how many confirmed payments no list of these has, and why, in words."""
     confirmed = _confirmed(version, round_)
-    waiting = bonuses.sendable(confirmed)
-    n_of_mturk = sum(one.panel == MTURK for one in waiting)
-    found = [
-        (len(confirmed) - len(waiting), bonuses.HELD_BACK),
-        (
-            n_of_mturk,
-            "people of Mechanical Turk, whose ids it does not know: pay them there",
-        ),
-    ]
+    n_of_mturk = sum(one.panel == MTURK for one in confirmed.sendable)
+    found = [(len(confirmed.held_back), bonuses.HELD_BACK), (n_of_mturk, OF_MTURK)]
     return [(n, why) for n, why in found if n]
 
 
-def _confirmed(version: QuestionSetVersion, round_: str | None) -> list[bonuses.Payment]:
-    """Return the confirmed payments of a round; without one of all but the parts of the pay."""
-    return [
-        one
-        for one in bonuses.payments_of(version, round_=round_)
-        if one.state == "confirmed" and (round_ is not None or one.round != bonuses.PART)
-    ]
+def _confirmed(version: QuestionSetVersion, round_: str | None) -> bonuses.Confirmed:
+    there = bonuses.payments_of(version, round_=round_)
+    return bonuses.confirmed(one for one in there if bonuses.is_of(one, round_))
 
 
 def send_bonuses(

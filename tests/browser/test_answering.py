@@ -93,6 +93,16 @@ def dies(page):
     page.close()
 
 
+def go_on(page):
+    """Tick and fill in what the page has, and press its first button."""
+    for box in page.locator("main input[type=checkbox]").all():
+        box.check()
+    for area in page.locator("main textarea").all():
+        area.fill(TEXT)
+    with page.expect_navigation():
+        page.locator("main form button").first.click()
+
+
 @pytest.mark.parametrize("look", pages.LOOKS)
 def test_the_whole_way_from_the_link_to_the_code(browser, live_server, tides, look):
     made = published(tides, protocol="recall")
@@ -103,12 +113,7 @@ def test_the_whole_way_from_the_link_to_the_code(browser, live_server, tides, lo
             opened.check(f"step {number}: {page.title()}")
             if page.locator("#completion-code").count():
                 break
-            for box in page.locator("main input[type=checkbox]").all():
-                box.check()
-            for area in page.locator("main textarea").all():
-                area.fill(TEXT)
-            with page.expect_navigation():
-                page.locator("main form button").first.click()
+            go_on(page)
         assert page.locator("#completion-code").inner_text() == made.collection.code_done
         page.goto(opened.site + address(made))  # the same link again
         opened.check("done before")
@@ -136,12 +141,7 @@ def test_who_fails_the_attention_checks_is_told_so_in_plain_words_and_ends_with_
         for _ in range(20):
             if page.locator("#completion-code").count():
                 break
-            for box in page.locator("main input[type=checkbox]").all():
-                box.check()
-            for area in page.locator("main textarea").all():
-                area.fill(TEXT)
-            with page.expect_navigation():
-                page.locator("main form button").first.click()
+            go_on(page)
         opened.check("thanks of who failed the checks")
         assert page.locator("#completion-code").inner_text() == made.collection.code_failed_checks
         assert made.collection.code_failed_checks in page.locator("a.button").get_attribute("href")

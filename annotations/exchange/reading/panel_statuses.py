@@ -8,16 +8,15 @@ from datetime import UTC, datetime
 
 from annotations.exchange.header import Column
 from annotations.exchange.problems import Problems
-from annotations.exchange.prolific import STATUSES, status_named
+from annotations.exchange.prolific import STATUSES, squashed, status_named
 from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 
 LONGEST_ID = 255
 LONGEST_CODE = 100
-WITHHELD = ("CONSENTREVOKED", "DATAEXPIRED")
-"""What Prolific writes in place of what it no longer tells of a person, CONSENT_REVOKED for one;
-without what parts the words, as programs that save its file write them otherwise."""
+WITHHELD = frozenset(map(squashed, ("CONSENT_REVOKED", "DATA_EXPIRED")))
+"""What Prolific writes in place of what it no longer tells of a person."""
 
 COLUMNS = (
     *(
@@ -150,7 +149,7 @@ def _told(cell: str) -> str:
 
 
 def _is_withheld(cell: str) -> bool:
-    return "".join(c for c in cell.upper() if c not in "-_" and not c.isspace()) in WITHHELD
+    return squashed(cell) in WITHHELD
 
 
 def _check_id(

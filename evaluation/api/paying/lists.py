@@ -17,7 +17,7 @@ from annotations.ledger.bonuses import (
     HELD_BACK,
     NothingToSendError,
     claimed,
-    held_back,
+    confirmed,
     payments_of,
 )
 from annotations.ledger.exporting import (
@@ -114,7 +114,7 @@ class TakenListViewSet(ApiViewSet):
         try:
             batch = take(version, request.user, name)
         except NothingToSendError:
-            n_held = len(held_back(payments_of(version))) if name == BONUSES else 0
+            n_held = len(confirmed(payments_of(version)).held_back) if name == BONUSES else 0
             held = f" Left out: {n_held:,} {HELD_BACK}." if n_held else ""
             raise ApiProblem(
                 "conflict", f"No confirmed {MONEY[name]} was left to be sent.{held}"

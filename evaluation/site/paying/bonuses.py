@@ -189,7 +189,7 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     payments = bonuses.payments_of(version)
-    of_bonuses = [one for one in payments if one.round != bonuses.PART]
+    waiting = bonuses.confirmed(one for one in payments if bonuses.is_of(one, None))
     people = found.rewarded if found else []
     context = frame(version, "Bonuses") | {
         "form": form,
@@ -198,8 +198,8 @@ def _page(
         "more": max(0, len(people) - NAMED),
         "rounds": tallies.by_round(payments),
         "parts": parts.parts_of(version),
-        "n_confirmed": len(bonuses.sendable(of_bonuses)) + len(parts.to_send(version)),
-        "n_held": len(bonuses.held_back(of_bonuses)),
+        "n_confirmed": len(waiting.sendable) + len(parts.to_send(version)),
+        "n_held": len(waiting.held_back),
         "currency": bonuses.currency_of(version),
         "problem": problem,
     }

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotations.ledger.appealing import n_waiting
-from annotations.ledger.bonuses import ON_THE_WAY, PART, held_back, payments_of, sendable
+from annotations.ledger.bonuses import ON_THE_WAY, PART, confirmed, is_of, payments_of
 from annotations.ledger.deciding import (
     DecidedMeanwhileError,
     WithdrawnError,
@@ -46,10 +46,10 @@ def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
     counts = of.counted()
     context = frame(version, "Pay people", inside=False) | listing
     payments = payments_of(version)
-    of_bonuses = [one for one in payments if one.round != PART]
+    waiting = confirmed(one for one in payments if is_of(one, None))
     context |= {
-        "n_confirmed": len(sendable(of_bonuses)),
-        "n_held": len(held_back(of_bonuses)),
+        "n_confirmed": len(waiting.sendable),
+        "n_held": len(waiting.held_back),
         "n_parts": len(to_send(version)),
         "may_have_parts": sum(of.ended.values()),
         "taken": [
