@@ -181,6 +181,10 @@ class Proposal:
                 "lowest": str(min(below)),
             }
             found.append(Message("paying.poor", values))
+        if self.least is not None and self.earners and not known:
+            missing = "pay" if self.base is None else "times"
+            values = {"least": str(self.least), "currency": self.currency, "missing": missing}
+            found.append(Message("paying.hourly_unknown", values))
         return found
 
     @property

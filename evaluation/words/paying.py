@@ -46,6 +46,15 @@ def _poor(of: Mapping[str, Any]) -> str:
     )
 
 
+def _hourly_unknown(of: Mapping[str, Any]) -> str:
+    least = f"{of['least']} {of['currency']}".rstrip()
+    why = "what each person is paid" if of["missing"] == "pay" else "how long anybody took"
+    return (
+        f"Whether somebody earns less than {least} an hour is not known: nobody said {why} here, "
+        "so nothing warns of it."
+    )
+
+
 def _few_for_assistive(of: Mapping[str, Any]) -> str:
     each_way = counted(of["each_way"], "person")
     return (
@@ -93,6 +102,7 @@ PAYING: Mapping[str, Sentence] = {
     "others: of neither is the share of those who {done} below four fifths of that of the other.",
     "paying.assistive_unfair": _unfair_to_assistive,
     "paying.poor": _poor,
+    "paying.hourly_unknown": _hourly_unknown,
 }
 """By what is said; nothing here is a decision."""
 

@@ -10,6 +10,7 @@ from annotations.ledger.bonuses import payments_of
 from annotations.ledger.deciding import decide
 from annotations.models import Collection, Submission
 from evaluation.models import AnswerScore
+from evaluation.options import SITE
 from evaluation.paying.rules import Rule, RuleError, propose
 from tests.annotations import world
 from tests.evaluation.paying.crowd import rivers
@@ -105,6 +106,23 @@ def test_pay_an_hour_is_base_and_bonus_over_the_time_and_too_little_is_warned_of
         "currency": "GBP",
         "lowest": "6.00",
     }
+
+
+@pytest.mark.parametrize(
+    ("base", "timed", "why"),
+    [
+        (None, True, "what each person is paid"),
+        (Decimal("1.00"), False, "how long anybody took"),
+    ],
+)
+def test_a_least_pay_that_cannot_be_checked_is_told(base, timed, why):
+    version, _ = rivers(world.user("rana"))
+    if not timed:
+        version.submissions.update(started_at=None)
+    asked = {"least": Decimal("7.00"), "base": base}
+    (told,) = propose(version, Rule("per-answer", EUR), **asked).warnings
+    assert f"less than 7.00 an hour is not known: nobody said {why} here" in SITE.said(told)
+    assert propose(version, Rule("per-answer", EUR), base=base).warnings == []
 
 
 @pytest.mark.parametrize(
