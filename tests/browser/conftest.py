@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import threading
 from datetime import timedelta
 from pathlib import Path
 
@@ -35,8 +36,26 @@ def chromium():
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
+@pytest.fixture(autouse=True)
+def answered(request):
+    """Before the tables are emptied, the server in this process has answered what it was asked.
+
+    A window that closes sends its last words (a draft, a count) and waits for no answer: a table
+    that the server still reads cannot be emptied, and what it writes would meet the next test.
+    """
+    if "live_server" not in request.fixturenames:
+        yield
+        return
+    request.getfixturevalue("transactional_db")  # so that this ends before the tables are emptied
+    yield
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join(timeout=60)
+            assert not thread.is_alive(), "the server has not answered, or a window was left open"
+
+
 @pytest.fixture
-def browser(chromium):
+def browser(chromium, answered):
     """Chromium for one test: what it leaves open, a failure's windows too, is closed after it."""
     before = set(chromium.contexts)
     yield chromium
