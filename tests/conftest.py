@@ -4,9 +4,10 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -14,6 +15,8 @@ import pytest
 from django.conf import settings
 from hypothesis import settings as hypothesis_settings
 
+from evaluation.words.catalogue import Catalogue
+from evaluation.words.message import Message
 from tests.evaluation.background.scratch import Scratch
 from tests.services import address_of
 
@@ -103,6 +106,20 @@ def postgres_database(migrated_postgres: str) -> Iterator[str]:
     """The address of a new database on PostgreSQL, with its tables; dropped afterwards."""
     with new_database(urlsplit(migrated_postgres).path[1:]) as address:
         yield address
+
+
+@pytest.fixture
+def rendered_messages(monkeypatch: pytest.MonkeyPatch) -> list[Message]:
+    """The messages (code and values) that were turned into sentences since the test began."""
+    rendered: list[Message] = []
+    said = Catalogue.said
+
+    def record(catalogue: Catalogue, message: Message | Mapping[str, Any] | str) -> str:
+        rendered.append(Message.of(message))
+        return said(catalogue, message)
+
+    monkeypatch.setattr(Catalogue, "said", record)
+    return rendered
 
 
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "admin_client"}

@@ -1,0 +1,21 @@
+"""Sentences of the catalogues, so that a test names a code and its values instead of the words."""
+
+from typing import Any
+
+from evaluation.options import API, SITE, TERMINAL
+from evaluation.words.message import Message
+
+
+def site_sentence(code: str, **values: Any) -> str:
+    """Return a message's sentence on the admin site."""
+    return SITE.said(Message(code, values))
+
+
+def terminal_sentence(code: str, **values: Any) -> str:
+    """Return a message's sentence on the command line."""
+    return TERMINAL.said(Message(code, values))
+
+
+def api_sentence(code: str, **values: Any) -> str:
+    """Return a message's sentence in the REST API."""
+    return API.said(Message(code, values))
