@@ -6,13 +6,13 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 PORT   ?= 8000
 SERVE  ?= 1
 STAMPS := $(VENV)/.stamps
-# A process a core, but four at most: each may hold PyTorch and a model (1 GB). Who is done takes
-# tests from the others.
+# A process a core, but four at most: each may hold PyTorch and a model (1 GB). A process begins
+# with neighbouring tests, which share the worlds of their modules, and then takes from the others.
 BESIDE := -n logical --maxprocesses 4 --dist worksteal
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up local-model test slow slow-beside slow-browser slow-alone lint translations screenshots benchmark mutants walks attack security
+.PHONY: help install demo up local-model test test-push test-postgres nightly lint translations screenshots benchmark mutants walks attack security
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
@@ -58,20 +58,21 @@ local-model: $(STAMPS)/local  ## serve SmolLM2-135M on this machine until Ctrl-C
 	@$(BIN)/python manage.py local_model --port $(PORT)
 
 test: $(STAMPS)/test  ## the tests, a process a core (what needs missing data or services is skipped, with the reason)
-	$(BIN)/python -m pytest -m "not slow" $(BESIDE)
+	$(BIN)/python -m pytest -m "not slow and not long" $(BESIDE)
 
-slow: slow-beside slow-browser slow-alone  ## the long tests: walks in Chromium, killed workers on every broker, the demo, evidence on real data
+test-push: $(STAMPS)/test  ## what every push is tested by: also each address as each role, each page in Chromium, one killed process
+	$(BIN)/python -m pytest -m "not long" $(BESIDE)
 
-# Every address for every role, evidence, killed workers and walks in Chromium go beside each other;
-# whole sites and who presses at once by themselves.
-slow-beside: $(STAMPS)/test
-	$(BIN)/python -m pytest -m "slow and not browser and not alone" $(BESIDE)
+# Where the databases differ: constraints, triggers, locks, JSON, order. The long run repeats every
+# test of the database there.
+ON_POSTGRES := annotations/answering annotations/exchange/importing annotations/ledger annotations/models \
+    annotations/panels annotations/writing desk/test_access.py evaluation/background evaluation/judging \
+    evaluation/models evaluation/steps/asking evaluation/steps/test_cache.py evaluation/steps/test_save.py
+test-postgres: $(STAMPS)/test  ## the tests where databases differ, on the PostgreSQL of DATABASE_URL
+	$(BIN)/python -m pytest --migrations -m "database and not browser and not slow and not long" $(BESIDE) $(addprefix tests/,$(ON_POSTGRES))
 
-slow-browser: $(STAMPS)/test
-	$(BIN)/python -m pytest tests/browser -m "slow and browser" $(BESIDE)
-
-slow-alone: $(STAMPS)/test
-	$(BIN)/python -m pytest -m "alone and not browser"
+nightly: $(STAMPS)/test  ## every test, with a summary by part and time: an hour or two (PART=1 to 6: one part of the long run)
+	$(BIN)/python -m tests.nightly $(if $(PART),--part $(PART))
 
 lint: $(STAMPS)/test  ## ruff, mypy and the import contracts
 	$(BIN)/ruff check .
@@ -89,8 +90,8 @@ translations: $(STAMPS)/test  ## collect the sentences of the workers' pages int
 screenshots: $(STAMPS)/test  ## take the pictures of platform/docs/screenshots anew, by Chromium, of the demo
 	$(BIN)/python -m tests.screenshots
 
-benchmark: $(STAMPS)/benchmark  ## speed and memory against named peers, as ratios of one run
-	$(BIN)/python manage.py benchmark
+benchmark: $(STAMPS)/benchmark  ## speed and memory against named peers, as ratios of one run (ONLY="NAME ...")
+	$(BIN)/python manage.py benchmark $(if $(ONLY),--only $(ONLY))
 
 ROOMS  ?= access alarms background flow importing steps
 SAMPLE ?= 200

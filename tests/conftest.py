@@ -27,6 +27,11 @@ hypothesis_settings.register_profile("crowdgrade", deadline=None)
 hypothesis_settings.load_profile("crowdgrade")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the number of requests that the contract test sends to each operation of the API."""
+    parser.addoption("--examples", type=int, default=5, metavar="N")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Give the tests a key and a home of their own: they leave no local state in the checkout.
 
@@ -129,7 +134,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what uses the database, so that it can be run again on another one."""
     for item in items:
         if item.get_closest_marker("alone"):
-            item.add_marker("slow")
+            item.add_marker("long")
         uses = DATABASE_FIXTURES & set(getattr(item, "fixturenames", ()))
         if uses or item.get_closest_marker("django_db"):
             item.add_marker("database")

@@ -116,7 +116,9 @@ CONFIG = """
 source_paths = ["annotations", "evaluation"]
 only_mutate = {files}
 also_copy = ["platform", "templates", "manage.py", "README.md", "Makefile"]
-pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow and not browser"]
+pytest_add_cli_args = [
+    "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow and not long and not browser"
+]
 pytest_add_cli_args_test_selection = {tests}
 track_dependencies = false
 # A change has twice these seconds of processor time: its tests take a few, an endless loop all.

@@ -4,6 +4,7 @@ Every operation that writes also succeeds at least once: `successes` says how.
 """
 
 import json
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from django.core.wsgi import get_wsgi_application
 from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from yaml import SafeLoader
 
 from crowdgrade.models.tokens import make_token
 from tests.api.successes import SUCCESSES
@@ -21,7 +23,8 @@ from tests.desk.routes import VALUES
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 checks = pytest.importorskip("schemathesis.specs.openapi.checks")
 DOCUMENT = Path(__file__).resolve().parents[2] / "platform" / "docs" / "openapi.yaml"
-SCHEMA = yaml.safe_load(DOCUMENT.read_text(encoding="utf-8"))
+# With libyaml a quarter of the time; the file has a megabyte.
+SCHEMA = yaml.load(DOCUMENT.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", SafeLoader))
 OPERATIONS = {
     operation["operationId"]: (method, path)
     for path, methods in SCHEMA["paths"].items()
@@ -29,7 +32,6 @@ OPERATIONS = {
 }
 READING = [name for name, (method, _) in OPERATIONS.items() if method == "get"]
 WRITING = [name for name in OPERATIONS if name not in READING]
-EXAMPLES = 25
 JSON, LINES, FORM = "application/json", "application/x-ndjson", "multipart/form-data"
 # Ids of other things, or rows that contradict each other, fit the schema and will not do.
 UNFAIR = checks.positive_data_acceptance
@@ -47,14 +49,21 @@ def as_bytes(context, value):
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 
 
-class Operation:
-    """An operation of the schema, and what it is sent to."""
+@cache
+def described_api():
+    """The schema as schemathesis reads it, once a process, with the application that it asks."""
+    schema = schemathesis.openapi.from_dict(SCHEMA)
+    schema.app = get_wsgi_application()
+    return schema
 
-    def __init__(self, name, world):
+
+class Operation:
+    """An operation of the schema, what it is sent to, and how many examples it is sent."""
+
+    def __init__(self, name, world, examples):
         self.method, self.path = OPERATIONS[name]
-        schema = schemathesis.openapi.from_dict(json.loads(json.dumps(SCHEMA)))
-        schema.app = get_wsgi_application()
-        self.described = schema[self.path][self.method.upper()]
+        self.examples = examples
+        self.described = described_api()[self.path][self.method.upper()]
         self.mine = SimpleNamespace(
             owner=world.rana, run=world.run, set=world.set, version=world.version, team=None
         )
@@ -70,7 +79,7 @@ class Operation:
         parts = (*described.query, *described.headers, *described.body)
         varies = any(part.name != "Authorization" for part in parts)
         bounded = settings(
-            max_examples=EXAMPLES if varies else 1,
+            max_examples=self.examples if varies else 1,
             deadline=None,
             derandomize=True,
             database=None,
@@ -79,6 +88,12 @@ class Operation:
         cases = described.as_strategy(path_parameters=ids)
         theirs = st.sets(st.sampled_from(sorted(ours))) if ours else st.just(set())
         bounded(given(case=cases, theirs=theirs)(check))()
+
+
+@pytest.fixture
+def examples(request):
+    """How many requests of the schema's an operation is sent: 5, in the long run 25."""
+    return request.config.getoption("examples")
 
 
 def answer_of(case, user_token, *without):
@@ -103,9 +118,9 @@ def test_it_is_known_how_every_operation_that_writes_succeeds():
 
 
 @pytest.mark.parametrize("name", READING)
-def test_every_answer_is_as_the_schema_says(name, world):
+def test_every_answer_is_as_the_schema_says(name, world, examples):
     _, token = make_token(world.rana, "contract", 1)
-    operation = Operation(name, world)
+    operation = Operation(name, world, examples)
     ids = operation.ids({"name": "workers"})
     answer_of(operation.described.Case(path_parameters=ids), token)
 
@@ -119,12 +134,12 @@ def test_every_answer_is_as_the_schema_says(name, world):
 
 @pytest.mark.parametrize("name", WRITING)
 def test_every_operation_that_writes_succeeds_and_every_answer_is_as_the_schema_says(
-    name, world, settings
+    name, world, settings, examples
 ):
     world.settings = settings
     sent = SUCCESSES[name](world)
     _, token = make_token(sent.by or world.rana, "contract", 1)
-    operation = Operation(name, world)
+    operation = Operation(name, world, examples)
     ids = operation.ids(sent.ids)
     described = {body.media_type for body in operation.described.body}
     assert bool(described) == (sent.body is not None)

@@ -11,7 +11,7 @@ from tests.annotations.answering.test_race import database  # noqa: F401 (a fixt
 from tests.annotations.ledger.paying import THREADS
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 def test_50_at_once_plan_confirm_and_take_each_bonus_once(database, tmp_path):  # noqa: F811

@@ -6,6 +6,7 @@ import pytest
 import yaml
 from django.core.management import call_command
 from django.urls import get_resolver
+from yaml import SafeLoader
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "platform" / "docs" / "openapi.yaml"
 # About the API itself; everything else is described.
@@ -14,7 +15,7 @@ UNDESCRIBED = {"root", "schema", "docs", "problem", "nowhere"}
 
 @pytest.fixture(scope="module")
 def schema():
-    return yaml.safe_load(DOCUMENT.read_text(encoding="utf-8"))
+    return yaml.load(DOCUMENT.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", SafeLoader))
 
 
 def operations(schema):

@@ -13,7 +13,23 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 
-LOOKS = {"wide-light": (1400, "light"), "narrow-dark": (390, "dark")}
+WINDOWS = {"wide-light": (1400, "light"), "narrow-dark": (390, "dark")}
+"""The width and colour scheme of each look."""
+
+LOOKS = ("wide-light", pytest.param("narrow-dark", marks=pytest.mark.long))
+"""The looks of a walk: each push takes it in a wide window, the long run on a telephone too."""
+
+PAGE_LOOKS = (pytest.param("wide-light", marks=pytest.mark.long), "narrow-dark")
+"""The looks in which every page is inspected: each push on a telephone, the long run in both."""
+
+IN_BOTH_WINDOWS = pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        pytest.param(1400, "light", id="wide-light"),
+        pytest.param(390, "dark", marks=pytest.mark.long, id="narrow-dark"),
+    ],
+)
+"""The looks of a walk as widths and schemes."""
 
 
 class Inspector:
@@ -61,7 +77,7 @@ class Inspector:
 
 @contextlib.contextmanager
 def signed_in(browser, client, site, username, look):
-    width, scheme = LOOKS[look]
+    width, scheme = WINDOWS[look]
     client.force_login(User.objects.get(username=username))
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True

@@ -42,7 +42,7 @@ KEEP_HERE = """text => {
 @contextlib.contextmanager
 def window(browser, site, look="wide-light", **how):
     """A browser of its own: no cookie and no storage of another."""
-    width, scheme = pages.LOOKS[look]
+    width, scheme = pages.WINDOWS[look]
     context = browser.new_context(
         viewport={"width": width, "height": 800}, color_scheme=scheme, **how
     )

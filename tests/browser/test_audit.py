@@ -14,7 +14,7 @@ from evaluation.models import HumanJudgement
 from tests.browser import pages
 from tests.evaluation.reports import world
 
-pytestmark = pages.pytestmark
+pytestmark = [*pages.pytestmark, pytest.mark.long]
 # Where to keep pictures, for somebody who wants to look at them.
 PICTURES = os.environ.get("CROWDGRADE_PICTURES", "")
 

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from tests.browser.pages import LOOKS, signed_in
+from tests.browser.pages import PAGE_LOOKS, signed_in
 from tests.browser.test_every_route import TOLD
 from tests.desk.conftest import ida, otto, own_home, rana, world
 from tests.desk.errors_shown import MISTAKES, post
@@ -39,15 +39,12 @@ def answer(one, route):
     route.fulfill(status=one.status, headers=headers, body=one.text)
 
 
+@pytest.mark.parametrize("look", PAGE_LOOKS)
 def test_axe_finds_nothing_of_any_level_on_what_any_mistake_brings(
-    circle, client, browser, live_server
+    circle, client, browser, live_server, look
 ):
     shown = [post(circle, route, bad) for route, bad in MISTAKES]
-    found = [
-        f"{look}: {said}"
-        for look in LOOKS
-        for said in wrong_in(shown, signed_in(browser, client, live_server.url, "rana", look))
-    ]
+    found = wrong_in(shown, signed_in(browser, client, live_server.url, "rana", look))
     print("\n".join(found))
     assert found == []
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from crowdgrade import demo
 from evaluation.models import Run
 from tests.browser import pages
-from tests.browser.pages import LOOKS, Inspector, readable, signed_in
+from tests.browser.pages import PAGE_LOOKS, Inspector, readable, signed_in
 
 pytestmark = pages.pytestmark
 SHOWING = ("admin:results", "admin:run", "admin:question", "admin:worker", "admin:paying")
@@ -20,7 +20,7 @@ EMPTY = [
 ]
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("look", PAGE_LOOKS)
 def test_every_page_is_accessible_fits_and_keeps_its_console_silent(
     world, client, browser, live_server, look
 ):
@@ -36,7 +36,7 @@ def test_every_page_is_accessible_fits_and_keeps_its_console_silent(
     assert "\n".join(inspector.found) == ""
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("look", PAGE_LOOKS)
 def test_a_site_with_nothing_in_it_is_accessible_too(world, client, browser, live_server, look):
     with signed_in(browser, client, live_server.url, "new", look) as inspector:
         for name in EMPTY:

@@ -7,7 +7,7 @@ says why not (404, 403) is looked at too: those are pages that people see.
 
 import pytest
 
-from tests.browser.pages import LOOKS, signed_in
+from tests.browser.pages import PAGE_LOOKS, signed_in
 from tests.desk.conftest import ida, otto, own_home, rana, world
 from tests.desk.routes import ROUTES
 from tests.desk.test_access import circle
@@ -46,7 +46,7 @@ def test_every_route_has_an_address_to_visit(circle):
     assert {"rana", "ed"} <= shown.keys()
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("look", PAGE_LOOKS)
 def test_axe_finds_nothing_of_any_level_on_any_route(circle, client, browser, live_server, look):
     found = []
     for role, pages in pages_of(circle).items():

@@ -12,7 +12,7 @@ from tests.browser import pages
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 

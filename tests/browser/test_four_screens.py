@@ -10,7 +10,7 @@ from tests.evaluation.reports import world as graded
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 SCREENS = "document.documentElement.scrollHeight / window.innerHeight"

@@ -7,13 +7,11 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.annotations.exchange.reading.mturk_export import batch_text
+from tests.browser import pages
 from tests.browser.walking import PASSWORD, SECONDS_TO_GRADE, Walker
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
-LOOKS = pytest.mark.parametrize(
-    ("width", "scheme"), [(1400, "light"), (390, "dark")], ids=["wide-light", "narrow-dark"]
-)
 WORDS = ("the moon pulls the water", "rivers bring salt", "wind makes waves", "ice is light")
 PEOPLE = ("A1ANN", "A2BOB", "A3CYD", "A4DEE", "A5EVE", "A6FAY")
 
@@ -62,7 +60,7 @@ FILES = {
 }
 
 
-@LOOKS
+@pages.IN_BOTH_WINDOWS
 @pytest.mark.parametrize("name", FILES)
 def test_a_downloaded_file_is_imported_graded_and_read(
     site, chromium, tmp_path, width, scheme, name

@@ -17,7 +17,7 @@ from tests.browser import pages
 from tests.browser import test_same_meaning as same
 from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
 
-pytestmark = same.pytestmark
+pytestmark = [*same.pytestmark, pytest.mark.long]
 model = same.model
 
 

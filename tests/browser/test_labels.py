@@ -19,7 +19,7 @@ from tests.evaluation.kinds.umwp.world import UNKNOWN, lines, options, replied
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 

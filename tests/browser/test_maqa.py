@@ -14,7 +14,7 @@ from tests.evaluation.kinds.test_maqa_run import PUBLISHED, World
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 

@@ -15,7 +15,7 @@ from tests.evaluation.kinds.umwp.world import PROBLEMS, lines, replied
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 # So many that the replies have several pages.

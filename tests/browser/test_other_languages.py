@@ -12,7 +12,7 @@ from tests.browser.test_answering import address, window
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
     pytest.mark.django_db(transaction=True),
 ]

@@ -10,7 +10,7 @@ from tests.evaluation.kinds.multiqa.world import World, rivers
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 

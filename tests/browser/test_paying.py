@@ -149,7 +149,7 @@ def test_a_rejected_worker_writes_back_and_reads_the_answer(
 ):
     place = [links.token_of(rejected)]
     start = reverse("admin:paying", args=[rejected.version.question_set.public_id])
-    width, scheme = pages.LOOKS[look]
+    width, scheme = pages.WINDOWS[look]
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     worker = pages.Inspector(context, live_server.url)
     page = worker.page

@@ -13,7 +13,7 @@ from tests.evaluation.reports.alarm_world import alarm, looked
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 A_PAGE = re.compile(rb"/Type\s*/Page\b")

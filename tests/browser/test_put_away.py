@@ -16,7 +16,7 @@ from tests.browser import pages
 from tests.browser.working import work_away
 from tests.evaluation.reports import world
 
-pytestmark = pages.pytestmark
+pytestmark = [*pages.pytestmark, pytest.mark.long]
 # Where to keep pictures, for somebody who wants to look at them.
 PICTURES = os.environ.get("CROWDGRADE_PICTURES", "")
 

@@ -21,7 +21,7 @@ from tests.browser import crowds_that_ring as crowds
 from tests.browser import pages
 from tests.browser.working import show_all, work_away
 
-pytestmark = pages.pytestmark
+pytestmark = [*pages.pytestmark, pytest.mark.long]
 
 COPIES = "Copied or nearly copied answers"
 IN_PART = "A part of the answers is shared word for word"
@@ -143,7 +143,7 @@ def test_a_remedy_leads_to_what_became_of_the_alarm(browser, client, live_server
     answers = crowd()
     models = of_model(answers) if name == "like a model" else None
     before = graded(answers, models, **options)
-    look = list(pages.LOOKS)[list(WALKS).index(name) % 2]
+    look = list(pages.WINDOWS)[list(WALKS).index(name) % 2]
     with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
         page = window.page
         window.look("alarms", reverse("admin:results-alarms", args=[before.public_id]))

@@ -13,7 +13,7 @@ from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 

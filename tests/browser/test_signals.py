@@ -13,7 +13,7 @@ from tests.browser.test_answering import address, dies, saved, window
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
     pytest.mark.django_db(transaction=True),
 ]

@@ -17,13 +17,11 @@ from playwright.sync_api import expect
 
 from annotations import demo
 from tests.annotations.exchange.reading.mturk_export import batch_text
+from tests.browser import pages
 from tests.browser.walking import PASSWORD, SECONDS_TO_GRADE, Walker
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
-LOOKS = pytest.mark.parametrize(
-    ("width", "scheme"), [(1400, "light"), (390, "dark")], ids=["wide-light", "narrow-dark"]
-)
 # Where to keep pictures and the numbers of clicks, for somebody who wants to look at them.
 PICTURES = os.environ.get("CROWDGRADE_PICTURES", "")
 # From the empty set to the last download; a click too many is a page that got in the way.
@@ -164,7 +162,7 @@ REMEDIES = {
 }
 
 
-@LOOKS
+@pages.IN_BOTH_WINDOWS
 @pytest.mark.parametrize("name", FILES)
 def test_from_a_file_to_a_decision(site, chromium, tmp_path, width, scheme, name):
     file, content, title = FILES[name]

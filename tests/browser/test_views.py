@@ -15,7 +15,7 @@ from tests.evaluation.kinds.views.world import LINES, rivers_of
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
 ]
 

@@ -3,14 +3,13 @@
 import pytest
 
 from annotations import demo
+from tests.browser import pages
 from tests.browser.walking import PASSWORD, SECONDS_TO_GRADE, Walker
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(1400, "light"), (390, "dark")], ids=["wide-light", "narrow-dark"]
-)
+@pages.IN_BOTH_WINDOWS
 def test_from_the_login_to_the_leaderboard(site, chromium, width, scheme):
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     walker = Walker(context.new_page())

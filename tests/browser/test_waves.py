@@ -13,7 +13,7 @@ from tests.evaluation import fact_world
 from tests.evaluation.fact_world import graded, written
 from tests.evaluation.wave_world import rows, two_waves
 
-pytestmark = pages.pytestmark
+pytestmark = [*pages.pytestmark, pytest.mark.long]
 HEADER = ("worker", "question", "answer")
 
 

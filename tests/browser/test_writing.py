@@ -13,7 +13,7 @@ from tests.browser import pages
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore"),  # Playwright's event loop makes Django and asyncio warn
     pytest.mark.django_db(transaction=True),
 ]

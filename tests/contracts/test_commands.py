@@ -122,8 +122,14 @@ def test_no_option_is_gone():
     assert_no_option_is_gone(options_of_all_commands(), (SAVED / OPTIONS).read_text("utf-8"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("group", ["longer", "database", "evidence"])
+@pytest.mark.parametrize(
+    "group",
+    [
+        pytest.param("longer", marks=pytest.mark.long),
+        pytest.param("database", marks=pytest.mark.slow),
+        pytest.param("evidence", marks=pytest.mark.long),
+    ],
+)
 def test_the_other_commands_say_and_write_what_they_did_before(tmp_path, group):
     now, before = replayed(tmp_path, group), texts(SAVED, group)
     assert_no_option_is_gone(now.pop(OPTIONS), (SAVED / OPTIONS).read_text("utf-8"))

@@ -156,7 +156,7 @@ result = [ring() for _ in range(3)]
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_worker_outlives_a_full_disk_and_takes_messages_when_there_is_room_again(tmp_path):
     with small_disk(tmp_path / "home", megabytes=8) as disk:
         site = Scratch(disk.folder, None, None)

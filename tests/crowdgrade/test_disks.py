@@ -32,7 +32,7 @@ def said(home, *arguments, **more):
     return done.stderr.strip()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_read_only_home_is_named_in_one_sentence(tmp_path):
     with small_disk(tmp_path / "disk") as disk:
         disk.seal()
@@ -47,7 +47,7 @@ def test_a_read_only_home_is_named_in_one_sentence(tmp_path):
         assert said("/nowhere", "demo", "--no-serve", CROWDGRADE_DEMO_HOME=str(home)) == demo
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_full_disk_is_named_in_one_sentence(tmp_path):
     with small_disk(tmp_path / "disk") as disk:
         disk.fill()
@@ -57,7 +57,7 @@ def test_a_full_disk_is_named_in_one_sentence(tmp_path):
         )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_database_that_is_not_there_is_named_in_one_sentence(tmp_path):
     address = "postgresql://nobody:swordfish@127.0.0.1:1/none"
     words = said(tmp_path, "migrate", DATABASE_URL=address)
@@ -84,7 +84,7 @@ result = {
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif("connection.vendor != 'sqlite'")
 @pytest.mark.django_db(transaction=True)
 def test_pages_say_that_the_disk_is_full_or_sealed_and_keep_what_was_typed(tmp_path, client):

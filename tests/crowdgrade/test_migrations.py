@@ -45,7 +45,7 @@ def tables(site: Scratch) -> dict[str, object]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_database_of_earlier_migrations_has_the_same_tables_as_a_new_one(tmp_path):
     new, old = (Scratch(tmp_path / name, None, None) for name in ("new", "old"))
     try:

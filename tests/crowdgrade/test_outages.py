@@ -88,7 +88,7 @@ def test_a_database_whose_migrations_were_not_run_is_told_to_run_them(db, monkey
     assert ("run `manage.py migrate`" in said and str(cause) in said) if left else said is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_command_on_an_empty_database_says_what_to_run_and_shows_no_traceback(tmp_path):
     ended = subprocess.run(
         [sys.executable, "manage.py", "decide", "Rivers", "--file", "x.csv", "--by", "rana"],

@@ -39,7 +39,7 @@ def manage(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_networks_variables_of_keys_and_offered_models_are_read_and_loud_on_a_bad_value(tmp_path):
     code = "from django.conf import settings as s; print(s.MODEL_NETWORKS, s.KEY_VARIABLES)"
     assert python(tmp_path, code).stdout.split("]")[0] == "['127.0.0.0/8', '::1/128'"
@@ -62,7 +62,7 @@ def test_networks_variables_of_keys_and_offered_models_are_read_and_loud_on_a_ba
         assert f"CROWDGRADE_{name} holds" in bad.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_https_promises_a_proxy_and_is_all_that_a_site_behind_one_needs(tmp_path):
     code = (
         "from django.conf import settings as s; from django.core.management import call_command; "
@@ -77,7 +77,7 @@ def test_https_promises_a_proxy_and_is_all_that_a_site_behind_one_needs(tmp_path
     assert python(tmp_path, code).stdout.split()[:3] == ["0", "False", "0"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_commands_that_need_no_database_leave_nothing_behind(tmp_path):
     home = tmp_path / "var"
     for arguments in (["check"], ["help"], ["record_demo", "--help"]):
@@ -91,7 +91,7 @@ def test_commands_that_need_no_database_leave_nothing_behind(tmp_path):
     assert not home.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_first_migration_makes_a_private_database_in_wal_mode(tmp_path):
     home = tmp_path / "var"
     result = manage(home, "migrate")
@@ -103,7 +103,7 @@ def test_the_first_migration_makes_a_private_database_in_wal_mode(tmp_path):
     assert python(home, code).stdout == "['wal', 2]\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_secret_key_is_made_when_it_is_first_used_and_kept(tmp_path):
     home = tmp_path / "var"
     code = "from django.core.signing import dumps, loads; from django.conf import settings;"
@@ -115,7 +115,7 @@ def test_the_secret_key_is_made_when_it_is_first_used_and_kept(tmp_path):
     assert again.stdout == "x 64\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_processes_that_start_together_get_the_same_key(tmp_path):
     code = (
         "from multiprocessing.pool import ThreadPool; from pathlib import Path;"
@@ -125,7 +125,7 @@ def test_processes_that_start_together_get_the_same_key(tmp_path):
     assert python(tmp_path, code).stdout == "1\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -164,7 +164,7 @@ def test_values_are_read(tmp_path):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_empty_variable_counts_as_not_set(tmp_path):
     code = "from django.conf import settings as s; print(s.DEBUG, s.ALLOWED_HOSTS[0])"
     result = python(tmp_path, code, **dict.fromkeys(NAMES, ""))

@@ -309,7 +309,7 @@ def crowd(made, n, done=0.5, name="w"):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_five_thousand_people_cost_as_many_queries_as_five(rana):
     counts = {}
     for n in (6, 5000):

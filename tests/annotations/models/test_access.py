@@ -329,7 +329,7 @@ def test_no_rule_is_looked_up_anew_for_each_row(model, world):
             assert "CORRELATED" not in rows.explain()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("most", [500, 1, 0], ids=["kept", "some are kept", "too many to keep"])
 def test_a_page_that_asks_once_shows_what_one_that_asks_each_time_shows(world, monkeypatch, most):
     monkeypatch.setattr("annotations.models.ties.MOST", most)

@@ -48,7 +48,7 @@ def folder(tiny_model, tmp_path_factory):
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("loader", LOADERS)
 def test_a_model_with_code_of_its_own_is_refused_and_nobody_is_asked(folder, loader, tmp_path):
     code = (

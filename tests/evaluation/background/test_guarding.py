@@ -140,12 +140,12 @@ def ends_a_stuck_worker(home, database):
         site.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_cancel_and_a_stall_end_a_worker_that_sits_in_a_library_on_sqlite(sqlite_home):
     ends_a_stuck_worker(sqlite_home, None)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_cancel_and_a_stall_end_a_worker_that_sits_in_a_library_on_postgresql(tmp_path, request):
     database = request.getfixturevalue("postgres_database")
     ends_a_stuck_worker(tmp_path / "home", database)

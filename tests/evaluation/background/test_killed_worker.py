@@ -43,12 +43,12 @@ def kill_in_the_middle(site: Scratch, server: EmbeddingServer) -> None:
         site.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_survives_its_worker_on_sqlite_with_the_broker_of_files(sqlite_home, server):
     kill_in_the_middle(Scratch(sqlite_home, None, None), server)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_survives_its_worker_on_postgresql_with_redis(tmp_path, server, postgres_database):
     broker = address_of("REDIS_URL")
     kill_in_the_middle(Scratch(tmp_path / "home", postgres_database, broker), server)

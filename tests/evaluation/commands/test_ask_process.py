@@ -14,7 +14,7 @@ from tests.evaluation.commands.asking import ask, lines_of, rows_of, wait_for, w
 from tests.evaluation.commands.running import ROOT, manage, start
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_commands_cannot_write_into_one_folder(chat, questions, output):
     chat.reply = lambda body: said("fine", delay=1.0)
     other = start("ask", questions, "--model", chat.spec, "--output", output)
@@ -26,7 +26,7 @@ def test_two_commands_cannot_write_into_one_folder(chat, questions, output):
         assert other.wait(60) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_ctrl_c_keeps_what_came_and_ends_with_code_3(tmp_path, chat, output, sent):
     questions = write_questions(tmp_path / "q.jsonl", 30)
@@ -46,7 +46,10 @@ def test_ctrl_c_keeps_what_came_and_ends_with_code_3(tmp_path, chat, output, sen
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("after", [3, 17, 40])
+@pytest.mark.parametrize(
+    "after",
+    [pytest.param(3, marks=pytest.mark.long), 17, pytest.param(40, marks=pytest.mark.long)],
+)
 def test_kill_9_in_the_middle_repeats_no_more_than_were_under_way(tmp_path, chat, output, after):
     questions = write_questions(tmp_path / "q.jsonl", 60)
     chat.reply = lambda body: said("fine", delay=0.02)
@@ -65,7 +68,7 @@ def test_kill_9_in_the_middle_repeats_no_more_than_were_under_way(tmp_path, chat
     assert len(lines_of(output)) == 60
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_full_disk_ends_the_asking_and_what_came_is_kept(tmp_path, chat, output):
     questions = write_questions(tmp_path / "q.jsonl", 100)
     most = 20_000
@@ -103,7 +106,7 @@ def test_a_journal_that_is_none_is_refused(chat, questions, output):
     assert (ran.code, "line 1" in ran.err, chat.bodies) == (2, True, [])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_terminal_gets_a_bar(chat, questions, output):
     master, slave = pty.openpty()
     process = start(
@@ -125,7 +128,7 @@ def started_here(module):
     return {line.split()[0] for line in shown if module in line}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_packaged_model_is_started_asked_and_ended(tmp_path, output):
     needs_packaged_model()
     before = started_here("backends.chat.smollm2")

@@ -165,7 +165,7 @@ def test_one_answer_and_empty_ones_are_no_crash(files, chat, texts):
     assert {row["verdict"] for row in table(out / "answer_facts.csv")} <= {"too_few"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_packaged_model_is_asked_and_whatever_it_says_is_taken_or_counted(files):
     needs_packaged_model()
     out, ran = evaluate(files, "local:smollm2", "--facts-max-tokens", "80")

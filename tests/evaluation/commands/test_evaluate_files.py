@@ -131,7 +131,7 @@ def test_the_summary_says_how_the_numbers_were_made(crowd, output):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_bytes_in_every_process(crowd, tmp_path):
     made = []
     for place, hash_seed in (("one", "1"), ("two", "2")):

@@ -14,7 +14,7 @@ from tests.evaluation.commands.crowd import table, write_csv
 from tests.evaluation.commands.running import ROOT, run, start
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_pipe_gets_the_report_and_no_word_on_standard_error(crowd, output):
     ran = run("evaluate", "aqer", crowd.answers, "--embedder=tfidf-word", "--output", output)
     assert (ran.code, ran.err) == (0, "")
@@ -29,7 +29,7 @@ def test_an_error_is_one_line_on_standard_error_and_code_2(crowd, output):
     assert "crowd.csv, line 1: there is no column text (named for answer)" in ran.err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_terminal_gets_a_bar_for_every_stage(crowd, output):
     master, slave = pty.openpty()
     process = start(
@@ -69,7 +69,7 @@ def pressed(process, sent):
     return *process.communicate(), presses
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"]
 )
@@ -104,7 +104,7 @@ def test_ended_midway_the_folder_is_as_before(tmp_path, sent, code, existed):
         assert not output.parent.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["| true", ">&-"])
 def test_a_report_that_nobody_reads_is_no_failure(crowd, output, command):
     script = (
@@ -134,7 +134,7 @@ def test_without_a_neural_model_torch_is_not_imported(crowd, output):
     assert ran.returncode == 0, ran.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.model
 def test_the_default_model_says_nothing_in_a_pipe(crowd, output):
     ran = run("evaluate", "aqer", crowd.answers, "--models", crowd.models, "--output", output)

@@ -37,7 +37,7 @@ def rows(folder, name):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.model
 def test_twenty_questions_are_asked_with_the_whole_distribution_at_each_answer(tmp_path):
     needs_packaged_model()

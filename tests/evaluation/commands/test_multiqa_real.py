@@ -36,7 +36,7 @@ def write_items(path):
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.model
 def test_twenty_items_are_reworded_asked_and_evaluated_by_a_real_model(tmp_path):
     needs_packaged_model()

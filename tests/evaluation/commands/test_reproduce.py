@@ -31,7 +31,7 @@ KNOWN = [
     ("tfidf_char+discrimination", 0.967),
     ("reference_answer", 0.906),
 ]
-on_real_data = [pytest.mark.data, pytest.mark.model, pytest.mark.slow]
+on_real_data = [pytest.mark.data, pytest.mark.model, pytest.mark.long]
 
 
 def reproduce(study, data, folder) -> tuple[Ran, dict[tuple[str, str], dict[str, str]]]:

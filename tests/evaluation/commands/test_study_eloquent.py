@@ -277,7 +277,7 @@ TWENTY = [
 WORDS = ["friend", "mother", "boss", "doctor"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_packaged_model_answers_20_prompts_and_judges_itself(tmp_path):
     needs_packaged_model()
     items = [

@@ -37,7 +37,7 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.model
 def test_twenty_problems_are_asked_in_three_forms_and_classified(tmp_path):
     needs_packaged_model()

@@ -99,7 +99,7 @@ def test_both_intervals_hold_the_correlation_and_shrink_with_what_was_drawn():
     assert width(of_few) > 1.3 * width(found)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_interval_over_questions_is_as_wide_as_other_questions_spread():
     """40 crowds of the same people with questions of their own spread as half of one foretells."""
     people, questions = 40, 30

@@ -160,7 +160,7 @@ def test_a_file_with_another_hash_is_refused(tmp_path):
         smollm2.verify(path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_real_model_gives_the_same_replies_twice_at_temperature_zero(monkeypatch):
     needs_packaged_model()
     questions = demo.load_questions()[:2]

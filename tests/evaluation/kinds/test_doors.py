@@ -234,7 +234,7 @@ def test_it_is_started_watched_and_read_over_the_api(api, rivers):
     assert api.get(f"{done['results']}tables/models/").status_code == 404
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_schema_describes_requests_runs_and_the_report_of_each_kind(tmp_path):
     """Of the kinds that the settings of a process name: the one of the tests is among them."""
     made = tmp_path / "openapi.yaml"

@@ -28,7 +28,7 @@ result = {
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_of_another_kind_survives_kill_9_and_counts_its_first_half_once(sqlite_home):
     site = Scratch(sqlite_home, None, None)
     site.environment["DJANGO_SETTINGS_MODULE"] = SETTINGS

@@ -5,7 +5,7 @@ import pytest
 
 from evaluation.methods import AQER
 
-pytestmark = [pytest.mark.data, pytest.mark.model, pytest.mark.slow]
+pytestmark = [pytest.mark.data, pytest.mark.model, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -151,7 +151,7 @@ def test_the_page_takes_a_constant_number_of_queries(
         assert site.get(page("results-heat-map", run)).status_code == 200
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_page_of_1000_workers_and_1000_questions_is_below_300_kb(site, rana):
     """What a block and the overview show is all there; the rest of the run only counts."""
     run = world.finished(n_workers=40, n_questions=1000, n_models=0, owner=rana)

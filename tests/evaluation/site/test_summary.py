@@ -99,7 +99,7 @@ def test_a_run_with_remedies_is_not_called_the_published_method(site, rana):
     assert gathered == set(NAMES)  # a new remedy has words here
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_best_and_the_worst_are_on_paper_and_the_middle_is_counted(site, rana):
     # 230 people, of whom the last has no rank: 229 ranked, of which 40 + 20 are shown.
     run = world.finished(n_workers=230, n_questions=30, n_models=0, owner=rana)

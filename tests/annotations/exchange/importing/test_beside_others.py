@@ -41,7 +41,7 @@ NEW = {"n_new": WHOLE, "n_unchanged": 0, "version": 1}
 OLD = {"n_new": 0, "n_unchanged": WHOLE, "version": 1}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_others_write_while_rows_are_compared_and_made_ready_and_see_none_of_them(site):
     found = told(site, "writes")
     assert found["reports"] == [NEW, OLD]
@@ -51,7 +51,7 @@ def test_others_write_while_rows_are_compared_and_made_ready_and_see_none_of_the
     assert (found["whole"], found["kept_out"]) == (WHOLE, [True, True])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_postgresql_lets_others_write_and_point_to_the_set_while_rows_come_in(
     postgres_database, tmp_path
 ):
@@ -62,7 +62,7 @@ def test_postgresql_lets_others_write_and_point_to_the_set_while_rows_come_in(
     assert found["writes"] >= 2 * WHOLE // 100
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("where", [("_row", False, WHOLE // 2), ("insert", True, 1)])
 def test_killed_at_any_point_it_leaves_nothing_and_the_file_comes_in_whole_afterwards(site, where):
     done = run(site, "killed", KILLED_AT=json.dumps(where))
@@ -77,7 +77,7 @@ def test_killed_at_any_point_it_leaves_nothing_and_the_file_comes_in_whole_after
     assert rows_of(site, *stored) == [WHOLE, WORKERS, WORKERS]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_others_may_come_first(site):
     """The same file, other texts, or a next version, all while an import makes its rows ready."""
     found = told(site, "others_first")

@@ -311,7 +311,7 @@ def test_a_process_of_its_own_takes_bytes_from_memory(tmp_path, monkeypatch):
     assert [r.text for r in read_answers(given).records] == ["a"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("limits", "reason"), [((1, 1 << 32), "more than 1 s"), ((60, 200 << 20), "more than 200 MiB")]
 )

@@ -17,7 +17,7 @@ REQUEST = ChatRequest(
 )
 
 
-@pytest.fixture(params=["openai", "replies", pytest.param("local", marks=pytest.mark.slow)])
+@pytest.fixture(params=["openai", "replies", pytest.param("local", marks=pytest.mark.long)])
 def model(request, tmp_path):
     if request.param == "openai":
         with fake_chat() as server:

@@ -73,7 +73,7 @@ def test_intervals_that_are_too_narrow_are_found_out(monkeypatch):
     assert found.worst <= found.raw
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_case_has_a_claim_for_each_setting_rule_and_quantity():
     found = of_intervals([CrowdSize(6, 10, 6), CrowdSize(8, 12, 4)], samples=4, size=200)
     rows = [row for row in found.rows if row.claim]

@@ -14,7 +14,7 @@ def test_the_crowd_of_facts_votes_and_every_fifth_worker_contradicts_it():
     assert len(set(answers.texts)) == len(answers) == 1000
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.model
 def test_explanations_are_left_out_without_data_and_the_share_is_of_the_run(tmp_path):
     found = facts.share_of_a_run(tmp_path, workers=3, draws=2)

@@ -82,7 +82,7 @@ def test_further_texts_stand_in_the_space_that_the_corpus_taught(embedder):
     np.testing.assert_array_equal(again[[0, 2]].toarray(), rows[[7, 3]].toarray())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_simulated_weak_workers_who_err_together_ring_in_nineteen_of_twenty_runs():
     for share in (0.5, 0.7):
         for rho in (0.7, 0.8, 0.9):
@@ -92,7 +92,7 @@ def test_simulated_weak_workers_who_err_together_ring_in_nineteen_of_twenty_runs
             assert np.mean(rang) >= 0.95
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_simulated_honest_crowds_ring_in_one_of_twenty_at_most():
     rang = [
         bool(simulated(honest(m), n, 6000 + seed).rang)
@@ -103,7 +103,7 @@ def test_simulated_honest_crowds_ring_in_one_of_twenty_at_most():
     assert np.mean(rang) <= 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.data
 @pytest.mark.model
 def test_copies_are_named_exactly_and_dealt_and_real_crowds_are_silent(data_folder, tmp_path):

@@ -27,7 +27,7 @@ def test_questions_with_too_few_answers_are_left_out():
     assert len(forecast) == len(seen) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_on_real_answers_forecasts_come_as_near_as_pages_say(data_folder, tmp_path):
     ran = manage(
         *("reproduce", "forecasts", "--data", data_folder, "--output", tmp_path / "out"),

@@ -156,7 +156,7 @@ def test_the_command_writes_a_row_for_each_embedder_and_kind(tmp_path, monkeypat
 
 
 @pytest.mark.model
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_figures_of_the_warning_are_measured(tmp_path):
     ran = manage("reproduce", "minimal-pairs", "--data", tmp_path, "--output", tmp_path / "out")
     assert ran.code == 0

@@ -40,7 +40,7 @@ def reproduced(folder, output):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.model
 def test_who_answers_like_the_others_and_rightly_is_found(tmp_path):
     ran = reproduced(folder_of(tmp_path, students()), tmp_path / "out")
@@ -127,7 +127,7 @@ def five_way(tmp_path):
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.model
 def test_a_judge_and_an_entailment_model_stand_beside_cosine(five_way, tmp_path):
     """The judge tells the labels apart, so its AUC is 1; the other model is one at random."""
@@ -163,7 +163,7 @@ def test_a_judge_and_an_entailment_model_stand_beside_cosine(five_way, tmp_path)
     assert f"an entailment model {found:.2f}" in told
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.model
 def test_without_models_the_sentence_says_that_nothing_was_measured(five_way, tmp_path):
     ran = reproduced(five_way, tmp_path / "out")
@@ -174,7 +174,7 @@ def test_without_models_the_sentence_says_that_nothing_was_measured(five_way, tm
 
 @pytest.mark.data
 @pytest.mark.model
-@pytest.mark.slow
+@pytest.mark.long
 def test_on_real_students_the_figures_are_those_of_the_evidence(data_folder, tmp_path):
     output = tmp_path / "out"
     asked = ("--data", data_folder, "--output", output, "--core")

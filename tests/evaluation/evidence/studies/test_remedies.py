@@ -18,7 +18,7 @@ def test_a_lightly_edited_answer_differs_by_little():
         assert abs(len(one) - len(text)) <= 12
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.data
 @pytest.mark.model
 def test_anchors_and_collapsing_reach_their_goals(data_folder, tmp_path):

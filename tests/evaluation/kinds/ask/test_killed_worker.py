@@ -79,12 +79,12 @@ def kill_pause_and_go_on(site: Scratch) -> None:
         site.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_asking_survives_its_worker_on_sqlite(sqlite_home):
     kill_pause_and_go_on(Scratch(sqlite_home, None, None))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_asking_survives_its_worker_on_postgresql_with_redis(
     tmp_path,
     postgres_database,

@@ -209,7 +209,7 @@ def test_a_cancelled_run_is_no_report(graded):
     assert own_domain(graded) is None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.model
 def test_all_methods_but_the_slow_ones_are_tried_in_the_background(graded, monkeypatch):
     monkeypatch.setattr(running, "methods", methods)

@@ -106,12 +106,12 @@ def kill_twice_and_go_on(site: Scratch) -> None:
         site.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_rewording_and_asking_survive_their_workers_on_sqlite(sqlite_home):
     kill_twice_and_go_on(Scratch(sqlite_home, None, None))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_rewording_and_asking_survive_their_workers_on_postgresql_with_redis(
     tmp_path,
     postgres_database,

@@ -10,7 +10,7 @@ from evaluation.steps.views import gathered
 from tests.evaluation.kinds.views.test_run import done
 from tests.evaluation.kinds.views.world import LINES, told
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 MODELS = [f"model {n}" for n in range(20)]
 PAGES = {"results-run": {}, "results-views-answers": {}, "results-views-model": {"place": 3}}
 

@@ -99,7 +99,7 @@ def crowd(rng, centre, accuracy):
     return grades, shares @ HALVES, scores, np.repeat(np.arange(WORKERS), ANSWERS)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("graded", "accuracy", "centre"),
     [(5, 0.7, 3.0), (5, 0.9, 3.0), (10, 0.0, 3.0), (10, 0.9, 3.0), (10, 0.7, 4.2), (20, 0.7, 3.0)],
