@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, Column
 from annotations.exchange.records import AnswerFacts, ModelAsking, Signals
@@ -54,9 +54,15 @@ NO = ("false", "no", "0", "")
 MOST_SAMPLES = 2**31 - 1
 LONGEST_LANGUAGE = 35
 """Characters that the name of a language may have."""
+LONGEST_PANEL = 100
+"""Characters that the name of a panel may have."""
 
-Note = Callable[[str, str], None]
-"""Takes a column and what is wrong with its cell."""
+
+class Note(Protocol):
+    """Takes a column, the code of what is wrong with its cell, and the code's values."""
+
+    def __call__(self, column: str, code: str, /, **values: Any) -> None:
+        """Note it."""
 
 
 def answer_columns() -> tuple[Column, ...]:
@@ -89,24 +95,24 @@ def facts_of(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
     first_draft, signals, *counts, language = cells[len(FACTS) :]
     language = language.strip()
     if len(language) > LONGEST_LANGUAGE:
-        note("language", f"it has {len(language)} characters, more than {LONGEST_LANGUAGE}")
+        note("language", "longer_than", size=len(language), most=LONGEST_LANGUAGE)
     status = status.strip().casefold()
     if status and status not in STATUSES:
-        note("status", f"the status {status[:40]} is unknown: write {' or '.join(STATUSES)}")
+        note("status", "fact_status_unknown", status=status[:40], known=" or ".join(STATUSES))
     elif status == "empty" and text:
-        note("status", "the status is empty, but there is an answer")
+        note("status", "fact_status_empty_with_answer")
     elif status == "text" and not text:
-        note("status", "the status is text, but there is no answer")
+        note("status", "fact_status_text_without_answer")
     state = state.strip().casefold()
     if state and state not in STATES:
-        note("session_state", f"the state {state[:40]} is unknown: write {', '.join(STATES)}")
+        note("session_state", "session_state_unknown", state=state[:40], known=", ".join(STATES))
     began, seen, ended = (
         time_of(name, cell, note) for name, cell in zip(FACTS[7:10], rest[:3], strict=True)
     )
     if began and ended and ended < began:
-        note("session_submitted_at", "the session ends before it begins")
-    if len(panel.strip()) > 100:
-        note("panel", f"the panel has {len(panel.strip())} characters, more than 100")
+        note("session_submitted_at", "session_times_reversed")
+    if len(panel.strip()) > LONGEST_PANEL:
+        note("panel", "panel_too_long", size=len(panel.strip()), most=LONGEST_PANEL)
     return AnswerFacts(
         panel=panel.strip(),
         rejected=flag_of("rejected", rejected, note),
@@ -129,14 +135,14 @@ def signals_of(cell: str, counts: Sequence[str], note: Note) -> Signals | None:
     said = cell.strip().casefold()
     numbers = [number_of(name, one, note) for name, one in zip(COUNTERS, counts, strict=True)]
     if said not in ("", COUNTED, OFF):
-        note("signals", f"{said[:40]!r} is unknown: write {COUNTED} or {OFF}")
+        note("signals", "signals_unknown", cell=said[:40], counted=COUNTED, off=OFF)
     elif said == COUNTED:
         missing = [name for name, one in zip(COUNTERS, counts, strict=True) if not one.strip()]
         if missing:
-            note("signals", f"it is counted, but there is no number in {', '.join(missing)}")
+            note("signals", "signals_without_counts", missing=", ".join(missing))
         return Signals(said, tuple(one or 0 for one in numbers))
     elif any(one is not None for one in numbers):
-        note("signals", "there are counts, but it does not say counted")
+        note("signals", "counts_without_signals")
     return Signals(said) if said else None
 
 
@@ -146,7 +152,7 @@ def asking_of(cells: Sequence[str], note: Note) -> ModelAsking:
     sample = sample.strip() or "0"
     number = int(sample) if sample.isdecimal() and len(sample) <= 10 else -1
     if not 0 <= number <= MOST_SAMPLES:
-        note("sample", f"{sample[:40]!r} is no number of a sample: write 0, 1, 2 ...")
+        note("sample", "sample_unreadable", cell=sample[:40])
     return ModelAsking(
         sample=number,
         finish_reason=finish_reason[:100],
@@ -166,7 +172,7 @@ def time_of(name: str, cell: str, note: Note) -> datetime | None:
             return value.astimezone(UTC)
     except (ValueError, OverflowError):
         pass
-    note(name, f"{cell[:40]!r} is no time: write it as in 2026-11-21T15:00:00+00:00")
+    note(name, "time_unreadable", cell=cell[:40])
     return None
 
 
@@ -180,7 +186,7 @@ def seconds_of(name: str, cell: str, note: Note) -> float | None:
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        note(name, f"{cell[:40]!r} is no number of seconds")
+        note(name, "seconds_unreadable", cell=cell[:40])
         return None
     return value
 
@@ -191,7 +197,7 @@ def number_of(name: str, cell: str, note: Note) -> int | None:
         return None
     if cell.isascii() and cell.isdecimal() and int(cell[:12]) <= MOST_SAMPLES:
         return int(cell[:12])
-    note(name, f"{cell[:40]!r} is no number from 0 to {MOST_SAMPLES}")
+    note(name, "number_unreadable", cell=cell[:40], most=MOST_SAMPLES)
     return None
 
 
@@ -199,7 +205,7 @@ def flag_of(name: str, cell: str, note: Note) -> bool:
     """Yes or no; an empty cell is no."""
     word = cell.strip().casefold()
     if word not in YES + NO:
-        note(name, f"{word[:40]!r} is neither yes nor no")
+        note(name, "neither_yes_nor_no", cell=word[:40])
     return word in YES
 
 
@@ -212,7 +218,7 @@ def object_of(name: str, cell: str, note: Note) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        note(name, "this is no JSON object")
+        note(name, "no_json_object")
         return {}
     return value
 

@@ -188,9 +188,10 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
             problems.append(_missing(column, found, file, line))
         if len(places) > 1:
             first, again = places[0], places[1] + 1
-            reason = f"the column stands there twice, as number {first + 1} and {again}"
             problems.append(
-                Problem(file, line, found[first], reason, "Rename or remove one of them.")
+                Problem.from_code(
+                    file, line, found[first], "column_twice", first=first + 1, again=again
+                )
             )
     if problems:
         raise InputError(problems)
@@ -202,22 +203,23 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
 
 def _missing(column: Column, found: Sequence[str], file: str, line: int) -> Problem:
     listed = ", ".join(name if len(name) <= 40 else f"{name[:40]}..." for name in found[:LISTED])
-    more = f" and {len(found) - LISTED} more" if len(found) > LISTED else ""
+    listed = listed or "none"
+    if len(found) > LISTED:
+        listed += f" and {len(found) - LISTED} more"
     name = column.names[0]
-    meant = "" if name == column.key else f" (named for {column.key})"
-    reason = f"there is no column {name}{meant}; found: {listed or 'none'}{more}"
+    code = "column_missing" if name == column.key else "named_column_missing"
+    values = {"name": name, "key": column.key, "found": listed}
     alike = {_squashed(n) for n in (*column.names, column.key)}
     suggestion = next((n for n in found if n and _squashed(n) in alike), None)
     if suggestion:
-        remedy = f"If it is the one called {suggestion}, name it {name}."
-        option = f"{column.renamed_by} {_option(column.key, suggestion)}"
-        on_terminal = f"If it is the one called {suggestion}, add {option}"
-    else:
-        remedy = f"Add it, or name the one that it is {name}."
-        on_terminal = (
-            f"Add it, or say which column it is with {column.renamed_by} {column.key}=NAME"
-        )
-    return Problem(file, line, None, reason, remedy, on_terminal if column.renamed_by else "")
+        code += "_but_like"
+        values["suggestion"] = suggestion
+    if column.renamed_by:
+        code += "_renamable"
+        values["option"] = column.renamed_by
+        if suggestion:
+            values["renaming"] = _option(column.key, suggestion)
+    return Problem.from_code(file, line, None, code, **values)
 
 
 def _squashed(name: str) -> str:

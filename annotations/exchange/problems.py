@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 
 KEPT = 200
 """Problems kept of one file; the rest is only counted."""
@@ -19,7 +22,8 @@ class Problem:
     `line` is the physical line (for XLSX the row) where the record begins, None where the whole
     file is meant. `column` is the column's name or, inside a line of text, the number of the
     character, counted from 1. `remedy` is in words for every door, `on_terminal` in those of the
-    command line where it has an option for it. `str()` is one line for the terminal.
+    command line where it has an option for it. `str()` is one line for the terminal. `code` names
+    the message in `problem_messages` from which `values` make these texts; "" if there is none.
     """
 
     file: str
@@ -28,6 +32,22 @@ class Problem:
     reason: str
     remedy: str = ""
     on_terminal: str = ""
+    code: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def from_code(
+        cls,
+        file: str,
+        line: int | None,
+        column: str | int | None,
+        code: str,
+        /,
+        **values: Any,
+    ) -> Problem:
+        """Return the problem of a code, its texts made from `values`. Raises KeyError."""
+        texts = PROBLEM_MESSAGES[code].texts(values)
+        return cls(file, line, column, *texts, code=code, values=values)
 
     def __str__(self) -> str:
         place = self.file
@@ -65,6 +85,20 @@ class InputError(Exception):
         """An error of one problem."""
         return cls([Problem(file, line, column, reason, remedy)])
 
+    @classmethod
+    def from_code(
+        cls,
+        file: str,
+        code: str,
+        /,
+        *,
+        line: int | None = None,
+        column: str | int | None = None,
+        **values: Any,
+    ) -> Self:
+        """Return the error of one problem by its code in `problem_messages`."""
+        return cls([Problem.from_code(file, line, column, code, **values)])
+
     def __str__(self) -> str:
         shown = [str(problem) for problem in self.problems[:SHOWN]]
         if self.total > len(shown):
@@ -93,6 +127,12 @@ class Problems:
     ) -> None:
         """Note one problem."""
         self.extend([Problem(self.file, line, column, reason, remedy, on_terminal)])
+
+    def add_code(
+        self, line: int | None, column: str | int | None, code: str, /, **values: Any
+    ) -> None:
+        """Note one problem by its code in `problem_messages`."""
+        self.extend([Problem.from_code(self.file, line, column, code, **values)])
 
     def extend(self, problems: Iterable[Problem]) -> None:
         """Note problems that somebody else found in the same file."""

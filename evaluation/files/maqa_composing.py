@@ -101,7 +101,7 @@ def read_yes_no(path: Path) -> list[YesNo]:
     found: dict[str, YesNo] = {}
     lines: dict[str, int] = {}
     for place, (line, one) in enumerate(
-        read_listed(source, problems, "yes/no questions", LAYOUT).values
+        read_listed(source, problems, "list_missing", what="yes/no questions", layout=LAYOUT).values
     ):
         at = line or None
         if not isinstance(one, dict):

@@ -45,10 +45,10 @@ def read_marked(given: Readable, columns: Mapping[str, str] | None = None) -> Ma
     else:
         found = read_table(given, columns or {}, problems)
     if not found.answers and not problems.total:
-        reason = "there is no graded answer in it"
         if found.n_unmarked:
-            reason += f": {found.n_unmarked:,} have no grade"
-        problems.add(None, None, reason, "Write a row for each answer, with its grade.")
+            problems.add_code(None, None, "all_answers_ungraded", n_ungraded=found.n_unmarked)
+        else:
+            problems.add_code(None, None, "no_answers_with_grades")
     _name_all_or_none(found, problems)
     problems.raise_if_any()
     kept = _first_attempts(found.answers)
@@ -113,21 +113,20 @@ def _members(source: Source) -> Iterator[tuple[str, BinaryIO]]:
                     content = part.read(left + 1)
                 left -= len(content)
                 if left < 0:
-                    reason = f"unpacked it has more than {MOST_BYTES >> 20} MiB"
-                    raise InputError.single(source.name, reason, "Send it in parts.")
+                    raise InputError.from_code(
+                        source.name, "archive_too_large", most=MOST_BYTES >> 20
+                    )
                 yield one.filename, io.BytesIO(content)
     # A password is a RuntimeError of zipfile, a packing that it does not know the other.
     except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
-        reason = f"this is no archive that can be unpacked ({error})"
-        raise InputError.single(source.name, reason, "Pack it anew, without a password.") from error
+        raise InputError.from_code(source.name, "archive_unreadable", error=str(error)) from error
 
 
 def _refuse_count(name: str, count: int) -> None:
     if not count:
-        raise InputError.single(name, "there is no .xml file in it", "Name the folder of the XML.")
+        raise InputError.from_code(name, "no_xml_file")
     if count > MOST_FILES:
-        reason = f"there are more than {MOST_FILES:,} files in it"
-        raise InputError.single(name, reason, "Take fewer at a time.")
+        raise InputError.from_code(name, "archive_too_many_files", most=MOST_FILES)
 
 
 def _name_all_or_none(found: MarkedFile, problems: Problems) -> None:
@@ -143,8 +142,7 @@ def _name_all_or_none(found: MarkedFile, problems: Problems) -> None:
         found.answers = [replace(one, worker="", order=None) for one in found.answers]
         return
     for one in without:
-        remedy = "Fill in the id, or remove the column: workers are dealt from the answers then."
-        problems.add(one.line, "worker", "the worker is missing", remedy)
+        problems.add_code(one.line, "worker", "graded_worker_missing")
 
 
 def _first_attempts(answers: list[MarkedAnswer]) -> list[MarkedAnswer]:

@@ -123,17 +123,24 @@ class MarkedFile:
         known = [f"{label}={value:g}" for label, value in worth.values.items()]
         entries = [*known, *(f"{_shown(mark)}=..." for mark in wanted.values())]
         said = ",".join(entries[: LISTED + len(known)])
-        remedy = f"Say what each label is worth, such as {said}."
-        option = f"Say what each label is worth: {OPTION} {shlex.quote(said)}"
+        option = f"{OPTION} {shlex.quote(said)}"
         times = Counter(plain(mark) for one in self.answers for mark in one.marks)
         first: dict[str, int] = {}
         for one in self.answers:
             for mark in one.marks:
                 first.setdefault(plain(mark), one.line)
         for label, mark in wanted.items():
-            often = "" if times[label] == 1 else f" (it stands there {times[label]:,} times)"
-            reason = f"the label {_shown(mark)!r} has no value, and it is no number{often}"
-            yield Problem(self.name, first[label], "grade", reason, remedy, option)
+            often = "label_without_value" if times[label] == 1 else "labels_without_value"
+            yield Problem.from_code(
+                self.name,
+                first[label],
+                "grade",
+                often,
+                label=_shown(mark),
+                n=times[label],
+                said=said,
+                option=option,
+            )
 
 
 def _answers(n: int) -> str:

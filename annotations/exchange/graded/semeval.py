@@ -42,33 +42,21 @@ def read_semeval(handle: BinaryIO, problems: Problems, found: MarkedFile) -> Non
         while block := handle.read(BLOCK):
             size += len(block)
             if size > MOST_BYTES:
-                reason = f"it has more than {MOST_BYTES >> 20} MiB"
-                raise InputError.single(name, reason, "Part it into files of some questions each.")
+                raise InputError.from_code(name, "xml_too_large", most=MOST_BYTES >> 20)
             parser.feed(block)
         parser.close()
     except DefusedXmlException as error:
-        raise InputError.single(
-            name,
-            "this XML declares entities or refers to other files, which is not read",
-            "Export it as plain XML, without a document type.",
-            line=parser.getLineNumber(),
+        raise InputError.from_code(
+            name, "xml_declares_entities", line=parser.getLineNumber()
         ) from error
     except SAXParseException as error:
-        raise InputError.single(
-            name,
-            f"this is no well-formed XML: {error.getMessage()}",
-            "Check that it was saved completely.",
-            line=error.getLineNumber(),
+        raise InputError.from_code(
+            name, "xml_not_well_formed", line=error.getLineNumber(), error=error.getMessage()
         ) from error
     except (SAXException, UnicodeError) as error:
-        reason = f"this XML cannot be read: {error}"
-        raise InputError.single(name, reason, "Save it in UTF-8.") from error
+        raise InputError.from_code(name, "xml_unreadable", error=str(error)) from error
     if not handler.questions:
-        raise InputError.single(
-            name,
-            "there is no <question> in it",
-            "Expected is <question id=...> with <questionText> and <studentAnswers>.",
-        )
+        raise InputError.from_code(name, "no_question_element")
 
 
 class _Handler(ContentHandler):
@@ -91,16 +79,13 @@ class _Handler(ContentHandler):
         self._depth += 1
         line = self._here()
         if self._depth > DEEPEST:
-            reason = f"its elements are nested more than {DEEPEST} deep"
-            raise InputError.single(
-                self._problems.file, reason, "Check that it is the right file.", line=line
-            )
+            raise InputError.from_code(self._problems.file, "xml_too_deep", line=line, most=DEEPEST)
         if name == QUESTION:
             self.questions += 1
             self._question = cleaned(attrs.get("id", ""))
             self._module = cleaned(attrs.get("module", ""))
             if not self._question:
-                self._problems.add(line, "id", "the question has no id", "Give it one.")
+                self._problems.add_code(line, "id", "question_without_id")
         elif name in TEXTS:
             self._inside, self._line = name, line
             self._attributes, self._text, self._length = dict(attrs.items()), [], 0
@@ -120,8 +105,7 @@ class _Handler(ContentHandler):
         self._inside = ""
         text = "".join(self._text).strip()
         if self._length > LONGEST_ANSWER:
-            reason = f"the text is longer than {LONGEST_ANSWER:,} characters"
-            self._problems.add(self._line, None, reason, "Shorten it.")
+            self._problems.add_code(self._line, None, "xml_text_too_long", most=LONGEST_ANSWER)
         elif name == ANSWER:
             self._answer(text)
         elif self._question and text:

@@ -62,10 +62,9 @@ def _take(
     before = problems.total
     question, order = cleaned(raw_question), _attempt(raw_order.strip(), line, problems)
     if not question:
-        problems.add(line, "question", "the question is missing", "Fill in its id.")
+        problems.add_code(line, "question", "graded_table_question_missing")
     if len(text.encode()) > LONGEST_ANSWER:
-        reason = f"the answer has more than {LONGEST_ANSWER:,} bytes"
-        problems.add(line, "answer", reason, "Shorten it, or close a quote that is open.")
+        problems.add_code(line, "answer", "graded_answer_too_long", most=LONGEST_ANSWER)
     if problems.total > before:
         return
     if asked.strip():
@@ -88,7 +87,7 @@ def _attempt(text: str, line: int, problems: Problems) -> int | None:
         return None
     if text.isdecimal() and len(text) <= MOST_DIGITS:
         return int(text)
-    problems.add(line, "order", f"the order {text[:40]!r} is no whole number", "Write 1, 2, 3.")
+    problems.add_code(line, "order", "order_no_number", cell=text[:40])
     return None
 
 

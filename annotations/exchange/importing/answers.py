@@ -250,8 +250,7 @@ def _refuse_long_ids(stage: Stage, problems: Problems) -> None:
     ids += [("worker", worker.name, worker.line) for worker in stage.workers]
     for what, name, line in ids:
         if len(name) > LONGEST_ID:
-            reason = f"the id has {len(name):,} characters, more than {LONGEST_ID}"
-            problems.add(line, what, reason, "Shorten it everywhere.")
+            problems.add_code(line, what, "id_too_long", size=len(name), most=LONGEST_ID)
     problems.raise_if_any()
 
 

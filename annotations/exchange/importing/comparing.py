@@ -7,17 +7,11 @@ from datetime import datetime
 
 from annotations.exchange.importing.stage import Stage, StagedAnswer
 from annotations.exchange.importing.target import BATCH, IDS, chunks, quoted
-from annotations.exchange.problems import Problems
+from annotations.exchange.problems import Problem, Problems
 from annotations.exchange.reading.answers import same_text
 from annotations.models import COUNTERS, Response, Submission, Worker
 
 NOT_COUNTED = (None,) * len(COUNTERS)
-
-NOT_OVERWRITTEN = "Stored answers are not overwritten: correct the row or leave it out."
-REFLAG = (
-    "Import it with “Update which answers were rejected” to store the flags of the file.",
-    "Import it with --update-flags to store the flags of the file.",
-)
 
 
 def refuse_erased(
@@ -33,12 +27,12 @@ def refuse_erased(
         gone |= dict(back.values_list("worker_id", "withdrawn_at"))
     for worker, staged in zip(workers, stage.workers, strict=True):
         if worker in gone:
-            problems.add(
+            problems.add_code(
                 staged.line,
                 "worker",
-                f"the answers of {staged.name} were erased on {gone[worker]:%Y-%m-%d}, as people "
-                "may ask for, and are not taken in again",
-                "Leave all rows of this worker out.",
+                "worker_erased",
+                worker=staged.name,
+                since=f"{gone[worker]:%Y-%m-%d}",
             )
     problems.raise_if_any()
 
@@ -70,21 +64,26 @@ def compare(
             if staged is None or place is None:
                 continue
             rows.append(staged.row)
-            what, remedy = _difference(staged, text, flag, facts), (NOT_OVERWRITTEN, "")
-            if what == "flag":
-                if update_flags:
-                    stage.reflagged[bool(staged.rejected)].add(key)
-                    continue
-                remedy = REFLAG
+            what = _difference(staged, text, flag, facts)
+            if what == "flag" and update_flags:
+                stage.reflagged[bool(staged.rejected)].add(key)
+                continue
             if what:
-                said = (
-                    f"worker {stage.workers[worker].name} answered question {names[place]} "
-                    f"already (stored on {since:%Y-%m-%d}: {quoted(text)}), with another {what}"
+                others.append(
+                    Problem.from_code(
+                        problems.file,
+                        staged.line,
+                        None,
+                        "stored_flag_differs" if what == "flag" else "stored_answer_differs",
+                        worker=stage.workers[worker].name,
+                        question=names[place],
+                        since=f"{since:%Y-%m-%d}",
+                        text=quoted(text),
+                        what=what,
+                    )
                 )
-                others.append((staged.line, said, remedy))
         # As they stand in the file: a database gives rows in whatever order an index has them.
-        for line, said, remedy in sorted(others):
-            problems.add(line, None, said, *remedy)
+        problems.extend(sorted(others, key=lambda one: (one.line or 0, one.reason)))
         stage.mark_old(rows)
 
 

@@ -239,8 +239,14 @@ def _store_questions(
         row = stored.get(name)
         if row is None:
             if len(name) > LONGEST["question"]:
-                reason = f"the question {quoted(name)} has an id of {len(name)} characters"
-                problems.add(asked.line, None, f"{reason}, more than {LONGEST['question']}")
+                problems.add_code(
+                    asked.line,
+                    None,
+                    "assignment_id_too_long",
+                    name=quoted(name),
+                    size=len(name),
+                    most=LONGEST["question"],
+                )
             fresh.append((name, asked))
         elif row.text == asked.text or not asked.text:
             continue
@@ -250,21 +256,22 @@ def _store_questions(
         elif batch.keeps_wordings:
             continue
         else:
-            problems.add(
+            problems.add_code(
                 asked.line,
                 None,
-                f"{version} has the question {name} already, with another text "
-                f"({quoted(row.text)})",
-                "Use the same template as before.",
+                "assignment_text_differs",
+                version=str(version),
+                name=name,
+                text=quoted(row.text),
             )
     problems.raise_if_any()
     if fresh and version.is_published:
-        raise InputError.single(
+        raise InputError.from_code(
             batch.file.name,
-            f"{version} is published and takes no new questions, such as {fresh[0][0]}",
-            "Import the batches that belong together by one command, or this one into a set of "
-            "its own.",
+            "batch_into_published",
             line=fresh[0][1].line,
+            version=str(version),
+            question=fresh[0][0],
         )
     if dry_run:
         return [name for name, _ in fresh]

@@ -47,11 +47,8 @@ def import_prompts(
             if item.id not in stored:
                 fresh.append(item)
             elif stored[item.id] != _wordings(item):
-                problems.add(
-                    item.line,
-                    "id",
-                    f"{version} has {item.id} already, with other wordings",
-                    "What is stored is not overwritten: use another id.",
+                problems.add_code(
+                    item.line, "id", "wordings_differ", version=str(version), item=item.id
                 )
         problems.raise_if_any()
         notes = [f"A comma was added behind line {one.after_line}." for one in file.repairs]
@@ -127,8 +124,9 @@ def _check_lengths(problems: Problems, item: PromptItem) -> None:
         *(("language", language, LONGEST_LANGUAGE) for language in item.languages),
     ):
         if len(text) > most:
-            reason = f"the {name} of item {item.id[:40]} has more than {most} characters"
-            problems.add(item.line, name, reason, "Shorten it.")
+            problems.add_code(
+                item.line, name, "item_value_too_long", name=name, item=item.id[:40], most=most
+            )
 
 
 def _report(

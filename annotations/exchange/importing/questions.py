@@ -29,8 +29,6 @@ from annotations.models import Import, Passage, Question, QuestionSet, QuestionS
 
 Record = QuestionRecord | PassageRecord
 
-NOT_OVERWRITTEN = "What is stored is not overwritten: correct the row, or use another id."
-
 
 def import_passages(
     question_set: QuestionSet,
@@ -116,11 +114,12 @@ def import_questions(
         completed: list[Question] = []
         for record in file.records:
             if record.passage and record.passage not in passages:
-                problems.add(
+                problems.add_code(
                     record.line,
                     "passage",
-                    f"{version} has no passage {record.passage}",
-                    "Correct the id, or import the passages first.",
+                    "passage_unknown",
+                    version=str(version),
+                    passage=record.passage,
                 )
                 continue
             row = stored.get(record.question)
@@ -241,11 +240,13 @@ def _compare(
         field.removesuffix("_id") for field, value in given.items() if getattr(row, field) != value
     ]
     if others:
-        problems.add(
+        problems.add_code(
             record.line,
             None,
-            f"{version} has {name} already, with another {', '.join(others)}",
-            NOT_OVERWRITTEN,
+            "stored_differs",
+            version=str(version),
+            name=name,
+            what=", ".join(others),
         )
 
 

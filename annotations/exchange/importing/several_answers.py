@@ -55,17 +55,24 @@ def import_several_answers(
             values = {"id": one.id, **{key: value for key, value in one.groups if key in LONGEST}}
             for name, value in values.items():
                 if len(value) > LONGEST[name]:
-                    reason = f"the {name} of question {one.id[:40]} is longer than {LONGEST[name]}"
-                    problems.add(one.line or None, name, reason, "Shorten it.")
+                    problems.add_code(
+                        one.line or None,
+                        name,
+                        "question_value_too_long",
+                        name=name,
+                        question=one.id[:40],
+                        most=LONGEST[name],
+                    )
             row = stored.get(one.id)
             if row is None:
                 fresh.append(one)
             elif any(getattr(row, name) != value for name, value in _fields(one).items()):
-                problems.add(
+                problems.add_code(
                     one.line or None,
                     "id",
-                    f"{version} has {one.id} already, with another text or other answers",
-                    "What is stored is not overwritten: give the questions ids of their own.",
+                    "stored_answers_differ",
+                    version=str(version),
+                    name=one.id,
                 )
         problems.raise_if_any()
         notes = []

@@ -50,8 +50,8 @@ class AnswerSource(Protocol):
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]: ...
 
-    def conflict(self, record: AnswerRecord, first_line: int, what: str = ...) -> None:
-        """Note that a row contradicts an earlier one."""
+    def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = ...) -> None:
+        """Note that a row contradicts an earlier one: in its text, or in being rejected."""
 
     def finish(self) -> None:
         """Raise `InputError` if a row was bad."""
@@ -258,8 +258,7 @@ class Stage:
         if same and bool(rejected) == record.is_rejected:
             self.n_repeated += 1
         elif self.duplicates in (None, Duplicates.REFUSE):
-            what = ("rejected in one of the two rows only",) if same else ()
-            source.conflict(record, line, *what)
+            source.conflict(record, line, of_flag=same)
         else:
             self.n_superseded += 1
             if self.duplicates == Duplicates.LAST:

@@ -65,7 +65,9 @@ def target_of(
         return version_of(question_set, number, file)
     latest = None if question_set._state.adding else question_set.latest_version()
     if latest is None and number is not None:
-        raise InputError.single(file, f"{question_set} has no version {number}")
+        raise InputError.from_code(
+            file, "version_unknown", question_set=str(question_set), number=number
+        )
     return latest or QuestionSetVersion(question_set=question_set, number=1)
 
 
@@ -95,17 +97,15 @@ def version_of(question_set: QuestionSet, number: int | None, file: str) -> Ques
         return question_set.latest_version() or question_set.draft()
     version = question_set.versions.filter(number=number).first()
     if version is None:
-        raise InputError.single(file, f"{question_set} has no version {number}")
+        raise InputError.from_code(
+            file, "version_unknown", question_set=str(question_set), number=number
+        )
     return version
 
 
 def _refuse_archived(question_set: QuestionSet, file: str) -> None:
     if question_set.archived_at is not None:
-        raise InputError.single(
-            file,
-            f"{question_set} is archived and takes nothing in",
-            "Restore it on its page, then import the file again.",
-        )
+        raise InputError.from_code(file, "set_archived", question_set=str(question_set))
 
 
 def questions_of(
@@ -124,11 +124,8 @@ def questions_of(
     known |= dict(questions_in(version).values_list("external_id", "pk"))
     for question, line in first_lines.items():
         if question not in known:
-            problems.add(
-                line,
-                "question",
-                f"{version} has no question {question}",
-                "Correct the id, or import the questions first.",
+            problems.add_code(
+                line, "question", "question_unknown", version=str(version), question=question
             )
     return known
 
@@ -143,10 +140,8 @@ def add_questions(
     known = set(questions_in(version).values_list("external_id", flat=True))
     missing = [external_id for external_id in ids if external_id not in known]
     if missing and version.is_published:
-        raise InputError.single(
-            file,
-            f"{version} is published and takes no new questions, such as {missing[0]}",
-            "Import the questions first: that opens the next version.",
+        raise InputError.from_code(
+            file, "version_published", version=str(version), question=missing[0]
         )
     if dry_run:
         return missing

@@ -13,8 +13,6 @@ from annotations.models.translations import mark, to_translate
 Said = tuple[int, Passage | Question, dict[str, dict[str, Any]]]
 """The line, the row as it is stored, and its texts by language and field."""
 
-NOT_OVERWRITTEN = "What is stored is not overwritten: change it in the editor."
-
 
 def add_translations(
     version: QuestionSetVersion, said: Iterable[Said], problems: Problems
@@ -35,12 +33,7 @@ def add_translations(
         keys = (row.pk, None) if isinstance(row, Passage) else (None, row.pk)
         for language, texts in by_language.items():
             if language.lower() == version.spoken.lower():
-                problems.add(
-                    line,
-                    None,
-                    f"it says once more what stands there in {language}, the language of the texts",
-                    "Leave the columns of that language out.",
-                )
+                problems.add_code(line, None, "translation_of_originals", language=language)
                 continue
             found = stored.get((language, *keys)) or Translation(
                 version=version, language=language, passage_id=keys[0], question_id=keys[1]
@@ -48,9 +41,7 @@ def add_translations(
             originals = to_translate(row, language)
             for name, text in texts.items():
                 if found.texts.get(name, text) != text:
-                    problems.add(
-                        line, f"{name}.{language}", "another text is stored", NOT_OVERWRITTEN
-                    )
+                    problems.add_code(line, f"{name}.{language}", "translation_differs")
                 elif name not in found.texts:
                     found.texts[name] = text
                     found.originals[name] = mark(originals.get(name, ""))
@@ -58,12 +49,7 @@ def add_translations(
             if language not in languages:
                 languages.append(language)
     if changed and version.is_published:
-        problems.add(
-            None,
-            None,
-            f"{version} is published and keeps its words, in every language",
-            "Open the next version in the editor, and import the translations there.",
-        )
+        problems.add_code(None, None, "translations_into_published", version=str(version))
     problems.raise_if_any()
     new = [row for row in changed.values() if not row.pk]
     old = [row for row in changed.values() if row.pk]

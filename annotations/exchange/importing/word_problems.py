@@ -56,8 +56,9 @@ def import_word_problems(
         completed: list[Question] = []
         for one in file.problems:
             if len(one.id) > LONGEST_ID:
-                reason = f"the id {one.id[:40]} has more than {LONGEST_ID} characters"
-                problems.add(one.line or None, "id", reason, "Shorten it.")
+                problems.add_code(
+                    one.line or None, "id", "problem_id_too_long", id=one.id[:40], most=LONGEST_ID
+                )
                 continue
             row = stored.get(one.id)
             if row is None:
@@ -68,11 +69,13 @@ def import_word_problems(
                 row.brought_by = None
                 completed.append(row)
             elif others := [k for k, value in fields_of(one).items() if getattr(row, k) != value]:
-                problems.add(
+                problems.add_code(
                     one.line or None,
                     "id",
-                    f"{version} has {one.id} already, with another {', '.join(others)}",
-                    "What is stored is not overwritten: correct the problem, or use another id.",
+                    "stored_problem_differs",
+                    version=str(version),
+                    name=one.id,
+                    what=", ".join(others),
                 )
         problems.raise_if_any()
         Question.objects.bulk_update(completed, [*FIELDS, "brought_by"], batch_size=BATCH)

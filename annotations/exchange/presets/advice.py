@@ -7,7 +7,6 @@ import shlex
 from annotations.exchange.presets.declared import (
     IDS,
     WORKERS,
-    Preset,
     is_list_of_submissions,
     recognised,
 )
@@ -19,6 +18,11 @@ from annotations.exchange.reading.source import Readable, source_of
 TABLES = ("long", "wide")
 FEWEST_QUESTIONS = 2
 OURS = "own"
+COLUMN_MISSING = (
+    *("column_missing", "named_column_missing", "mapped_column_missing"),
+    "answer_columns_missing",
+)
+"""How the codes begin that say that a header lacks a column."""
 
 
 def advised(error: InputError, given: Readable, command: str) -> InputError:
@@ -36,7 +40,7 @@ def advised(error: InputError, given: Readable, command: str) -> InputError:
         preset = recognised(head)
         mapping = proposed(preset, head, given)
     except InputError as other:
-        return other if "list of submissions" in str(other) else error
+        return other if other.problems[0].code == "list_of_submissions" else error
     if preset.slug == OURS:  # the header is in order: the caller named other columns
         return error
     if preset.slug == "wide" and (
@@ -44,19 +48,19 @@ def advised(error: InputError, given: Readable, command: str) -> InputError:
     ):
         return error
     how = command.format(file=shlex.quote(source_of(given).place), preset=preset.slug)
-    told = Problem(head.name, None, None, _looks(preset), _remedy(preset), f"Take it in by: {how}")
+    values = {"preset": preset.slug, "title": preset.title, "command": how}
+    if preset.slug in TABLES:
+        looks = f"{preset.title[0].lower()}{preset.title[1:]}"
+        told = Problem.from_code(head.name, None, None, "looks_like", looks=looks, **values)
+    else:
+        program = preset.title.partition(":")[0]
+        told = Problem.from_code(
+            head.name, None, None, "looks_like_export", program=program, **values
+        )
     return InputError([*error.problems, told], error.total + 1)
 
 
 def _is_of_header(problem: Problem) -> bool:
-    return problem.reason.startswith(("there is no column", "the ending .json"))
-
-
-def _looks(preset: Preset) -> str:
-    if preset.slug in TABLES:
-        return f"it looks like {preset.title[0].lower()}{preset.title[1:]}"
-    return f"it looks like an export of {preset.title.partition(':')[0]}"
-
-
-def _remedy(preset: Preset) -> str:
-    return f"Take it in as “{preset.title}”."
+    if problem.code == "ending_unknown":
+        return bool(problem.values["ending"].startswith(".json"))
+    return problem.code.startswith(COLUMN_MISSING)

@@ -90,34 +90,24 @@ class Mapping:
         """The position of each column. Raises `InputError` for what will not do."""
         if not self.worker or not self.answers:
             what = "worker" if not self.worker else "answers"
-            raise InputError.single(
-                file,
-                f"it is not said which column holds the {what}; found: {listed(header)}",
-                "Say which columns hold the workers' ids and the answers.",
+            raise InputError.from_code(
+                file, "mapped_column_unnamed", what=what, found=listed(header)
             )
         for name in self.columns:
             if name not in header:
                 raise missing(name, header, file)
             if list(header).count(name) > 1:
-                raise InputError.single(
-                    file, f"the column {name} stands there twice", "Rename or remove one of them."
-                )
+                raise InputError.from_code(file, "mapped_column_ambiguous", name=name)
         if len(self.columns) < sum(map(bool, (self.worker, self.question, self.text))) + len(
             self.answers
         ):
-            raise InputError.single(
-                file, "one column is used twice", "Choose a column of its own for each."
-            )
+            raise InputError.from_code(file, "mapped_column_used_twice")
         return {name: list(header).index(name) for name in self.columns}
 
 
 def missing(name: str, header: Sequence[str], file: str) -> InputError:
     """The error for a column that is not there."""
-    return InputError.single(
-        file,
-        f"there is no column {name[:60]}; found: {listed(header)}",
-        "Write the name as it stands in the first row of the file.",
-    )
+    return InputError.from_code(file, "mapped_column_missing", name=name[:60], found=listed(header))
 
 
 def listed(header: Sequence[str], most: int = 20) -> str:

@@ -15,7 +15,7 @@ from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.table import Head, open_foreign
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, AnswerRows, cleaned
-from annotations.exchange.reading.duplicates import Duplicates, remedies
+from annotations.exchange.reading.duplicates import Duplicates, conflict_code
 from annotations.exchange.reading.mturk import (
     COLUMNS,
     MturkQuestion,
@@ -42,11 +42,7 @@ def proposed(preset: Preset, head: Head, given: Readable) -> Mapping:
 def refuse_answerless(head: Head) -> None:
     """Raise `InputError` for Prolific's list of submissions, in which nobody says anything."""
     if is_list_of_submissions(head):
-        raise InputError.single(
-            head.name,
-            "this is Prolific's list of submissions, which holds no answers",
-            "Take the file of your survey tool, in which the ids of Prolific were recorded.",
-        )
+        raise InputError.from_code(head.name, "list_of_submissions")
 
 
 def rows_of(
@@ -100,7 +96,7 @@ class MappedRows:
         duplicates: Duplicates = Duplicates.REFUSE,
     ) -> None:
         self._preset, self._mapping = preset, mapping
-        self._remedies = remedies(duplicates)
+        self._duplicates = duplicates
         self.problems = Problems(source_of(given).name)
         self._foreign = foreign = open_foreign(given, self.problems)
         self.table = OpenTable(
@@ -155,8 +151,9 @@ class MappedRows:
             wording = cells[at[mapping.text]].strip() if mapping.text else ""
             for offset, (column, text) in enumerate(zip(mapping.answers, texts, strict=True)):
                 if len(text.encode()) > LONGEST_ANSWER:
-                    reason = f"the answer is longer than {LONGEST_ANSWER:,} bytes"
-                    self.problems.add(line, column, reason, "Shorten it.")
+                    self.problems.add_code(
+                        line, column, "foreign_answer_too_long", most=LONGEST_ANSWER
+                    )
                     continue
                 question = mapping.question_of(row_id, column)
                 self._learn(question, column, wording, line)
@@ -171,8 +168,7 @@ class MappedRows:
         for column, value in named:
             if not value:
                 what = "worker" if column == self._mapping.worker else "question"
-                remedy = "Fill in the id, or delete the row."
-                self.problems.add(line, column, f"the {what} is missing", remedy)
+                self.problems.add_code(line, column, "id_missing", name=what)
         return not all(value for _, value in named)
 
     def _learn(self, question: str, column: str, wording: str, line: int) -> None:
@@ -216,22 +212,27 @@ class MappedRows:
                 zone = None
         return None if zone is None else value.replace(tzinfo=zone).astimezone(UTC)
 
-    def conflict(self, record: AnswerRecord, first_line: int, what: str = "another text") -> None:
+    def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
         """Note that a worker answered a question twice, with different answers."""
-        self.problems.add(
+        self.problems.add_code(
             record.line,
             None,
-            f"worker {record.worker} answered question {record.question} already in line "
-            f"{first_line}, with {what}",
-            *self._remedies,
+            conflict_code("rejection_differs" if of_flag else "answers_differ", self._duplicates),
+            who="worker",
+            name=record.worker,
+            question=record.question,
+            first_line=first_line,
+            what="text",
         )
 
     def finish(self) -> None:
         """Raise `InputError` if a row was bad or there was none."""
         if not self.n_rows and not self.problems.total:
             said = "; ".join(f"{count} {reason}" for reason, count in self.skipped.items())
-            reason = f"there is no answer: {said}" if said else "there is no data row"
-            self.problems.add(None, None, reason, "Check that the answers were saved.")
+            if said:
+                self.problems.add_code(None, None, "all_rows_left_out", left_out=said)
+            else:
+                self.problems.add_code(None, None, "no_rows", what="answers")
         self.problems.raise_if_any()
 
 

@@ -113,9 +113,7 @@ def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
     rest = chain(first[n_labels:], several)
     found = ForeignTable(table.name, table.sha256, header, rest, wordings, zone, table.warnings)
     if not header:
-        raise InputError.single(
-            table.name, "there is no data row", "Check that the answers were saved."
-        )
+        raise InputError.from_code(table.name, "no_rows", what="answers")
     return found
 
 
@@ -124,7 +122,7 @@ def _of_objects(
 ) -> ForeignTable:
     header = list(dict.fromkeys(key for _, row in rows for key in row))
     if not header:
-        raise InputError.single(name, "there is no data row", "Check that it was saved.")
+        raise InputError.from_code(name, "no_rows_saved")
     cells = ((line, tuple(row.get(key, "") for key in header)) for line, row in rows)
     return ForeignTable(name, sha256, header, cells, warnings=warnings)
 

@@ -91,7 +91,7 @@ def read_answer_grades(
     table = open_table(path, wanted, problems)
     records = _records(table, problems, scale)
     if not records and not problems.total:
-        problems.add(None, None, "there is no grade in it", "Write worker, question, grade.")
+        problems.add_code(None, None, "no_grade")
     problems.raise_if_any()
     return GradeFile(table.name, table.sha256, records)
 
@@ -112,16 +112,15 @@ def _records(
         worker, model, question, _, expert, settles = (cleaned(cell or "") for cell in cells[:6])
         grade = grade_in(problems, line, cells[3] or "")
         if not question:
-            problems.add(line, "question", "the question is missing", "Fill in the id.")
+            problems.add_code(line, "question", "graded_question_missing")
         if bool(worker) == bool(model):
-            reason = "both a worker and a model are named" if worker else "nobody is named"
-            problems.add(line, "worker", reason, "Say whose answer it is: a worker's or a model's.")
+            problems.add_code(line, "worker", "grade_of_two" if worker else "grade_of_none")
         if settles not in ("", "0", "1"):
-            remedy = "Write 1 where the grade settles a disagreement, else 0 or nothing."
-            problems.add(line, "settles", f"{settles[:40]} is neither 0 nor 1", remedy)
+            problems.add_code(line, "settles", "settles_unreadable", cell=settles[:40])
         if grade is not None and scale is not None and not scale[0] <= grade <= scale[1]:
-            reason = f"the grade {grade:.9g} is not from {scale[0]:g} to {scale[1]:g}"
-            problems.add(line, "grade", reason, "Bring the grades to that scale.")
+            problems.add_code(
+                line, "grade", "grade_off_scale", grade=grade, low=scale[0], high=scale[1]
+            )
             continue
         if not question or bool(worker) == bool(model) or grade is None:
             continue
@@ -129,14 +128,20 @@ def _records(
         record = AnswerGrade(line, worker, model, question, expert, grade, settles == "1", weight)
         before, given = weights.setdefault(record.answer, (line, weight))
         if given != weight:
-            reason = f"the weight {weight:g} is another one than that in line {before}, {given:g}"
-            problems.add(line, WEIGHT, reason, "Give one weight to all grades of an answer.")
+            problems.add_code(
+                line, WEIGHT, "weight_differs", weight=weight, first_line=before, given=given
+            )
         first = seen.setdefault((expert, record.answer), line)
         if first != line:
-            who = f"{worker or model} to question {question}"
-            reason = f"the answer of {who} is graded already in line {first}"
-            remedy = f"Keep one of the rows, or name the experts in a column {EXPERT}."
-            problems.add(line, None, reason, remedy)
+            problems.add_code(
+                line,
+                None,
+                "answer_graded_twice_by_expert",
+                name=worker or model,
+                question=question,
+                first_line=first,
+                expert=EXPERT,
+            )
             continue
         records.append(record)
     return records
@@ -150,8 +155,7 @@ def _weight(problems: Problems, line: int, cell: str) -> float:
     except ValueError:
         weight = math.nan
     if not 0 < weight < math.inf:
-        remedy = "Write for how many of all answers this one stands, or leave the column out."
-        problems.add(line, WEIGHT, f"{cell[:40]} is no number above 0", remedy)
+        problems.add_code(line, WEIGHT, "weight_unreadable", cell=cell[:40])
         return 1.0
     return weight
 
@@ -162,13 +166,14 @@ def unknown_answers(judgements: GradeFile, known: set[tuple[str, str, str]], ans
     These are (worker, model, question) of answers with a text; `answers` names their file.
     """
     bad = [
-        Problem(
+        Problem.from_code(
             judgements.name,
             record.line,
             None,
-            f"{record.worker or record.model} gave no answer with a text to question "
-            f"{record.question} in {answers}",
-            "Check the ids; ids are case-sensitive.",
+            "graded_answer_unknown",
+            name=record.worker or record.model,
+            question=record.question,
+            answers=answers,
         )
         for record in judgements.records
         if record.answer not in known

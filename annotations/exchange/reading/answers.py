@@ -20,7 +20,7 @@ from annotations.exchange.facts import (
 )
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.duplicates import KEEP_ONE, Duplicates, note_of, remedies
+from annotations.exchange.reading.duplicates import Duplicates, conflict_code, note_of
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import OpenTable, open_table
 from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
@@ -139,7 +139,7 @@ class AnswerRows:
         duplicates: Duplicates | None = None,
     ) -> None:
         self._checks = _Checks(source_of(path).name, "worker")
-        self._remedies = remedies(duplicates)
+        self._duplicates = duplicates
         self.problems = self._checks.problems
         wanted = (*columns.for_answers(), *answer_columns())
         self.table = open_table(path, wanted, self.problems)
@@ -166,7 +166,7 @@ class AnswerRows:
             sound = True
             if self.of_export:
                 before = self.problems.total
-                note = partial(self.problems.add, line)
+                note = partial(self.problems.add_code, line)
                 facts = facts_of(cells[3:n_facts], text, note)
                 sound = self.problems.total == before
                 if cells[n_facts]:
@@ -178,21 +178,22 @@ class AnswerRows:
             yield AnswerRecord(row, line, worker, question, text, extra, facts), key
         self.n_rows = row + 1
 
-    def conflict(self, record: AnswerRecord, first_line: int, what: str = "another text") -> None:
-        """Note that a row contradicts an earlier one."""
+    def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
+        """Note that a row contradicts an earlier one: in its text, or in being rejected."""
         pair = (record.worker, record.question)
-        self._checks.conflict(record.line, *pair, first_line, what, *self._remedies)
+        code = conflict_code("rejection_differs" if of_flag else "answers_differ", self._duplicates)
+        self._checks.conflict(record.line, *pair, first_line, "text", code)
 
     def two_panels(self, record: AnswerRecord, other: str) -> None:
         """Note that an id stands for people of two panels, which only a database tells apart."""
         assert record.facts is not None
-        self.problems.add(
+        self.problems.add_code(
             record.line,
             "panel",
-            f"worker {record.worker} is of the panel {record.facts.panel or '(none)'}, earlier of "
-            f"{other or '(none)'}: two people under one id",
-            "Export with pseudonyms, which give each an id of their own.",
-            "Export with --pseudonyms, which gives each an id of their own.",
+            "worker_of_two_panels",
+            worker=record.worker,
+            panel=record.facts.panel or "(none)",
+            other=other or "(none)",
         )
 
     def finish(self) -> None:
@@ -219,7 +220,7 @@ def read_model_answers(path: Readable, columns: ColumnNames = DEFAULT_COLUMNS) -
         asking = None
         if OF_MODEL_ANSWERS in table.marks:
             before = checks.problems.total
-            asking = asking_of(more[: len(ASKING)], partial(checks.problems.add, line))
+            asking = asking_of(more[: len(ASKING)], partial(checks.problems.add_code, line))
             if checks.problems.total > before:
                 continue
         ids = checks.ids(line, raw_model, raw_question)
@@ -236,11 +237,11 @@ def read_model_answers(path: Readable, columns: ColumnNames = DEFAULT_COLUMNS) -
             records.append(record)
             n_empty += status is AnswerStatus.EMPTY
         elif status is not first.status:
-            checks.conflict(line, model, question, first.line, "another status")
+            checks.conflict(line, model, question, first.line, "status")
         elif same_text(first.text, text):
             n_repeated += 1
         else:
-            checks.conflict(line, model, question, first.line, "another text")
+            checks.conflict(line, model, question, first.line, "text")
     checks.finish(row + 1)
     return ModelAnswerFile(*_facts(table, row + 1, n_empty, n_repeated), records)
 
@@ -304,9 +305,7 @@ class _Checks:
             return who[0], question[0], who[1] << 32 | question[1]
         for name, value in ((self._who, who[0]), ("question", question[0])):
             if not value:
-                self.problems.add(
-                    line, name, f"the {name} is missing", "Fill in the id, or delete the row."
-                )
+                self.problems.add_code(line, name, "id_missing", name=name)
         return None
 
     def _learn(self, which: int, raw: str, panel: str = "") -> tuple[str, int]:
@@ -322,12 +321,7 @@ class _Checks:
         # A character has at most four bytes, so most answers need not be encoded to know.
         if len(text) <= LONGEST_ANSWER // 4 or (size := len(text.encode())) <= LONGEST_ANSWER:
             return True
-        self.problems.add(
-            line,
-            "answer",
-            f"the answer has {size:,} bytes, more than {LONGEST_ANSWER:,}",
-            "Shorten it; if it is not that long, a quote before it is not closed.",
-        )
+        self.problems.add_code(line, "answer", "answer_too_long", size=size, most=LONGEST_ANSWER)
         return False
 
     def status(self, line: int, raw: str, text: str) -> AnswerStatus | None:
@@ -337,17 +331,12 @@ class _Checks:
             status = AnswerStatus(word) if word else AnswerStatus.TEXT
         except ValueError:
             accepted = ", ".join(AnswerStatus)
-            self.problems.add(
-                line, "status", f"the status {word[:40]} is unknown", f"Accepted are {accepted}."
+            self.problems.add_code(
+                line, "status", "status_unknown", status=word[:40], accepted=accepted
             )
             return None
         if status is AnswerStatus.EMPTY and text:
-            self.problems.add(
-                line,
-                "status",
-                "the status is empty, but there is an answer",
-                "Remove the answer, or give the status text.",
-            )
+            self.problems.add_code(line, "status", "status_empty_with_answer")
             return None
         return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not text else status
 
@@ -358,23 +347,22 @@ class _Checks:
         question: str,
         first_line: int,
         what: str,
-        remedy: str = KEEP_ONE,
-        on_terminal: str = "",
+        code: str = "answers_differ",
     ) -> None:
         """Note that two rows contradict each other."""
-        self.problems.add(
+        self.problems.add_code(
             line,
             None,
-            f"{self._who} {who} answered question {question} already in line {first_line}, "
-            f"with {what}",
-            remedy,
-            on_terminal,
+            code,
+            who=self._who,
+            name=who,
+            question=question,
+            first_line=first_line,
+            what=what,
         )
 
     def finish(self, n_rows: int) -> None:
         """Raise `InputError` if anything was wrong or there was no data row."""
         if not n_rows and not self.problems.total:
-            self.problems.add(
-                None, None, "there is no data row", "Check that the answers were saved."
-            )
+            self.problems.add_code(None, None, "no_rows", what="answers")
         self.problems.raise_if_any()

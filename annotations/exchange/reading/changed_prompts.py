@@ -54,13 +54,19 @@ def read_changed_prompts(given: Readable, items: tuple[PromptItem, ...]) -> Chan
         before = problems.total
         for name, value in (("prompt", prompt), ("reason", reason)):
             if not value.strip():
-                problems.add(line, name, f"the {name} is missing", "Fill it in.")
+                problems.add_code(line, name, "changed_prompt_value_missing", name=name)
         place = _place(by_id.get(cleaned(item)), cleaned(language).lower(), variant.strip())
         if place is None:
-            what = f"item {cleaned(item)}, language {cleaned(language) or '(none)'}, {variant}"
-            problems.add(line, "variant", f"there is no such wording: {what}", "Correct it.")
+            problems.add_code(
+                line,
+                "variant",
+                "wording_unknown",
+                item=cleaned(item),
+                language=cleaned(language) or "(none)",
+                variant=variant,
+            )
         elif (cleaned(item), place) in found:
-            problems.add(line, "variant", "the wording was changed already", "Keep one row.")
+            problems.add_code(line, "variant", "wording_changed_twice")
         elif problems.total == before:
             found[cleaned(item), place] = ChangedPrompt(prompt, cleaned(reason))
     problems.raise_if_any()

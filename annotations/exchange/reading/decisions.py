@@ -83,14 +83,11 @@ def read_decisions(given: Readable, problems: Problems | None = None) -> Decisio
         for column, why, remedy in wrong_with(one.decision, one.category, one.reason):
             told.add(line, column, why, remedy)
         if not one.worker or len(one.worker) > LONGEST_ID:
-            why = f"the id has more than {LONGEST_ID} characters" if one.worker else "it is missing"
-            told.add(line, "worker", why, "Write the panel's id of the worker.")
+            code = "panel_worker_too_long" if one.worker else "panel_worker_missing"
+            told.add_code(line, "worker", code, most=LONGEST_ID)
         elif (earlier := first.setdefault((one.panel, one.worker), line)) != line:
-            told.add(
-                line,
-                "worker",
-                f"{one.worker[:40]} stands in line {earlier} already",
-                "Decide once of each: the last row would not win.",
+            told.add_code(
+                line, "worker", "decided_twice", worker=one.worker[:40], first_line=earlier
             )
         else:
             rows.append(one)
@@ -100,7 +97,7 @@ def read_decisions(given: Readable, problems: Problems | None = None) -> Decisio
     for name, lines in unread.items():
         _refuse_unread(told, name, lines)
     if not rows and not told.total:
-        told.add(None, None, "there is no decision in it", "Check that it was saved.")
+        told.add_code(None, None, "no_decision")
     if problems is None:
         told.by_line()
         told.raise_if_any()
@@ -117,12 +114,7 @@ def _is_amount(heading: str, *, with_bonus: bool) -> bool:
 
 def _refuse_unread(problems: Problems, name: str, lines: list[int]) -> None:
     many = f"{len(lines):,} rows have" if len(lines) > 1 else "1 row has"
-    problems.add(
-        lines[0],
-        name[:40],
-        f"{many} something in it, but it is not read, and looks like amounts",
-        "If they are bonuses, call the column bonus; else remove it, or call it otherwise.",
-    )
+    problems.add_code(lines[0], name[:40], "amounts_not_read", rows=many)
 
 
 def _bonus(problems: Problems, line: int, cell: str) -> Decimal | None:

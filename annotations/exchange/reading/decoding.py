@@ -16,7 +16,8 @@ from annotations.exchange.problems import InputError
 from annotations.exchange.reading.source import Readable, Source, Stamp, source_of
 
 BLOCK = 1 << 20
-AS_UTF8 = "Save the file as text in UTF-8 and try again."
+UNDECODABLE = {"utf-8": "two_encodings", "cp1252": "neither_encoding"}
+"""The codes of a byte that the encoding does not have."""
 
 # The longer mark first: UTF-32's begins with that of UTF-16.
 BYTE_ORDER_MARKS = (
@@ -81,9 +82,7 @@ class TextFile:
         `newline` is "" to split at \n, \r and \r\n, or "\n" to split at that only. Raises
         `InputError` if the file is no longer the one that was looked at.
         """
-        changed = InputError.single(
-            self.name, "the file changed while it was read", "Try again once it is complete."
-        )
+        changed = InputError.from_code(self.name, "file_changed")
         try:
             with TextIOWrapper(self.source.open(), encoding=self.encoding, newline=newline) as text:
                 yield from text
@@ -118,14 +117,14 @@ def open_text(given: Readable) -> TextFile:
 
 def empty_file(name: str) -> InputError:
     """The error for a file in which nothing stands."""
-    return InputError.single(name, "the file is empty", "Check that it was saved completely.")
+    return InputError.from_code(name, "file_empty")
 
 
 def _decide(handle: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
     head = handle.read(64)
     for magic, kind, remedy in FOREIGN:
         if head.startswith(magic):
-            raise InputError.single(name, f"this is no text: it is {kind}", remedy)
+            raise InputError.from_code(name, "not_text", kind=kind, remedy=remedy)
 
     declared = next((e for mark, e in BYTE_ORDER_MARKS if head.startswith(mark)), None)
     encoding = declared or _encoding_by_nul(head) or "utf-8"
@@ -146,13 +145,7 @@ def _decide(handle: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
         )
     if has_nul:
         line, column, _ = _first_bad(handle, encoding)
-        raise InputError.single(
-            name,
-            "there is a NUL character, which no text holds",
-            f"Remove it, or export the file anew. {AS_UTF8}",
-            line=line,
-            column=column,
-        )
+        raise InputError.from_code(name, "nul_in_text", line=line, column=column)
     return encoding, warnings
 
 
@@ -224,9 +217,6 @@ def _first_bad(handle: BinaryIO, encoding: str) -> tuple[int, int, str]:
 
 def _undecodable(handle: BinaryIO, name: str, encoding: str) -> InputError:
     line, column, bad = _first_bad(handle, encoding)
-    reason = f"the byte 0x{ord(bad) - 0xDC00:02X} is not {encoding.upper().removesuffix('-SIG')}"
-    if encoding == "utf-8":
-        reason += ", though most of the file is: two encodings are mixed"
-    elif encoding == "cp1252":
-        reason += ", and the file is not UTF-8 either"
-    return InputError.single(name, reason, AS_UTF8, line=line, column=column)
+    code = UNDECODABLE.get(encoding, "undecodable")
+    byte, encoding = f"0x{ord(bad) - 0xDC00:02X}", encoding.upper().removesuffix("-SIG")
+    return InputError.from_code(name, code, line=line, column=column, byte=byte, encoding=encoding)

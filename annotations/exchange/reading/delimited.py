@@ -113,24 +113,12 @@ def _note(error: str, line: int, problems: Problems) -> bool:
     if error.startswith("field larger"):
         # csv's own limit is above ours for an answer, and it keeps an open quote from gathering
         # the whole file in memory; the limit is left alone, as it is the whole process's.
-        problems.add(
-            line,
-            None,
-            f"a cell is longer than {csv.field_size_limit():,} characters",
-            "If none is meant to be, a quote that opens in this row is not closed.",
-        )
+        problems.add_code(line, None, "cell_too_long", most=csv.field_size_limit())
         return False
     if error.startswith("unexpected end"):
-        problems.add(
-            line, None, "a quote that opens in this row is not closed", "Close it, or double it."
-        )
+        problems.add_code(line, None, "quote_open")
         return False
-    problems.add(
-        line,
-        None,
-        "after a closing quote in this row there is more text in the same cell",
-        'Write a quote inside a quoted cell twice (""), and close every quote.',
-    )
+    problems.add_code(line, None, "text_after_quote")
     return True
 
 
@@ -155,13 +143,8 @@ def _rows(
             cells.extend([""] * (width - len(cells)))
         elif len(cells) != width:
             fields = f"{len(cells)} field" + ("s" if len(cells) > 1 else "")
-            remedy = f"Put quotes around a cell that holds a {delimiter} or a line break."
-            if len(cells) < width:
-                remedy = (
-                    f"Check whether the row was cut off: an empty cell needs its {delimiter} too, "
-                    "and a cell that holds a line break needs quotes."
-                )
-            problems.add(line, None, f"the row has {fields}, the header has {width}", remedy)
+            code = "row_too_short" if len(cells) < width else "row_too_long"
+            problems.add_code(line, None, code, fields=fields, width=width, delimiter=delimiter)
             continue
         cells.append("")
         if defused:

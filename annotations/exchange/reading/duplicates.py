@@ -18,21 +18,12 @@ class Duplicates(StrEnum):
     LAST = "last"
 
 
-KEEP_ONE = "Keep one of the two rows."
+def conflict_code(code: str, duplicates: Duplicates | None) -> str:
+    """Return the code of two rows that contradict each other, by the remedies that there are.
 
-
-def remedies(duplicates: Duplicates | None) -> tuple[str, str]:
-    """What to do about two answers of one worker: in words for every door, and in a terminal's.
-
-    `duplicates` is None where the door has no such choice.
+    `duplicates` is None where nobody can choose which of the two counts.
     """
-    if duplicates is None:
-        return KEEP_ONE, ""
-    keep = KEEP_ONE.removesuffix(".")
-    return (
-        f"{keep}, or choose which of a worker's answers counts, the first or the last.",
-        f"{keep}, or let one count with --duplicates first or --duplicates last.",
-    )
+    return code if duplicates is None else f"{code}_choosable"
 
 
 def note_of(n_superseded: int, duplicates: Duplicates | None) -> list[str]:

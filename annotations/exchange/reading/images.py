@@ -56,13 +56,13 @@ def read_image(content: bytes, name: str) -> CheckedImage:
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     if len(content) > LARGEST_IMAGE:
-        raise _refused(name, f"it is larger than {LARGEST_IMAGE // 1024**2} MB", "Make it smaller.")
+        raise InputError.from_code(name, "picture_file_too_large", most=LARGEST_IMAGE // 1024**2)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             opened = Image.open(io.BytesIO(content), formats=list(MEDIA_TYPES))
     except UnidentifiedImageError:
-        raise _refused(name, f"it is no {KINDS}", f"Save it as {KINDS}.") from None
+        raise InputError.from_code(name, "no_picture", kinds=KINDS) from None
     except (Image.DecompressionBombWarning, Image.DecompressionBombError):
         raise _too_many_pixels(name) from None
     except Exception as error:  # a damaged header, in any of the ways of three formats
@@ -72,7 +72,7 @@ def read_image(content: bytes, name: str) -> CheckedImage:
         if opened.width * opened.height > MOST_PIXELS:
             raise _too_many_pixels(name)
         if kind != "JPEG" and getattr(opened, "n_frames", 1) > 1:
-            raise _refused(name, "it is a moving picture", "Send one that stands still.")
+            raise InputError.from_code(name, "moving_picture")
         try:
             opened.load()
             see_through = opened.has_transparency_data and kind != "JPEG"
@@ -89,13 +89,8 @@ def read_image(content: bytes, name: str) -> CheckedImage:
 
 
 def _too_many_pixels(name: str) -> InputError:
-    reason = f"it has more than {MOST_PIXELS // 1_000_000} million pixels"
-    return _refused(name, reason, "Make it smaller.")
+    return InputError.from_code(name, "picture_too_large", most=MOST_PIXELS // 1_000_000)
 
 
 def _damaged(name: str) -> InputError:
-    return _refused(name, "it is damaged and cannot be read to its end", "Save it once more.")
-
-
-def _refused(name: str, reason: str, remedy: str) -> InputError:
-    return InputError.single(name, reason, remedy)
+    return InputError.from_code(name, "picture_damaged")

@@ -49,12 +49,6 @@ class MissingComma:
     after_line: int
     after_column: int
 
-    def __str__(self) -> str:
-        return (
-            f"a comma is missing behind line {self.after_line}, column {self.after_column}, before "
-            "what begins here"
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class JsonDocument:
@@ -76,13 +70,13 @@ class JsonDocument:
     warnings: tuple[str, ...] = ()
 
 
-def read_json(given: Readable, *, repair: bool = False, on_terminal: str = "") -> JsonDocument:
+def read_json(given: Readable, *, repair: bool = False, has_repair: bool = False) -> JsonDocument:
     """Read a file that is one JSON value.
 
     Parameters
     ----------
     repair : add missing commas, and tell each in `JsonDocument.repairs`.
-    on_terminal : what a message about a missing comma advises there, where there is an option.
+    has_repair : whether the command line has an option for `repair`, which a message then names.
 
     Raises
     ------
@@ -96,8 +90,16 @@ def read_json(given: Readable, *, repair: bool = False, on_terminal: str = "") -
     reading = _Reading(source.name, text)
     value = reading.document()
     if reading.missing and not repair:
+        missing_comma = "json_comma_missing_repairable" if has_repair else "json_comma_missing"
         problems = [
-            Problem(source.name, one.line, one.column, _not_json(one), "Add it there.", on_terminal)
+            Problem.from_code(
+                source.name,
+                one.line,
+                one.column,
+                missing_comma,
+                after_line=one.after_line,
+                after_column=one.after_column,
+            )
             for one in reading.missing
         ]
         raise InputError(problems)
@@ -126,7 +128,7 @@ class _Reading:
         value = self._value(0)
         self._skip()
         if self._at < len(self.text):
-            raise self._error("something follows the end of the JSON value", "Remove it.")
+            raise self._error("json_goes_on")
         return value
 
     def mended(self) -> str:
@@ -139,7 +141,7 @@ class _Reading:
 
     def _value(self, depth: int) -> Any:
         if depth > DEEPEST:
-            raise self._error("the JSON is nested too deeply", "Check that it is the right file.")
+            raise self._error("json_too_deep")
         kind, token = self._token("a value")
         if kind == "string":
             return self._string(token)
@@ -150,7 +152,7 @@ class _Reading:
         if token in _OPENINGS:
             return self._object(depth) if token == _OPENINGS[0] else self._list(depth)
         self._at = self._end_of_last - 1
-        raise self._error(f"a value is expected in place of {token}")
+        raise self._error("json_expected", wanted="a value", found=token)
 
     def _object(self, depth: int) -> Located:
         found = Located()
@@ -160,15 +162,15 @@ class _Reading:
             kind, token = self._token("a key in quotes")
             if kind != "string":
                 self._at = start
-                raise self._error(f"a key in quotes is expected in place of {token[:20]}")
+                raise self._error("json_expected", wanted="a key in quotes", found=token[:20])
             key = self._string(token)
             if key in found:
                 self._at = start
-                raise self._error(f"the key {key} stands there twice", "Remove one of the two.")
+                raise self._error("json_key_twice", key=key)
             colon = self._next()
             if self._token("a colon")[1] != ":":
                 self._at = colon
-                raise self._error(f"a colon is expected behind the key {key}")
+                raise self._error("json_colon_missing", key=key)
             found[key] = self._value(depth + 1)
         return found
 
@@ -193,10 +195,10 @@ class _Reading:
         if mark == ",":
             self._token("a comma")
             if self.text[self._next() : self._at + 1] == end:
-                raise self._error(f"a value is expected between the comma and {end}")
+                raise self._error("json_value_missing", end=end)
             return True
         if mark and mark in "]}:":
-            raise self._error(f"a comma or {end} is expected in place of {mark}")
+            raise self._error("json_expected", wanted=f"a comma or {end}", found=mark)
         after, here = self._place(self._end_of_last - 1), self._place(start)
         if _TOKEN.match(self.text, start):
             self.missing.append(MissingComma(*here, *after))
@@ -218,13 +220,10 @@ class _Reading:
         found = _TOKEN.match(self.text, start)
         if found is None:
             if start == len(self.text):
-                raise self._error(
-                    f"the file ends where {wanted} is expected",
-                    "Check that it was saved completely.",
-                )
+                raise self._error("json_ends", wanted=wanted)
             if self.text[start] == '"':
-                raise self._error("the text that begins here is not closed on its line")
-            raise self._error(f"{wanted} is expected in place of {self.text[start]}")
+                raise self._error("json_text_open")
+            raise self._error("json_expected", wanted=wanted, found=self.text[start])
         self._at = self._end_of_last = found.end()
         assert found.lastgroup is not None
         return found.lastgroup, found[0]
@@ -234,12 +233,10 @@ class _Reading:
             text: str = json.loads(token)
         except json.JSONDecodeError as error:
             self._at = self._end_of_last - len(token) + error.pos
-            raise self._error(
-                f"the text holds an escape that JSON does not have ({error.msg})"
-            ) from error
+            raise self._error("json_escape", error=error.msg) from error
         if _HALF.search(text):
             self._at = self._end_of_last - len(token)
-            raise self._error("the text holds a NUL character or half a surrogate pair")
+            raise self._error("json_text_unwritable")
         return text
 
     def _place(self, at: int) -> tuple[int, int]:
@@ -247,10 +244,6 @@ class _Reading:
         line = bisect_right(self._starts, at)
         return line, at - self._starts[line - 1] + 1
 
-    def _error(self, reason: str, remedy: str = "Correct it there.") -> InputError:
+    def _error(self, code: str, **values: Any) -> InputError:
         line, column = self._place(self._at)
-        return InputError.single(self.name, _not_json(reason), remedy, line=line, column=column)
-
-
-def _not_json(why: object) -> str:
-    return f"this is not JSON: {why}"
+        return InputError.from_code(self.name, code, line=line, column=column, **values)

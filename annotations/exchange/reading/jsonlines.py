@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 from annotations.exchange.defusing import MARK as DEFUSED
 from annotations.exchange.header import Column, Row, lay_out
+from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import TextFile, empty_file
 
-ONE_OBJECT = 'Write one object a line, such as {"worker": "w1", "question": "q1", "answer": "..."}.'
+ONE_OBJECT = frozenset({"json_line_invalid", "json_line_too_deep", "json_line_no_object"})
+"""The codes of lines that are no object; their remedy shows one."""
 MOST_KEYS = 1_000
 """Keys that nobody asked for, in all lines together."""
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
@@ -33,19 +35,23 @@ class TooManyKeysError(InputError):
 
 
 class _UnusableError(ValueError):
-    """What json would accept and we do not."""
+    """What json would accept and we do not: the code and its values."""
+
+    def __init__(self, code: str, **values: str) -> None:
+        super().__init__(PROBLEM_MESSAGES[code].texts(values)[0])
+        self.code, self.values = code, values
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) != len(pairs):
         twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-        raise _UnusableError(f"the key {twice} stands there twice")
+        raise _UnusableError("json_line_key_twice", key=twice)
     return value
 
 
 def _constant(name: str) -> str:
-    raise _UnusableError(f"{name} is no JSON value")
+    raise _UnusableError("json_line_no_value", value=name)
 
 
 # Numbers stay as typed: 007.50 is an id to somebody, and 1e400 is no infinity.
@@ -111,15 +117,15 @@ def _parsed(line: str, number: int, problems: Problems) -> dict[str, object] | N
     try:
         record = _DECODER.decode(line)
     except json.JSONDecodeError as error:
-        problems.add(number, error.colno, f"this is not JSON: {error.msg}", ONE_OBJECT)
+        problems.add_code(number, error.colno, "json_line_invalid", error=error.msg)
     except _UnusableError as error:
-        problems.add(number, None, str(error), "Write every key once, and null for no value.")
+        problems.add_code(number, None, error.code, **error.values)
     except RecursionError:
-        problems.add(number, None, "the JSON is nested too deeply", ONE_OBJECT)
+        problems.add_code(number, None, "json_line_too_deep")
     else:
         if isinstance(record, dict):
             return record
-        problems.add(number, None, "this is JSON but no object", ONE_OBJECT)
+        problems.add_code(number, None, "json_line_no_object")
     return None
 
 
@@ -132,9 +138,7 @@ def _shape(
     marks: set[str],
 ) -> _Shape:
     if not all(_UNWRITABLE.search(key) is None for key in keys):
-        raise InputError.single(
-            file, "a key holds a NUL character or half a surrogate pair", "Rename it.", line=line
-        )
+        raise InputError.from_code(file, "json_key_unwritable", line=line)
     # JSON needs no defusing: a mark of it, if somebody copied one here, changes nothing.
     layout = lay_out([key for key in keys if key != DEFUSED], columns, file, line)
     keys = tuple(key for key in keys if key != DEFUSED)
@@ -144,11 +148,8 @@ def _shape(
         if name not in kept_aside:
             if len(kept_aside) == MOST_KEYS:
                 # Each would be a column of every answer after it.
-                raise TooManyKeysError.single(
-                    file,
-                    f"its lines have more than {MOST_KEYS:,} different keys",
-                    "Put what differs from line to line into one key, as an object.",
-                    line=line,
+                raise TooManyKeysError.from_code(
+                    file, "json_too_many_keys", line=line, most=MOST_KEYS
                 )
             kept_aside.append(name)
         others.append((kept_aside.index(name), keys[position]))
@@ -174,7 +175,7 @@ def _wanted_cells(
             value = json.dumps(value, ensure_ascii=False)
         if not isinstance(value, str):
             kind = {bool: "true or false", list: "a list", dict: "an object"}[type(value)]
-            problems.add(line, key, f"the {column.key} is {kind}", "Write it as text in quotes.")
+            problems.add_code(line, key, "cell_not_text", name=column.key, kind=kind)
             return None
         if suspicious and not _writable(value, key, line, problems):
             return None
@@ -203,5 +204,5 @@ def _writable(text: str, key: str | None, line: int, problems: Problems) -> bool
         return True
     code = f"\\u{ord(found.group()):04x}"
     what = "a NUL character" if code == "\\u0000" else f"half a surrogate pair ({code})"
-    problems.add(line, key, f"there is {what}, which no text holds", "Remove it.")
+    problems.add_code(line, key, "cell_unwritable", what=what)
     return False

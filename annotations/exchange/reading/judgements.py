@@ -78,7 +78,7 @@ def read_judgements(given: Readable) -> JudgementFile:
         item, system, language, judge, repeat, raw, reply = cells
         before = problems.total
         if not cleaned(item):
-            problems.add(line, "item", "the item is missing", "Fill it in, or delete the row.")
+            problems.add_code(line, "item", "row_name_missing", name="item")
         score, reason = _score(problems, line, raw)
         if problems.total == before:
             found.append(
@@ -95,14 +95,10 @@ def read_judgements(given: Readable) -> JudgementFile:
                 )
             )
     if not found and not problems.total:
-        problems.add(None, None, "there is no judgement in it", "Check that it was saved.")
+        problems.add_code(None, None, "no_judgement")
     problems.raise_if_any()
     if all(one.score is None and not (one.reason or one.reply.strip()) for one in found):
-        raise InputError.single(
-            name,
-            "no row has a score or a judge's reply",
-            "Add the column score (0 to 5), or judge_reply with the judge's words.",
-        )
+        raise InputError.from_code(name, "no_score_or_reply")
     return JudgementFile(table.name, table.sha256, tuple(found), list(table.warnings))
 
 
@@ -115,12 +111,7 @@ def _score(problems: Problems, line: int, raw: str) -> tuple[float | None, str |
     except ValueError:
         score = math.nan
     if math.isnan(score):
-        problems.add(
-            line,
-            "score",
-            f"the score {text[:40]} is no number",
-            "Write a number from 0 to 5, or leave it empty where the judge gave none.",
-        )
+        problems.add_code(line, "score", "score_no_number", cell=text[:40])
         return None, None
     if score > HIGHEST:
         return None, "score_above_5"

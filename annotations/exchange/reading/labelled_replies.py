@@ -59,18 +59,18 @@ def read_labelled_replies(path: Readable) -> LabelledReplies:
         text, written, item = cells
         label = cleaned(written).casefold()
         if label not in LABELS:
-            reason = f"the label {cleaned(written)[:40] or '(none)'} is unknown"
-            problems.add(line, "label", reason, f"Accepted are {' and '.join(LABELS)}.")
+            problems.add_code(
+                line,
+                "label",
+                "label_unknown",
+                label=cleaned(written)[:40] or "(none)",
+                accepted=" and ".join(LABELS),
+            )
         elif not text.strip():
             n_empty += 1
         else:
             found.append(LabelledReply(line, text, label == UNANSWERABLE, cleaned(item)))
     if not problems.total and {one.unanswerable for one in found} != {True, False}:
-        problems.add(
-            None,
-            "label",
-            "there are no replies of both labels",
-            "Label replies that say that there is no answer, and others.",
-        )
+        problems.add_code(None, "label", "one_label_only")
     problems.raise_if_any()
     return LabelledReplies(table.name, table.sha256, tuple(found), n_empty, tuple(table.warnings))

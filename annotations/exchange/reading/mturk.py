@@ -12,13 +12,14 @@ import string
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from itertools import chain, islice
 
 from annotations.exchange.facts import seconds_of
 from annotations.exchange.header import Column
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
-from annotations.exchange.reading.duplicates import Duplicates, remedies
+from annotations.exchange.reading.duplicates import Duplicates, conflict_code
 from annotations.exchange.reading.mturk_columns import (
     ANSWER,
     INPUT,
@@ -100,7 +101,7 @@ class MturkRows:
         answers: Collection[str] = (),
         duplicates: Duplicates | None = None,
     ) -> None:
-        self._remedies = remedies(duplicates)
+        self._duplicates = duplicates
         self._path, self._template, self._globs = path, template, answers
         self.problems = Problems(source_of(path).name)
         self.table = open_table(path, COLUMNS, self.problems, MAY_LACK)
@@ -149,8 +150,8 @@ class MturkRows:
             for at, field in enumerate(fields):
                 text = given.get(field, "")
                 if len(text.encode()) > LONGEST_ANSWER:
-                    self.problems.add(
-                        line, ANSWER + field, f"the answer is longer than {LONGEST_ANSWER:,} bytes"
+                    self.problems.add_code(
+                        line, ANSWER + field, "assignment_answer_too_long", most=LONGEST_ANSWER
                     )
                     continue
                 question = f"{hit}:{field}"
@@ -174,13 +175,11 @@ class MturkRows:
         names = spelled(self.table.kept_aside)
         found = [name for name in names if name.startswith(ANSWER)]
         if not found:
-            raise InputError.single(
-                self.table.name,
-                f"there is no column {ANSWER}...; found: {', '.join(names[:20]) or 'none'}",
-                "Download the results of a batch on its page: Review Results, Download CSV.",
+            raise InputError.from_code(
+                self.table.name, "answer_columns_missing", found=", ".join(names[:20]) or "none"
             )
         if len(found) > len(set(found)):
-            raise InputError.single(self.table.name, "an Answer column stands there twice")
+            raise InputError.from_code(self.table.name, "answer_column_twice")
         columns = columns_of(self._path, COLUMNS)
         fields = chosen(columns, self._globs, self.table.name)
         self._metadata = [column for column in columns if column.name not in fields]
@@ -190,11 +189,8 @@ class MturkRows:
             unknown = [name for name in asked if name not in known | {ANSWER_FIELD}]
             if unknown:
                 listed = ", ".join(f"${{{name}}}" for name in (*sorted(known), ANSWER_FIELD))
-                raise InputError.single(
-                    self.table.name,
-                    f"the template names ${{{unknown[0]}}}, but there is no column "
-                    f"{INPUT}{unknown[0]}",
-                    f"Known are {listed}.",
+                raise InputError.from_code(
+                    self.table.name, "template_column_missing", name=unknown[0], known=listed
                 )
         return fields
 
@@ -212,27 +208,26 @@ class MturkRows:
         hit, worker = cleaned(cells[0]), cleaned(cells[1])
         for name, value in (("HITId", hit), ("WorkerId", worker)):
             if not value:
-                self.problems.add(line, name, f"the {name} is missing", "Download the file anew.")
+                self.problems.add_code(line, name, "assignment_id_missing", name=name)
         accepted, submitted = self._time(line, 2, cells), self._time(line, 3, cells)
-
-        def note(column: str, reason: str) -> None:
-            self.problems.add(line, column, reason)
-
+        note = partial(self.problems.add_code, line)
         seconds = seconds_of("WorkTimeInSeconds", cells[4], note)
         status = cells[6].strip()
         if status.casefold() not in ("", *STATUSES):
             note(
                 "AssignmentStatus",
-                f"the status {status[:40]} is unknown: known are {', '.join(STATUSES)}",
+                "assignment_status_unknown",
+                status=status[:40],
+                known=", ".join(STATUSES),
             )
         if accepted and submitted and submitted < accepted:
-            note("SubmitTime", "the assignment was submitted before it was accepted")
+            note("SubmitTime", "assignment_times_reversed")
         inputs = {
             name.removeprefix(INPUT): cell for name, cell in aside.items() if name.startswith(INPUT)
         }
         first_line, known = self._inputs.setdefault(hit, (line, inputs))
         if known != inputs:
-            note("HITId", f"HIT {hit} has other Input cells in line {first_line}")
+            note("HITId", "assignment_inputs_differ", hit=hit, first_line=first_line)
         if self.problems.total > before:
             return None
         names = (*OF_ASSIGNMENT, FEEDBACK)
@@ -271,25 +266,25 @@ class MturkRows:
                 return value.replace(tzinfo=timezone(hours)).astimezone(UTC)
         except (ValueError, KeyError, OverflowError):
             pass
-        self.problems.add(
-            line,
-            COLUMNS[position].key,
-            f"{cell[:40]!r} is no time of Mechanical Turk, such as Wed Nov 15 09:11:32 PST 2023",
+        self.problems.add_code(
+            line, COLUMNS[position].key, "assignment_time_unreadable", cell=cell[:40]
         )
         return None
 
-    def conflict(self, record: AnswerRecord, first_line: int, what: str = "another text") -> None:
+    def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
         """Note that a worker did a HIT twice, with different answers."""
-        self.problems.add(
+        code = "assignment_rejection_differs" if of_flag else "assignments_differ"
+        self.problems.add_code(
             record.line,
             None,
-            f"worker {record.worker} did question {record.question} already in line {first_line}, "
-            f"with {what}",
-            *self._remedies,
+            conflict_code(code, self._duplicates),
+            worker=record.worker,
+            question=record.question,
+            first_line=first_line,
         )
 
     def finish(self) -> None:
         """Raise `InputError` if a row was bad or there was none."""
         if not self.n_assignments and not self.problems.total:
-            self.problems.add(None, None, "there is no assignment", "Download the file anew.")
+            self.problems.add_code(None, None, "no_assignment")
         self.problems.raise_if_any()

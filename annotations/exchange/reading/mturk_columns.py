@@ -128,12 +128,7 @@ def chosen(columns: Sequence[AnswerColumn], globs: Collection[str], file: str) -
     for glob in globs:
         if not any(_matches(column.name, [glob]) for column in columns):
             listed = ", ".join(ANSWER + column.name for column in columns[:20])
-            raise InputError.single(
-                file,
-                f"no answer column is called {glob!r}; found: {listed}",
-                "Write the name as it stands in the file, such as Answer.translation, or with a "
-                "star for several: Answer.translation*.",
-            )
+            raise InputError.from_code(file, "answer_column_unknown", glob=glob, found=listed)
     return [column.name for column in columns if _matches(column.name, globs)]
 
 

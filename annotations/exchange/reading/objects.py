@@ -45,10 +45,10 @@ class Listed:
     warnings: tuple[str, ...]
 
 
-def read_listed(source: Source, problems: Problems, what: str, layout: str) -> Listed:
-    """Read JSON Lines, by its ending, or else one JSON list, of `what` ("questions").
+def read_listed(source: Source, problems: Problems, code: str, /, **values: str) -> Listed:
+    """Read JSON Lines, by its ending, or else one JSON list.
 
-    What is no list, or an empty one, is noted in `problems`, with `layout` as what to do.
+    What is no list, or an empty one, is noted in `problems` by the code and its values.
     """
     if source.suffix in ENDINGS:
         text = open_text(source)
@@ -56,7 +56,7 @@ def read_listed(source: Source, problems: Problems, what: str, layout: str) -> L
     document = read_json(source)
     value = document.value
     if not isinstance(value, list) or not value:
-        problems.add(None, None, f"this is no list of {what}, or an empty one", layout)
+        problems.add_code(None, None, code, **values)
         value = []
     values = [(one.line if isinstance(one, Located) else 0, one) for one in value]
     return Listed(values, document.sha256, document.warnings)
@@ -77,25 +77,20 @@ def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict
         try:
             value = _DECODER.decode(line)
         except json.JSONDecodeError as error:
-            problems.add(number, error.colno, f"this is not JSON: {error.msg}", "Correct it there.")
+            problems.add_code(number, error.colno, "object_line_invalid", error=error.msg)
         except _TwiceError as error:
-            problems.add(number, None, f"the key {error} stands there twice", "Write it once.")
+            problems.add_code(number, None, "object_key_twice", key=str(error))
         except (RecursionError, ValueError):
-            problems.add(number, None, "the JSON is nested too deeply, or a number is too long")
+            problems.add_code(number, None, "object_too_deep")
         else:
             if not isinstance(value, dict):
-                problems.add(number, None, "this is JSON but no object", "Write one object a line.")
+                problems.add_code(number, None, "object_line_no_object")
             elif _ESCAPE.search(line) and _UNWRITABLE.search(json.dumps(value, ensure_ascii=False)):
-                problems.add(
-                    number,
-                    None,
-                    "there is a NUL character or half a surrogate pair, which no text holds",
-                    "Remove it.",
-                )
+                problems.add_code(number, None, "object_unwritable")
             else:
                 yield number, value
     if not found:
-        problems.add(None, None, "there is no data row", "Check that it was saved completely.")
+        problems.add_code(None, None, "no_rows_complete")
 
 
 def id_of(value: Any) -> str | None:
@@ -128,17 +123,12 @@ def status_of(
         status = AnswerStatus(word) if word else AnswerStatus.TEXT
     except ValueError:
         accepted = ", ".join(AnswerStatus)
-        problems.add(
-            line, "status", f"the status {str(word)[:40]} is unknown", f"Accepted are {accepted}."
+        problems.add_code(
+            line, "status", "status_unknown", status=str(word)[:40], accepted=accepted
         )
         return None
     given = bool(text) or others
     if status is AnswerStatus.EMPTY and given:
-        problems.add(
-            line,
-            "status",
-            "the status is empty, but there is a reply",
-            "Remove the reply, or give the status text.",
-        )
+        problems.add_code(line, "status", "status_empty_with_reply")
         return None
     return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not given else status

@@ -66,9 +66,7 @@ def read_workers(
             if worker:
                 lines.setdefault(worker, line)
             else:
-                problems.add(
-                    line, "worker", "the worker is missing", "Fill in the id, or delete the row."
-                )
+                problems.add_code(line, "worker", "id_missing", name="worker")
     else:
         source = open_text(path)
         sha256 = source.sha256
@@ -76,7 +74,7 @@ def read_workers(
             if worker := cleaned(text):
                 lines.setdefault(worker, line)
     if not lines and not problems.total:
-        problems.add(None, None, "there is no worker in it", "Write one id on each line.")
+        problems.add_code(None, None, "no_worker")
     problems.raise_if_any()
     return WorkerList(path.name, sha256, lines)
 
@@ -93,12 +91,10 @@ def given_workers(given: str, columns: ColumnNames = DEFAULT_COLUMNS) -> WorkerL
     try:
         rows = list(csv.reader([given], strict=True, skipinitialspace=True))
     except csv.Error as error:
-        raise InputError.single(
-            given[:60], "the ids are not quoted as in CSV", 'Write "one, id",another.'
-        ) from error
+        raise InputError.from_code(given[:60], "worker_list_unquoted") from error
     ids = [worker for row in rows for cell in row if (worker := cleaned(cell))]
     if not ids:
-        raise InputError.single(given[:60], "there is no worker in it", "Write ID,ID or a file.")
+        raise InputError.from_code(given[:60], "worker_list_empty")
     digest = hashlib.sha256("\n".join(ids).encode()).hexdigest()
     return WorkerList(given[:60], digest, dict.fromkeys(ids, 0))
 
@@ -134,30 +130,24 @@ def read_anchors(
         worker, question = cleaned(raw_worker), cleaned(raw_question)
         for name, value in (("worker", worker), ("question", question)):
             if not value:
-                problems.add(
-                    line, name, f"the {name} is missing", "Fill in the id, or delete the row."
-                )
+                problems.add_code(line, name, "id_missing", name=name)
         grade = grade_in(problems, line, raw_grade)
         if not (worker and question) or grade is None:
             continue
         first = seen.setdefault((worker, question), line)
         if first != line:
-            problems.add(
+            problems.add_code(
                 line,
                 None,
-                f"the answer of {worker} to question {question} is graded already in line {first}",
-                "Keep one of the two rows.",
+                "answer_graded_twice",
+                worker=worker,
+                question=question,
+                first_line=first,
             )
             continue
         records.append(AnchorRecord(line, worker, question, grade))
     if not records and not problems.total:
-        problems.add(
-            None,
-            None,
-            "there is no graded answer in it",
-            "Write one row for each answer that was graded.",
-            "--suggest-anchors N says which answers to grade.",
-        )
+        problems.add_code(None, None, "no_graded_answer")
     problems.raise_if_any()
     return AnchorFile(table.name, table.sha256, records)
 
@@ -166,18 +156,13 @@ def grade_in(problems: Problems, line: int, raw: str) -> float | None:
     """Return the grade of a cell; None, with the problem noted, for what is no finite number."""
     text = raw.strip()
     if not text:
-        problems.add(line, "grade", "the grade is missing", "Grade the answer, or delete the row.")
+        problems.add_code(line, "grade", "grade_missing")
         return None
     try:
         grade = float(text)
     except ValueError:
         grade = math.nan
     if not math.isfinite(grade):
-        problems.add(
-            line,
-            "grade",
-            f"the grade {text[:40]} is no number",
-            "Write digits, with a point before decimals.",
-        )
+        problems.add_code(line, "grade", "grade_no_number", cell=text[:40])
         return None
     return grade

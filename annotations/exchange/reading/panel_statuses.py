@@ -107,16 +107,17 @@ def read_statuses(given: Readable) -> StatusFile:
                 _check_id(problems, first, line, column, cleaned(one))
         known = status_named(status)
         if known is None:
-            problems.add(
+            problems.add_code(
                 line,
                 "Status",
-                f"{status.strip()[:40]!r} is no status of Prolific's",
-                f"It has {', '.join(STATUSES)}.",
+                "panel_status_unknown",
+                status=status.strip()[:40],
+                known=", ".join(STATUSES),
             )
         begun = _time(problems, line, "Started at", started)
         ended = _time(problems, line, "Completed at", completed)
         if begun and ended and ended < begun:
-            problems.add(line, "Completed at", "it ends before it begins", "Export it anew.")
+            problems.add_code(line, "Completed at", "submission_times_reversed")
         seconds = _seconds(problems, line, taken)
         if problems.total == before and known is not None:
             rows.append(
@@ -133,7 +134,7 @@ def read_statuses(given: Readable) -> StatusFile:
                 )
             )
     if not rows and not problems.total:
-        problems.add(None, None, "there is no submission in it", "Check that it was saved.")
+        problems.add_code(None, None, "no_submission")
     problems.raise_if_any()
     named = _STUDY.search(name.casefold())
     return StatusFile(
@@ -156,15 +157,10 @@ def _check_id(
     problems: Problems, first: dict[tuple[str, str], int], line: int, column: str, value: str
 ) -> None:
     if not value or len(value) > LONGEST_ID:
-        why = f"the id has more than {LONGEST_ID} characters" if value else "it is missing"
-        problems.add(line, column, why, "Export the file anew.")
+        code = "submission_id_too_long" if value else "submission_id_missing"
+        problems.add_code(line, column, code, most=LONGEST_ID)
     elif (earlier := first.setdefault((column, value), line)) != line:
-        problems.add(
-            line,
-            column,
-            f"{value[:40]} stands in line {earlier} already",
-            "Keep the row that counts, and remove the other.",
-        )
+        problems.add_code(line, column, "submission_twice", value=value[:40], first_line=earlier)
 
 
 def _time(problems: Problems, line: int, column: str, cell: str) -> datetime | None:
@@ -176,7 +172,7 @@ def _time(problems: Problems, line: int, column: str, cell: str) -> datetime | N
             return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         pass
-    problems.add(line, column, f"{cell[:40]!r} is no time", "Export the file anew.")
+    problems.add_code(line, column, "panel_time_unreadable", cell=cell[:40])
     return None
 
 
@@ -185,5 +181,5 @@ def _seconds(problems: Problems, line: int, cell: str) -> float | None:
         return None
     if _SECONDS.fullmatch(cell):
         return float(cell)
-    problems.add(line, "Time taken", f"{cell[:40]!r} is no number of seconds", "Correct it.")
+    problems.add_code(line, "Time taken", "panel_seconds_unreadable", cell=cell[:40])
     return None

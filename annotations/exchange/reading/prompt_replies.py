@@ -28,10 +28,6 @@ COLUMNS = (
     Column("reply", ("reply", "answer"), renamed_by=""),
     Column("status", ("status",), required=False, renamed_by=""),
 )
-FORM = (
-    "A submission is {team, system, submissionid, language, date, label, questions: "
-    "[{questionid, turns: [{question, answer}]}]}."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +111,7 @@ def _rows(rows: Any, problems: Problems) -> Iterator[GivenReply]:
         before = problems.total
         for name, value in (("item", item), ("variant", variant)):
             if not cleaned(value):
-                problems.add(line, name, f"the {name} is missing", "Fill it in, or delete the row.")
+                problems.add_code(line, name, "row_name_missing", name=name)
         text = text if text and not text.isspace() else ""
         known = _status(problems, line, status, text)
         _short_enough(problems, line, text)
@@ -136,12 +132,12 @@ def _status(problems: Problems, line: int, raw: str, text: str) -> AnswerStatus 
     try:
         status = AnswerStatus(word) if word else AnswerStatus.TEXT
     except ValueError:
-        accepted = f"Accepted are {', '.join(AnswerStatus)}."
-        problems.add(line, "status", f"the status {word[:40]} is unknown", accepted)
+        problems.add_code(
+            line, "status", "status_unknown", status=word[:40], accepted=", ".join(AnswerStatus)
+        )
         return None
     if status is AnswerStatus.EMPTY and text:
-        reason = "the status is empty, but there is a reply"
-        problems.add(line, "status", reason, "Remove the reply, or give the status text.")
+        problems.add_code(line, "status", "status_empty_with_reply")
         return None
     return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not text else status
 
@@ -155,8 +151,8 @@ def _submissions(given: Readable) -> ReplyFile:
     for one in listed:
         if not isinstance(one, Located) or not isinstance(one.get("questions"), list):
             line = one.line if isinstance(one, Located) else None
-            raise InputError.single(
-                document.name, "there is no list of questions", FORM, line=line, column="questions"
+            raise InputError.from_code(
+                document.name, "submission_without_questions", line=line, column="questions"
             )
         told = SubmissionFacts(
             *(
@@ -175,16 +171,14 @@ def _submissions(given: Readable) -> ReplyFile:
 def _questions(problems: Problems, form: Located, told: SubmissionFacts) -> Iterator[GivenReply]:
     for question in form["questions"]:
         if not isinstance(question, Located):
-            problems.add(form.line, "questions", "a question is no object", FORM)
+            problems.add_code(form.line, "questions", "submission_question_no_object")
             continue
         name, turns = question.get("questionid"), question.get("turns")
         before = problems.total
         if isinstance(name, bool) or not isinstance(name, str | int) or not cleaned(str(name)):
-            reason = "the questionid is missing, or no text or number"
-            problems.add(question.line, "questionid", reason, "Give the id of the item.")
+            problems.add_code(question.line, "questionid", "questionid_missing")
         if not isinstance(turns, list) or not turns:
-            reason = "there is no list of turns, or it is empty"
-            problems.add(question.line, "turns", reason, "Give each question with its answer.")
+            problems.add_code(question.line, "turns", "turns_missing")
             turns = []
         found = [_turn(problems, turn, question.line) for turn in turns]
         if problems.total > before:
@@ -205,14 +199,13 @@ def _questions(problems: Problems, form: Located, told: SubmissionFacts) -> Iter
 
 def _turn(problems: Problems, turn: Any, line: int) -> Turn:
     if not isinstance(turn, Located):
-        problems.add(line, "turns", "a turn is no object", FORM)
+        problems.add_code(line, "turns", "turn_no_object")
         return Turn("", "")
     question, answer = turn.get("question"), turn.get("answer")
     if not isinstance(question, str) or not question.strip():
-        problems.add(turn.line, "question", "the question is missing, or no text", "Fill it in.")
+        problems.add_code(turn.line, "question", "turn_without_question")
     if "answer" not in turn or not isinstance(answer, str | None):
-        reason = "the answer is missing, or no text"
-        problems.add(turn.line, "answer", reason, 'Write "" or null where there was none.')
+        problems.add_code(turn.line, "answer", "turn_without_answer")
     text = answer if isinstance(answer, str) else ""
     _short_enough(problems, turn.line, text)
     empty = not text.strip() or cleaned(text) == NO_ANSWER
@@ -221,11 +214,10 @@ def _turn(problems: Problems, turn: Any, line: int) -> Turn:
 
 def _short_enough(problems: Problems, line: int, text: str) -> None:
     if len(text) > LONGEST_ANSWER // 4 and len(text.encode()) > LONGEST_ANSWER:
-        reason = f"the reply has more than {LONGEST_ANSWER:,} bytes"
-        problems.add(line, "reply", reason, "Shorten it.")
+        problems.add_code(line, "reply", "reply_too_long_shorten", most=LONGEST_ANSWER)
 
 
 def _finish(problems: Problems, n_replies: int) -> None:
     if not n_replies and not problems.total:
-        problems.add(None, None, "there is no reply in it", "Check that it was saved completely.")
+        problems.add_code(None, None, "no_reply")
     problems.raise_if_any()

@@ -16,8 +16,6 @@ from annotations.exchange.reading.json_document import Located, MissingComma, re
 from annotations.exchange.reading.source import Readable
 
 TOP = "eloquent-robustness-test"
-LAYOUT = f'The file is {{"{TOP}": {{"source", "year", "items": [...]}}}}.'
-REPAIR = "Add it there, or let --repair add all of them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +97,12 @@ def read_prompts(given: Readable, *, repair: bool = False) -> PromptFile:
         It is no JSON, or not of the layout; every item and variant with a missing, empty or
         wrong field, and every id that stands there twice, is told with its line.
     """
-    document = read_json(given, repair=repair, on_terminal=REPAIR)
+    document = read_json(given, repair=repair, has_repair=True)
     problems = Problems(document.name)
     test = _test_of(document.name, document.value)
     listed = test.get("items")
     if not isinstance(listed, list) or not listed:
-        raise InputError.single(
-            document.name, "there is no list of items, or it is empty", LAYOUT, line=test.line
-        )
+        raise InputError.from_code(document.name, "no_items", line=test.line)
     items: list[PromptItem] = []
     seen: dict[str, int] = {}
     for number, one in enumerate(listed, 1):
@@ -115,12 +111,7 @@ def read_prompts(given: Readable, *, repair: bool = False) -> PromptFile:
             continue
         first = seen.setdefault(item.id, item.line)
         if len(seen) == len(items):
-            problems.add(
-                item.line,
-                "id",
-                f"the item {item.id} is there already, in line {first}",
-                "Give each item an id of its own.",
-            )
+            problems.add_code(item.line, "id", "item_twice", item=item.id, first_line=first)
             continue
         items.append(item)
     problems.raise_if_any()
@@ -142,12 +133,12 @@ def _test_of(name: str, value: Any) -> Located:
     if isinstance(test, Located):
         return test
     found = ", ".join(list(value)[:5]) if isinstance(value, Located) else "no object"
-    raise InputError.single(name, f"there is no object {TOP}; found: {found or 'nothing'}", LAYOUT)
+    raise InputError.from_code(name, "no_top_object", top=TOP, found=found or "nothing")
 
 
 def _item(problems: Problems, one: Any, what: str, line: int) -> PromptItem | None:
     if not isinstance(one, Located):
-        problems.add(line, None, f"{what} is no object", LAYOUT)
+        problems.add_code(line, None, "entry_no_object", what=what)
         return None
     before = problems.total
     name = _text(problems, one, "id", what)
@@ -156,8 +147,7 @@ def _item(problems: Problems, one: Any, what: str, line: int) -> PromptItem | No
     variation = _text(problems, one, "variation", what)
     variants = one.get("variants")
     if not isinstance(variants, list) or not variants:
-        reason = f"{what} has no list of variants, or an empty one"
-        problems.add(one.line, "variants", reason, "List them: language and prompt of each.")
+        problems.add_code(one.line, "variants", "no_variants", what=what)
         variants = []
     found = [
         _variant(problems, place, variant, what, one.line) for place, variant in enumerate(variants)
@@ -172,15 +162,14 @@ def _variant(
 ) -> PromptVariant | None:
     what = f"variant {place + 1} of {what}"
     if not isinstance(one, Located):
-        problems.add(line, None, f"{what} is no object", "Give it a language and a prompt.")
+        problems.add_code(line, None, "variant_no_object", what=what)
         return None
     language = _text(problems, one, "language", what).lower()
     if not _text(problems, one, "prompt", what):
         return None
     prompt = str(one["prompt"])
     if len(prompt.encode()) > LONGEST_ANSWER:
-        reason = f"the prompt of {what} has more than {LONGEST_ANSWER:,} bytes"
-        problems.add(one.line, "prompt", reason, "Shorten it.")
+        problems.add_code(one.line, "prompt", "prompt_too_long", what=what, most=LONGEST_ANSWER)
         return None
     return PromptVariant(place, language, prompt, one.line) if language else None
 
@@ -188,15 +177,15 @@ def _variant(
 def _text(problems: Problems, one: Located, key: str, what: str) -> str:
     """Return a text, or a whole number as it is written; "" with a problem where there is none."""
     if key not in one:
-        problems.add(one.line, key, f"{what} has no {key}", "Add it.")
+        problems.add_code(one.line, key, "prompt_key_missing", what=what, key=key)
         return ""
     value = one[key]
     if isinstance(value, bool) or not isinstance(value, str | int):
-        problems.add(one.line, key, f"the {key} of {what} is no text", "Write it in quotes.")
+        problems.add_code(one.line, key, "prompt_key_no_text", key=key, what=what)
         return ""
     text = cleaned(str(value))
     if not text:
-        problems.add(one.line, key, f"the {key} of {what} is empty", "Fill it in.")
+        problems.add_code(one.line, key, "prompt_key_empty", key=key, what=what)
     return text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
 
@@ -23,7 +23,11 @@ LONGEST_PASSAGE = 1_000_000
 LONGEST = {"question": 255, "passage": 255, "title": 500, "category": 200, "language": 35}
 """Characters that the short cells may have."""
 
-NO_TEXT = "the text is missing"
+NO_TEXT = "text_missing"
+"""The code of a question or passage without a text."""
+
+Found = tuple[str, str, dict[str, Any]]
+"""A column, the code of what is wrong with its cell, and the code's values."""
 
 ROLES = ("graded", "practice", "attention", "gold")
 FORMATS = ("plain", "simple")
@@ -164,8 +168,11 @@ def read_passages(
     return _read(path, columns.for_passages(), _passage, "passage", OF_PASSAGES)
 
 
-def _noting(found: list[tuple[str, str]]) -> Note:
-    return lambda column, reason: found.append((column, reason))
+def _noting(found: list[Found]) -> Note:
+    def note(column: str, code: str, /, **values: Any) -> None:
+        found.append((column, code, values))
+
+    return note
 
 
 def _read(
@@ -180,17 +187,17 @@ def _read(
         of_export = mark in table.marks
         # A later line may bring new columns, which earlier ones do not have.
         aside = dict(zip(table.kept_aside, extra, strict=False))
-        found: list[tuple[str, str]] = []
+        found: list[Found] = []
         if of_export:
             metadata = object_of("metadata", aside.pop("metadata", ""), _noting(found))
             record = make(line, cells, aside, found)
             record.metadata.update(metadata)
             # Answers may have come before the questions, whose texts are not known then.
-            found = [entry for entry in found if entry != ("text", NO_TEXT)]
+            found = [entry for entry in found if entry[1] != NO_TEXT]
         else:
             record = make(line, cells, aside, found)
-        for column, reason in found:
-            problems.add(line, column, reason)
+        for column, code, values in found:
+            problems.add_code(line, column, code, **values)
         if found:
             continue
         first = records.setdefault(getattr(record, key), record)
@@ -199,15 +206,17 @@ def _read(
         n_repeated += 1
         if first != record:
             what = ", ".join(differences(first, record))
-            problems.add(
+            problems.add_code(
                 line,
                 None,
-                f"{key} {getattr(record, key)} stands already in line {first.line}, "
-                f"with another {what}",
-                "Keep one of the two rows.",
+                "record_differs",
+                key=key,
+                name=getattr(record, key),
+                first_line=first.line,
+                what=what,
             )
     if not n_rows and not problems.total:
-        problems.add(None, None, "there is no data row", f"Check that the {key}s were saved.")
+        problems.add_code(None, None, "no_rows", what=f"{key}s")
     problems.raise_if_any()
     return ItemFile(
         table.name, table.sha256, n_rows, n_repeated, table.warnings, list(records.values())
@@ -224,7 +233,7 @@ def differences(one: QuestionRecord | PassageRecord, other: object) -> list[str]
 
 
 def _question(
-    line: int, cells: tuple[str, ...], aside: dict[str, str], found: list[tuple[str, str]]
+    line: int, cells: tuple[str, ...], aside: dict[str, str], found: list[Found]
 ) -> QuestionRecord:
     name, text, passage = cleaned(cells[0]), cells[1].strip(), cleaned(cells[2])
     found.extend(_texts("question", name, text, LONGEST_QUESTION))
@@ -232,9 +241,9 @@ def _question(
     accepted = tuple(_listed("accepted_answers", aside, found, nested=True))
     kind = _short("kind", aside).casefold() or ("choice" if choices else "free")
     if kind not in KINDS:
-        found.append(("kind", f"the kind {kind[:40]} is unknown: write {', '.join(KINDS)}"))
+        found.append(("kind", *_unknown("kind", kind, KINDS)))
     elif (kind == "choice") != bool(choices):
-        found.append(("choices", "choices belong to the kind choice, and only to it"))
+        found.append(("choices", "choices_of_no_choice", {}))
     role = _word("role", aside, ROLES, found)
     feedback = _beside("feedback", aside, found)
     translations = _translations(OF_QUESTION, aside, found)
@@ -261,7 +270,7 @@ def _question(
 
 
 def _passage(
-    line: int, cells: tuple[str, ...], aside: dict[str, str], found: list[tuple[str, str]]
+    line: int, cells: tuple[str, ...], aside: dict[str, str], found: list[Found]
 ) -> PassageRecord:
     name, text = cleaned(cells[0]), cells[1].strip()
     found.extend(_texts("passage", name, text, LONGEST_PASSAGE))
@@ -274,43 +283,46 @@ def _passage(
     return record
 
 
-def _texts(key: str, name: str, text: str, longest: int) -> Iterator[tuple[str, str]]:
+def _texts(key: str, name: str, text: str, longest: int) -> Iterator[Found]:
     if not name:
-        yield key, f"the {key} is missing"
+        yield key, "record_id_missing", {"name": key}
     if not text:
-        yield "text", NO_TEXT
+        yield "text", NO_TEXT, {}
     elif len(text) * 4 > longest and (size := len(text.encode())) > longest:
-        yield "text", f"the text has {size:,} bytes, more than {longest:,}"
+        yield "text", "text_too_long", {"size": size, "most": longest}
 
 
-def _too_long(record: object, *names: str) -> Iterator[tuple[str, str]]:
+def _too_long(record: object, *names: str) -> Iterator[Found]:
     for name in names:
         if (size := len(getattr(record, name))) > LONGEST[name]:
-            yield name, f"the {name} has {size:,} characters, more than {LONGEST[name]}"
+            yield name, "value_too_long", {"name": name, "size": size, "most": LONGEST[name]}
 
 
 def _short(name: str, aside: dict[str, str]) -> str:
     return cleaned(aside.pop(name, ""))
 
 
-def _word(
-    name: str, aside: dict[str, str], known: tuple[str, ...], found: list[tuple[str, str]]
-) -> str:
+def _word(name: str, aside: dict[str, str], known: tuple[str, ...], found: list[Found]) -> str:
     word = _short(name, aside).casefold() or known[0]
     if word not in known:
-        found.append((name, f"the {name} {word[:40]} is unknown: write {', '.join(known)}"))
+        found.append((name, *_unknown(name, word, known)))
     return word
 
 
-def _beside(name: str, aside: dict[str, str], found: list[tuple[str, str]]) -> str:
+def _unknown(name: str, word: str, known: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    return "word_unknown", {"name": name, "word": word[:40], "known": ", ".join(known)}
+
+
+def _beside(name: str, aside: dict[str, str], found: list[Found]) -> str:
     text = aside.pop(name, "").strip()
     if len(text) > LONGEST_BESIDE:
-        found.append((name, f"it has {len(text):,} characters, more than {LONGEST_BESIDE:,}"))
+        values = {"size": len(text), "most": LONGEST_BESIDE}
+        found.append((name, "beside_text_too_long", values))
     return text
 
 
 def _translations(
-    names: tuple[str, ...], aside: dict[str, str], found: list[tuple[str, str]]
+    names: tuple[str, ...], aside: dict[str, str], found: list[Found]
 ) -> dict[str, dict[str, Any]]:
     """Take the cells of columns such as text.ar; a column whose end is no language stays aside."""
     said: dict[str, dict[str, Any]] = {}
@@ -328,7 +340,8 @@ def _translations(
         elif name == "text":
             value = aside.pop(column).strip()
             if (size := len(value.encode())) > LONGEST_PASSAGE:
-                found.append((column, f"it has {size:,} bytes, more than {LONGEST_PASSAGE:,}"))
+                values = {"size": size, "most": LONGEST_PASSAGE}
+                found.append((column, "translation_too_long", values))
         else:
             value = _beside(column, aside, found)
         if value:
@@ -336,7 +349,7 @@ def _translations(
     return said
 
 
-def _limit(aside: dict[str, str], found: list[tuple[str, str]]) -> int | None:
+def _limit(aside: dict[str, str], found: list[Found]) -> int | None:
     cell = _short("max_characters", aside)
     # A spreadsheet writes whole numbers with a point, too.
     number = cell.removesuffix(".0")
@@ -344,20 +357,18 @@ def _limit(aside: dict[str, str], found: list[tuple[str, str]]) -> int | None:
         return None
     if number.isascii() and number.isdecimal() and 1 <= int(number[:9]) <= LONGEST_QUESTION:
         return int(number)
-    found.append(("max_characters", f"write a whole number from 1 to {LONGEST_QUESTION:,}"))
+    found.append(("max_characters", "max_characters_unusable", {"most": LONGEST_QUESTION}))
     return None
 
 
-def _answerable(aside: dict[str, str], found: list[tuple[str, str]]) -> bool | None:
+def _answerable(aside: dict[str, str], found: list[Found]) -> bool | None:
     word = _short("answerable", aside).casefold()
     if word and word not in YES + NO:
-        found.append(("answerable", f"{word[:40]!r} is neither yes nor no"))
+        found.append(("answerable", "neither_yes_nor_no", {"cell": word[:40]}))
     return word in YES if word else None
 
 
-def _listed(
-    name: str, aside: dict[str, str], found: list[tuple[str, str]], *, nested: bool
-) -> list[Any]:
+def _listed(name: str, aside: dict[str, str], found: list[Found], *, nested: bool) -> list[Any]:
     cell = aside.pop(name, "").strip()
     if not cell.startswith("["):
         return [entry.strip() for entry in cell.split("|") if entry.strip()]
@@ -368,7 +379,7 @@ def _listed(
         value = None
     if isinstance(value, list) and all(_is_entry(entry, nested) for entry in value):
         return value
-    found.append((name, "this is no JSON list of texts"))
+    found.append((name, "no_list_of_texts", {}))
     return []
 
 

@@ -17,7 +17,6 @@ LABELS = (YES, NO, CANNOT_TELL)
 """In the order of the codes that numbers are made of."""
 FIELDS = ("system", "id", "form", "annotator", "label")
 HUMAN = "human:"
-HOW = f"Write one of {', '.join(LABELS)}."
 
 Reply = tuple[str, str, str]
 """A system, a problem's id, a form of asking."""
@@ -88,31 +87,30 @@ def read_reply_labels(path: Readable, known: Collection[Reply]) -> ReplyLabelFil
             continue
         first = found.setdefault((label.reply, label.annotator), label)
         if first is not label:
-            other = "" if first.label == label.label else f" with another label ({first.label})"
-            problems.add(
+            code = "reply_labelled_twice"
+            if first.label != label.label:
+                code = "reply_labelled_otherwise"
+            problems.add_code(
                 line,
                 "annotator",
-                f"{label.annotator} labelled the reply of {label.system} to {label.item} in the "
-                f"form {label.form} already in line {first.line}{other}",
-                "Keep one of the two rows, or write who the other annotator was.",
+                code,
+                annotator=label.annotator,
+                system=label.system,
+                item=label.item,
+                form=label.form,
+                first_line=first.line,
+                first_label=first.label,
             )
     if not n_rows and not problems.total:
-        problems.add(None, None, "there is no data row", "Check that the labels were saved.")
+        problems.add_code(None, None, "no_rows", what="labels")
     problems.raise_if_any()
     return ReplyLabelFile(table.name, table.sha256, tuple(found.values()), tuple(table.warnings))
 
 
 def _not_there(problems: Problems, label: ReplyLabel, item_is_known: bool) -> None:
-    if item_is_known:
-        reason = f"{label.system} has no reply to {label.item} in the form {label.form}"
-    else:
-        reason = f"no reply is to a problem with the id {label.item}"
-    problems.add(
-        label.line,
-        "id",
-        reason,
-        "Write system, id and form as they stand in the file of replies.",
-    )
+    code = "labelled_reply_unknown" if item_is_known else "labelled_problem_unknown"
+    values = {"system": label.system, "item": label.item, "form": label.form}
+    problems.add_code(label.line, "id", code, **values)
 
 
 def _label(problems: Problems, line: int, cells: tuple[str, ...]) -> ReplyLabel | None:
@@ -120,13 +118,13 @@ def _label(problems: Problems, line: int, cells: tuple[str, ...]) -> ReplyLabel 
     person = person.removeprefix(HUMAN).strip()
     before = problems.total
     if not name:
-        problems.add(line, "id", "the id is missing", "Write the id of the problem.")
+        problems.add_code(line, "id", "problem_id_missing")
     if not person:
-        problems.add(line, "annotator", "the annotator is missing", "Write who labelled it.")
+        problems.add_code(line, "annotator", "annotator_missing")
     label = "_".join(word.casefold().replace("_", " ").split())
     if label not in LABELS:
-        what = f"the label {word[:40]} is unknown" if word else "the label is missing"
-        problems.add(line, "label", what, HOW)
+        code = "reply_label_unknown" if word else "reply_label_missing"
+        problems.add_code(line, "label", code, label=word[:40], known=", ".join(LABELS))
     if problems.total > before:
         return None
     return ReplyLabel(line, system or "model", name, form_of(form), person, label)

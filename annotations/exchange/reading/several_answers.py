@@ -23,7 +23,6 @@ from annotations.exchange.reading.objects import (
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.records import AnswerStatus
 
-LAYOUT = 'Write [{"question": "...", "answer": ["...", ["...", "another spelling"], 7]}, ...].'
 GROUPS = ("kind", "dataset", "category", "source", "language")
 """What a question may say of itself beside its text; metrics are told for each value."""
 
@@ -116,7 +115,7 @@ def read_several_answers(path: Readable) -> SeveralAnswersFile:
     """
     source = source_of(path)
     problems = Problems(source.name)
-    listed = read_listed(source, problems, "questions", LAYOUT)
+    listed = read_listed(source, problems, "questions_not_listed")
     questions: list[SeveralAnswersQuestion] = []
     lines: dict[str, int] = {}
     for place, (line, one) in enumerate(listed.values):
@@ -124,11 +123,12 @@ def read_several_answers(path: Readable) -> SeveralAnswersFile:
         if question is None:
             continue
         if question.id in lines:
-            problems.add(
+            problems.add_code(
                 line or None,
                 "id",
-                f"the id {question.id} is there already, in line {lines[question.id]}",
-                "Give each question an id of its own; without one it is the place, from 0.",
+                "question_id_twice",
+                id=question.id,
+                first_line=lines[question.id],
             )
             continue
         lines[question.id] = line
@@ -140,19 +140,19 @@ def read_several_answers(path: Readable) -> SeveralAnswersFile:
 def _question(problems: Problems, place: int, line: int, one: Any) -> SeveralAnswersQuestion | None:
     at = line or None
     if not isinstance(one, dict):
-        problems.add(at, None, f"entry {place} is no object", LAYOUT)
+        problems.add_code(at, None, "question_no_object", place=place)
         return None
     before = problems.total
     name = id_of(one.get("id"))
     if name is None:
-        problems.add(at, "id", "the id is neither text nor number", "Write it as text.")
+        problems.add_code(at, "id", "id_no_text")
     text = one.get("question")
     if not isinstance(text, str) or not text.strip():
-        problems.add(at, "question", "the question is missing or no text", LAYOUT)
+        problems.add_code(at, "question", "question_missing_or_no_text")
     elif len(text.encode()) > LONGEST_ANSWER:
-        problems.add(at, "question", f"the question has more than {LONGEST_ANSWER:,} bytes")
+        problems.add_code(at, "question", "question_too_long", most=LONGEST_ANSWER)
     if "answer" not in one:
-        problems.add(at, "answer", "there are no right answers", LAYOUT)
+        problems.add_code(at, "answer", "right_answers_missing")
     given = one.get("answer")
     listed = given if isinstance(given, list) else [] if given is None else [given]
     answers = [_spellings(problems, at, number, answer) for number, answer in enumerate(listed, 1)]
@@ -160,7 +160,7 @@ def _question(problems: Problems, place: int, line: int, one: Any) -> SeveralAns
     for key in GROUPS:
         value = id_of(one.get(key))
         if value is None:
-            problems.add(at, key, f"the {key} is neither text nor number", "Write it as text.")
+            problems.add_code(at, key, "value_no_text", name=key)
         elif value:
             groups.append((key, value))
     if problems.total > before:
@@ -177,14 +177,18 @@ def _question(problems: Problems, place: int, line: int, one: Any) -> SeveralAns
 def _spellings(problems: Problems, line: int | None, number: int, answer: Any) -> Spellings:
     spellings = answer if isinstance(answer, list) else [answer]
     if not spellings:
-        problems.add(line, "answer", f"right answer {number} has no spelling", LAYOUT)
+        problems.add_code(line, "answer", "right_answer_without_spelling", number=number)
     found: list[Answer] = []
     for one in spellings:
         if _is_answer(one):
             found.append(one)
         else:
-            what = "is empty" if isinstance(one, str) else "is neither text nor number"
-            problems.add(line, "answer", f"right answer {number} {what}", LAYOUT)
+            problems.add_code(
+                line,
+                "answer",
+                "right_answer_empty" if isinstance(one, str) else "right_answer_no_text",
+                number=number,
+            )
     return tuple(found)
 
 
@@ -211,12 +215,7 @@ def read_several_answers_replies(path: Readable) -> SeveralAnswersReplies:
     source = source_of(path)
     problems = Problems(source.name)
     if source.suffix not in ENDINGS:
-        problems.add(
-            None,
-            None,
-            f"replies are JSON Lines, in a file that ends in {' or '.join(ENDINGS)}",
-            'Write one object a line, such as {"item": "0", "reply": "..."}.',
-        )
+        problems.add_code(None, None, "replies_not_json_lines", endings=" or ".join(ENDINGS))
         problems.raise_if_any()
     text = open_text(source)
     replies: dict[tuple[str, str, int], SeveralAnswersReply] = {}
@@ -231,12 +230,14 @@ def read_several_answers_replies(path: Readable) -> SeveralAnswersReplies:
             continue
         n_repeated += 1
         if not _same(first, reply):
-            problems.add(
+            problems.add_code(
                 line,
                 None,
-                f"{reply.system} replied to item {reply.item} already in line {first.line}, "
-                f"otherwise, as sample {reply.sample}",
-                "Keep one of the two, or number the samples: 0, 1, ...",
+                "sample_differs",
+                system=reply.system,
+                item=reply.item,
+                first_line=first.line,
+                sample=reply.sample,
             )
     problems.raise_if_any()
     return SeveralAnswersReplies(
@@ -258,25 +259,24 @@ def _reply(problems: Problems, line: int, one: dict[str, Any]) -> SeveralAnswers
     before = problems.total
     system, item = id_of(one.get("system")), id_of(one.get("item"))
     if system is None:
-        problems.add(line, "system", "the system is neither text nor number", "Write it as text.")
+        problems.add_code(line, "system", "value_no_text", name="system")
     if not item:
-        problems.add(line, "item", "the item is missing", "Write the id of the question.")
+        problems.add_code(line, "item", "item_missing")
     sample = _sample(problems, line, one.get("sample"))
     text = one.get("reply")
     if text is not None and not isinstance(text, str):
-        problems.add(line, "reply", "the reply is no text", "Write it in quotes.")
+        problems.add_code(line, "reply", "reply_no_text")
     text = text if isinstance(text, str) and not text.isspace() else ""
     if len(text) * 4 > LONGEST_ANSWER and len(text.encode()) > LONGEST_ANSWER:
-        problems.add(line, "reply", f"the reply has more than {LONGEST_ANSWER:,} bytes")
+        problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
     answers = _answers(problems, line, one.get("answers"))
     tokens = _first_tokens(problems, line, one.get("first_token"))
     confidence = one.get("confidence")
     if confidence is not None and not isinstance(confidence, str | int | float):
-        problems.add(line, "confidence", "the confidence is neither number nor text")
+        problems.add_code(line, "confidence", "confidence_no_number_or_text")
     logprobs = one.get("logprobs")
     if logprobs is not None and (logprobs := _numbers(logprobs)) is None:
-        wanted = "Write the logarithms of the probabilities of its tokens: [-0.1, ...]."
-        problems.add(line, "logprobs", "the logprobs are no list of numbers", wanted)
+        problems.add_code(line, "logprobs", "logprobs_no_numbers")
     given = answers is not None or bool(tokens)
     status = status_of(one.get("status"), text, line, problems, given)
     if problems.total > before or status is None:
@@ -301,7 +301,7 @@ def _sample(problems: Problems, line: int, value: Any) -> int:
     written = id_of(value)
     if written is not None and written.isascii() and written.isdigit() and len(written) < 10:
         return int(written)
-    problems.add(line, "sample", "the sample is no whole number from 0 on", "Count from 0.")
+    problems.add_code(line, "sample", "sample_no_number")
     return 0
 
 
@@ -309,28 +309,30 @@ def _answers(problems: Problems, line: int, value: Any) -> tuple[Answer, ...] | 
     if value is None:
         return None
     if not isinstance(value, list):
-        problems.add(line, "answers", "the answers are no list", 'Write ["...", "..."].')
+        problems.add_code(line, "answers", "answers_no_list")
         return None
     for number, one in enumerate(value, 1):
         if not _is_answer(one):
-            what = "empty" if isinstance(one, str) else "neither text nor number"
-            problems.add(line, "answers", f"answer {number} is {what}", "Leave it out.")
+            problems.add_code(
+                line,
+                "answers",
+                "answer_empty" if isinstance(one, str) else "answer_no_text",
+                number=number,
+            )
     return tuple(one for one in value if _is_answer(one))
 
 
 def _first_tokens(problems: Problems, line: int, value: Any) -> tuple[FirstTokenOf, ...]:
     if value is None:
         return ()
-    wanted = 'Write [{"answer": "...", "logits": [...]}, ...], or "top_logprobs" and "vocabulary".'
     if not isinstance(value, list):
-        problems.add(line, "first_token", "the first tokens are no list", wanted)
+        problems.add_code(line, "first_token", "first_tokens_no_list")
         return ()
     found = []
     for number, one in enumerate(value, 1):
         entry = _first_token(one)
         if entry is None:
-            reason = f"entry {number} has no answer, or not one list of numbers"
-            problems.add(line, "first_token", reason, wanted)
+            problems.add_code(line, "first_token", "first_token_unusable", number=number)
         else:
             found.append(entry)
     return tuple(found)

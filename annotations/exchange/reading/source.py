@@ -60,11 +60,7 @@ class Source:
     def unreadable(self, error: Exception) -> InputError:
         """Return the error for a file that the system does not let us read."""
         cause = getattr(error, "strerror", None) or str(error)
-        return InputError.single(
-            self.name,
-            f"{self.place} cannot be read: {cause}",
-            "Check its path and its permissions.",
-        )
+        return InputError.from_code(self.name, "unreadable", place=self.place, cause=cause)
 
 
 Readable = str | os.PathLike[str] | Source
@@ -99,15 +95,11 @@ def _stamp_of(path: Path) -> Stamp:
     try:
         status = path.stat()
     except FileNotFoundError:
-        raise InputError.single(
-            path.name, f"there is no file {path}", "Check the path for typing mistakes."
-        ) from None
+        raise InputError.from_code(path.name, "file_missing", path=str(path)) from None
     except (OSError, ValueError) as error:
         raise source_of(path).unreadable(error) from error
     if stat.S_ISDIR(status.st_mode):
-        raise InputError.single(path.name, f"{path} is a folder", "Name the file in it.")
+        raise InputError.from_code(path.name, "is_folder", path=str(path))
     if not stat.S_ISREG(status.st_mode):
-        raise InputError.single(
-            path.name, f"{path} is no ordinary file", "Save what it yields to a file first."
-        )
+        raise InputError.from_code(path.name, "not_ordinary_file", path=str(path))
     return status.st_size, status.st_mtime_ns

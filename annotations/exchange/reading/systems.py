@@ -17,7 +17,6 @@ _SIZE = re.compile(
     re.IGNORECASE,
 )
 _TIMES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
-SHAPE = "Write it such as 135M, 7B, 8x7B or 1500000000; leave it empty if nobody told."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +73,14 @@ def read_systems(path: Readable) -> SystemsFile:
         name, size, tuning, family = map(cleaned, cells)
         parameters = parameters_of(size) if size else None
         if not name:
-            problems.add(line, "system", "the name is missing", "Write it as in the replies.")
+            problems.add_code(line, "system", "system_missing")
         elif name in found:
-            problems.add(line, "system", f"{name[:60]} stands there twice", "Keep one row.")
+            problems.add_code(line, "system", "system_twice", name=name[:60])
         elif size and parameters is None:
-            problems.add(line, "size", f"the size {size[:40]} cannot be read", SHAPE)
+            problems.add_code(line, "size", "size_unreadable", size=size[:40])
         else:
             found[name] = System(name, size, parameters, tuning, family)
     if not found and not problems.total:
-        problems.add(None, None, "there is no data row", "Check that the systems were saved.")
+        problems.add_code(None, None, "no_rows", what="systems")
     problems.raise_if_any()
     return SystemsFile(table.name, table.sha256, found, tuple(table.warnings))

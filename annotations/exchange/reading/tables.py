@@ -16,6 +16,7 @@ from annotations.exchange.reading.workbook import read_workbook
 
 ACCEPTED = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx")
 
+OTHERWISE = "Save the answers in one of these formats."
 INSTEAD = {
     ".xls": "Save it as .xlsx, or export it as CSV.",
     ".ods": "Save it as .xlsx, or export it as CSV.",
@@ -65,11 +66,12 @@ def open_table(
     marks: set[str] = set()
     stamp = origin.stamp()
     if kind not in ACCEPTED:
-        raise InputError.single(
+        raise InputError.from_code(
             origin.name,
-            f"the ending {Path(origin.name).suffix or '(none)'} is not among the accepted ones: "
-            + ", ".join(ACCEPTED),
-            INSTEAD.get(kind, "Save the answers in one of these formats."),
+            "ending_unknown",
+            ending=Path(origin.name).suffix or "(none)",
+            accepted=", ".join(ACCEPTED),
+            remedy=INSTEAD.get(kind, OTHERWISE),
         )
     if kind == ".xlsx":
         if stamp[0] == 0:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from typing import Any
 
+from annotations.exchange.facts import Note
 from annotations.exchange.header import Column
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned, same_text
@@ -19,10 +20,6 @@ from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerStatus
 
-LAYOUT = (
-    'Write {"id": 1, "question": "...", "answer": [5.0], "answerable": true, "category": null, '
-    '"relevant_ids": null, "source": "..."}.'
-)
 CATEGORIES = (1, 2, 3, 4, 5)
 CATEGORY_NAMES = {
     1: "key information missing",
@@ -98,7 +95,7 @@ def read_word_problems(path: Readable) -> WordProblemFile:
     """
     source = source_of(path)
     problems = Problems(source.name)
-    listed = read_listed(source, problems, "problems", LAYOUT)
+    listed = read_listed(source, problems, "word_problems_not_listed")
     found: dict[str, WordProblem] = {}
     for line, one in listed.values:
         problem = _problem(problems, line, one)
@@ -106,13 +103,10 @@ def read_word_problems(path: Readable) -> WordProblemFile:
             continue
         first = found.setdefault(problem.id, problem)
         if first is not problem:
-            what = "with another label" if first.answerable != problem.answerable else "too"
-            problems.add(
-                line or None,
-                "id",
-                f"the id {problem.id} stands in line {first.line} {what}",
-                "Give each problem an id of its own.",
-            )
+            code = "problem_twice"
+            if first.answerable != problem.answerable:
+                code = "problem_labelled_twice"
+            problems.add_code(line or None, "id", code, id=problem.id, first_line=first.line)
     problems.raise_if_any()
     return WordProblemFile(source.name, listed.sha256, tuple(found.values()), listed.warnings)
 
@@ -137,27 +131,24 @@ def _as_written(item: str) -> int | str:
 def _problem(problems: Problems, line: int, one: Any) -> WordProblem | None:
     at = line or None
     if not isinstance(one, dict):
-        problems.add(at, None, "there is an entry that is no object", LAYOUT)
+        problems.add_code(at, None, "problem_no_object")
         return None
     before = problems.total
-
-    def wrong(key: str, reason: str) -> None:
-        problems.add(at, key, reason, LAYOUT)
-
+    wrong = partial(problems.add_code, at)
     name = id_of(one.get("id"))
     if not name:
-        wrong("id", "the id is missing or no id")
+        wrong("id", "problem_id_unusable")
     text = one.get("question")
     if not isinstance(text, str) or not text.strip():
-        wrong("question", "the question is missing or no text")
+        wrong("question", "problem_text_unusable")
     answerable, answers, category = _label(one, wrong)
     given = one.get("relevant_ids")
     relevant = [id_of(item) for item in ([] if given is None else _listed(given))]
     if not all(relevant):
-        wrong("relevant_ids", "these are no ids")
+        wrong("relevant_ids", "relevant_ids_unusable")
     source = id_of(one.get("source"))
     if source is None:
-        wrong("source", "the source is neither text nor number")
+        wrong("source", "problem_source_unusable")
     if problems.total > before:
         return None
     return WordProblem(
@@ -172,26 +163,24 @@ def _problem(problems: Problems, line: int, one: Any) -> WordProblem | None:
     )
 
 
-def _label(
-    one: dict[str, Any], wrong: Callable[[str, str], None]
-) -> tuple[bool | None, tuple[float, ...], int]:
+def _label(one: dict[str, Any], wrong: Note) -> tuple[bool | None, tuple[float, ...], int]:
     """Return whether there is an answer, the right numbers, and the category, 0 for none."""
     answerable = one.get("answerable", "")
     if answerable is not None and not isinstance(answerable, bool):
-        wrong("answerable", "it is neither true nor false (null where nobody knows)")
+        wrong("answerable", "answerable_unusable")
         answerable = None
     answers = _numbers(one.get("answer"))
     if answers is None:
-        wrong("answer", "the answer is no number and no list of numbers")
+        wrong("answer", "problem_answer_no_number")
     elif answerable is True and not answers:
-        wrong("answer", "it is answerable, but there is no answer")
+        wrong("answer", "problem_answer_missing")
     category = _category(one.get("category"))
     if category is None:
-        wrong("category", f"the category {str(one.get('category'))[:40]} is unknown: 1 to 5")
+        wrong("category", "category_unknown", category=str(one.get("category"))[:40])
     elif category and answerable is True:
-        wrong("category", f"it is answerable, but has category {category} of those that are not")
+        wrong("category", "category_of_answerable", category=category)
     elif category and one.get("answerable", "") is None:
-        wrong("category", f"nobody says whether it is answerable, but it has category {category}")
+        wrong("category", "category_of_unlabelled", category=category)
     return answerable, answers or (), category or 0
 
 
@@ -259,18 +248,19 @@ def read_word_problem_replies(path: Readable) -> WordProblemReplies:
             continue
         n_repeated += 1
         if first.status is not reply.status or not same_text(first.text, reply.text):
-            problems.add(
+            problems.add_code(
                 line,
                 None,
-                f"{reply.system} replied to problem {reply.item} already in line {first.line}, "
-                f"otherwise, in the form {reply.form}",
-                "Keep one of the two rows.",
+                "form_differs",
+                system=reply.system,
+                item=reply.item,
+                first_line=first.line,
+                form=reply.form,
             )
     if not n_rows and not problems.total:
-        problems.add(None, None, "there is no data row", "Check that the replies were saved.")
+        problems.add_code(None, None, "no_rows", what="replies")
     elif not problems.total and not any(said):
-        reason = "no row has a reply or a status"
-        problems.add(None, "reply", reason, "Name the column of the texts reply.")
+        problems.add_code(None, "reply", "no_reply_or_status")
     problems.raise_if_any()
     return WordProblemReplies(
         table.name,
@@ -286,10 +276,10 @@ def _reply(problems: Problems, line: int, cells: tuple[str, ...]) -> WordProblem
     name, text, system, form, word = cells
     item = cleaned(name)
     if not item:
-        problems.add(line, "id", "the id is missing", "Write the id of the problem.")
+        problems.add_code(line, "id", "problem_id_missing")
     text = "" if text.isspace() else text
     if len(text) * 4 > LONGEST_ANSWER and len(text.encode()) > LONGEST_ANSWER:
-        problems.add(line, "reply", f"the reply has more than {LONGEST_ANSWER:,} bytes")
+        problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
         return None
     status = status_of(word, text, line, problems)
     if not item or status is None:

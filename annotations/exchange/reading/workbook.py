@@ -68,46 +68,30 @@ def read_workbook(
         except InputError:
             raise
         except TooMuchError as error:
-            raise InputError.single(
-                source.name,
-                f"the workbook is larger than is read: {error}",
-                "Save only what is needed as a new workbook, or export it as CSV.",
+            raise InputError.from_code(
+                source.name, "workbook_too_large", error=str(error)
             ) from error
         # The parts of a broken workbook break openpyxl in more ways than can be listed here.
         except Exception as error:
-            raise InputError.single(
-                source.name,
-                "this is no XLSX workbook, or a damaged one",
-                "Open it in a spreadsheet and save it anew as .xlsx, or export it as CSV.",
-            ) from error
+            raise InputError.from_code(source.name, "workbook_damaged") from error
 
 
 def _inspected(handle: BinaryIO, name: str) -> int:
     """The bytes it has unpacked. Raises `InputError` for what is no workbook or too large."""
     head = handle.read(8)
     if head == OLE:
-        raise InputError.single(
-            name,
-            "this is an old workbook (.xls) or one with a password",
-            "Save it as .xlsx without a password, or export it as CSV.",
-        )
+        raise InputError.from_code(name, "workbook_old_or_locked")
     if not head.startswith(ZIP):
-        raise InputError.single(
-            name,
-            "this is no XLSX workbook",
-            "If it is text, rename it to end in .csv, .tsv or .jsonl.",
-        )
+        raise InputError.from_code(name, "workbook_not_xlsx")
     size = handle.seek(0, 2)
     with zipfile.ZipFile(handle) as archive:
         parts = archive.infolist()
     # zipfile never unpacks more than a part declares, so the declared sizes can be trusted.
     found = sum(part.file_size for part in parts)
     if found > LARGEST or (found > 1 << 26 and found > PACKED_AT_MOST * size):
-        raise InputError.single(
-            name, f"the workbook would unpack to {found:,} bytes", "Export it as CSV."
-        )
+        raise InputError.from_code(name, "workbook_unpacks_too_large", n_bytes=found)
     if any(part.flag_bits & 1 for part in parts):
-        raise InputError.single(name, "the file has a password", "Save it without one.")
+        raise InputError.from_code(name, "workbook_locked")
     return found
 
 
@@ -168,9 +152,7 @@ def share_turns(processes: int) -> None:
 @contextmanager
 def _turn(name: str) -> Iterator[None]:
     if not _turns.acquire(timeout=SECONDS_TO_WAIT):
-        raise InputError.single(
-            name, "the server is busy with other workbooks", "Send it again in a minute."
-        )
+        raise InputError.from_code(name, "workbooks_busy")
     try:
         yield
     finally:
@@ -214,10 +196,11 @@ def _rows(
         sound = True
         for position, column in zip(layout.wanted, columns, strict=True):
             if position is not None and position < len(texts):
-                reason = _fault(row, position)
-                if reason:
+                code = _fault(row, position)
+                if code:
                     sound = False
-                    problems.add(row.number, column.key, *reason)
+                    values = {"text": row.texts[position]} if position in row.errors else {}
+                    problems.add_code(row.number, column.key, code, **values)
         if sound:
             yield (
                 row.number,
@@ -230,25 +213,20 @@ def _rows(
 
 def _note_sheets(sheet: Sheet, name: str, remarks: list[str]) -> None:
     if sheet.title is None:
-        raise InputError.single(name, "the workbook has no worksheet", "Put the answers in one.")
+        raise InputError.from_code(name, "workbook_without_sheet")
     if sheet.sheets > 1:
         remarks.append(
             f"{name} has {sheet.sheets} sheets; only the first, {sheet.title}, was read."
         )
 
 
-def _fault(row: SheetRow, position: int) -> tuple[str, str] | None:
-    text = row.texts[position]
+def _fault(row: SheetRow, position: int) -> str:
+    """Return the code of what is wrong with a cell; "" if nothing is."""
     if position in row.uncomputed:
-        return (
-            "the cell holds a formula without a stored value",
-            "Open and save the workbook in a spreadsheet, or paste the values.",
-        )
+        return "formula_without_value"
     if position in row.errors:
-        return f"the cell holds the error {text}", "Mend the formula, or type the value."
-    if "\0" in text:
-        return "there is a NUL character, which no text holds", "Remove it."
-    return None
+        return "cell_with_error"
+    return "nul_in_cell" if "\0" in row.texts[position] else ""
 
 
 def _picked(texts: list[str], positions: Sequence[int | None]) -> tuple[str, ...]:

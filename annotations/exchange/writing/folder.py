@@ -36,7 +36,7 @@ class OutputFolder:
             self._prepare()
         except (OSError, ValueError) as error:
             self._clean_up()
-            raise self._failure(error, "cannot be written to") from error
+            raise self._failure(error, "folder_unwritable") from error
         except BaseException:
             self._clean_up()
             raise
@@ -58,7 +58,7 @@ class OutputFolder:
                     self._publish()
                     done = True
                 except OSError as failure:
-                    raise self._failure(failure, "could not be written") from failure
+                    raise self._failure(failure, "folder_not_written") from failure
         finally:
             self._clean_up(keep_parents=done)
 
@@ -72,7 +72,7 @@ class OutputFolder:
         try:
             file = self._files[name] = path.open("xb")
         except OSError as error:
-            raise self._failure(error, f"takes no file {name}") from error
+            raise self._failure(error, "folder_takes_no_file", name=name) from error
         return file
 
     def write_csv(self, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -107,7 +107,7 @@ class OutputFolder:
             self._files.pop(name, None)
             path.unlink(missing_ok=True)
             if isinstance(error, OSError):
-                raise self._failure(error, f"takes no file {name}") from error
+                raise self._failure(error, "folder_takes_no_file", name=name) from error
             raise
 
     def _new(self, name: str) -> Path:
@@ -119,14 +119,10 @@ class OutputFolder:
             raise ValueError(f"{name} was written already")
         there = self.path / name
         if there.is_dir():
-            raise InputError.single(
-                str(self.path), f"{name} is a folder there", "Move it, or choose another folder."
-            )
+            raise InputError.from_code(str(self.path), "folder_in_place_of_file", name=name)
         if there.exists() and not there.is_file():
             # A device or a pipe: to replace it, as files are, would take it away from everybody.
-            raise InputError.single(
-                str(self.path), f"{name} is no ordinary file there", "Choose another name."
-            )
+            raise InputError.from_code(str(self.path), "output_no_ordinary_file", name=name)
         return self._stage / "new" / name
 
     def _prepare(self) -> None:
@@ -138,9 +134,7 @@ class OutputFolder:
             # outside fails, in a parent that is not ours to write to.
             place = path
         elif path.is_symlink() or path.exists():
-            raise InputError.single(
-                str(path), "this is no folder", "Choose another place, or remove it."
-            )
+            raise InputError.from_code(str(path), "output_no_folder")
         else:
             place = path.absolute().parent
             self._make(place)
@@ -154,8 +148,8 @@ class OutputFolder:
         missing = []
         while not folder.is_dir():
             if folder.exists():
-                raise InputError.single(
-                    str(self.path), f"{folder} is no folder", "Choose another place."
+                raise InputError.from_code(
+                    str(self.path), "output_parent_no_folder", folder=str(folder)
                 )
             missing.append(folder)
             folder = folder.parent
@@ -201,11 +195,9 @@ class OutputFolder:
                     folder.rmdir()
         self._made = []
 
-    def _failure(self, error: Exception, what: str) -> InputError:
+    def _failure(self, error: Exception, code: str, **values: str) -> InputError:
         cause = getattr(error, "strerror", None) or str(error)
-        return InputError.single(
-            str(self.path), f"the folder {what}: {cause}", "Check the place, or choose another."
-        )
+        return InputError.from_code(str(self.path), code, cause=cause, **values)
 
 
 def _closed(file: BinaryIO | TextIO) -> OSError | None:

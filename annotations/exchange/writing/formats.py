@@ -141,10 +141,11 @@ def format_of(path: Path, given: str | None = None) -> str:
     kind = given or path.suffix.lower().lstrip(".")
     kind = {"ndjson": "jsonl"}.get(kind, kind)
     if kind not in FORMATS:
-        raise InputError.single(
+        raise InputError.from_code(
             path.name,
-            f"the ending {path.suffix or '(none)'} is no format that can be written",
-            f"End the name in {', '.join('.' + name for name in FORMATS)}, or name the format.",
+            "ending_not_writable",
+            ending=path.suffix or "(none)",
+            endings=", ".join("." + name for name in FORMATS),
         )
     return kind
 
@@ -164,7 +165,7 @@ def write_chunks(path: Path, chunks: Iterable[bytes]) -> int:
         try:
             file = folder.open(path.name)
         except ValueError as error:
-            raise InputError.single(str(path), str(error), "Choose another name.") from error
+            raise InputError.from_code(str(path), "file_name_unusable", error=str(error)) from error
         for chunk in chunks:
             file.write(chunk)
             size += len(chunk)
@@ -174,22 +175,21 @@ def write_chunks(path: Path, chunks: Iterable[bytes]) -> int:
 def _refuse_nul(header: Sequence[str], row: Sequence[object]) -> None:
     for name, cell in zip(header, row, strict=True):
         if isinstance(cell, str) and "\0" in cell:
-            raise InputError.single(
-                "export",
-                f"the {name} of {_place(header, row)} holds a NUL character, which no file of text "
-                "can hold",
-                "Correct it where it is stored.",
+            raise InputError.from_code(
+                "export", "nul_in_export", name=name, place=_place(header, row)
             )
 
 
 def _refuse_long(header: Sequence[str], row: Sequence[object], longest: int) -> None:
     for name, cell in zip(header, row, strict=True):
         if isinstance(cell, str) and len(cell) >= longest:
-            raise InputError.single(
+            raise InputError.from_code(
                 "export",
-                f"the {name} of {_place(header, row)} has {len(cell):,} characters, more than the "
-                f"{longest:,} that a cell of this format holds",
-                "Choose JSON Lines.",
+                "export_cell_too_long",
+                name=name,
+                place=_place(header, row),
+                size=len(cell),
+                most=longest,
             )
 
 

@@ -118,9 +118,7 @@ def _relations(targets: Mapping[int, tuple[str, str]]) -> str:
 
 def _row(number: int, row: Sequence[object]) -> str:
     if number > LAST_ROW:
-        raise InputError.single(
-            "export", f"a sheet holds {LAST_ROW:,} rows and no more", "Choose CSV or JSON Lines."
-        )
+        raise InputError.from_code("export", "sheet_full", most=LAST_ROW)
     cells = []
     for cell in row:
         if cell is None or cell == "":
@@ -128,11 +126,12 @@ def _row(number: int, row: Sequence[object]) -> str:
         elif isinstance(cell, str):
             # Counted as spreadsheets do: a character outside the first plane is two.
             if len(cell) > LONGEST_CELL // 2 and len(cell.encode("utf-16-le")) > 2 * LONGEST_CELL:
-                raise InputError.single(
+                raise InputError.from_code(
                     "export",
-                    f"in row {number} a text has {len(cell):,} characters, more than the "
-                    f"{LONGEST_CELL:,} that a cell of a workbook holds",
-                    "Choose CSV or JSON Lines.",
+                    "sheet_cell_too_long",
+                    number=number,
+                    size=len(cell),
+                    most=LONGEST_CELL,
                 )
             text = f'<t xml:space="preserve">{_escaped(cell)}</t>'
             cells.append(f'<c t="inlineStr"><is>{text}</is></c>')

@@ -118,7 +118,7 @@ def bad_rows(error: InputError, *, lines: bool, path: str = "rows") -> ApiProble
 def _fault(problem: Problem, lines: bool, path: str) -> Fault:
     reason = capfirst(problem.reason) + "."
     remedy = problem.remedy
-    if remedy == ONE_OBJECT and not lines:
+    if problem.code in ONE_OBJECT and not lines:
         remedy = "Every row is an object."
     if problem.line is None:
         return Fault(reason, remedy=remedy)

@@ -1,0 +1,212 @@
+"""Messages of answers, of questions and passages, and of batches of Mechanical Turk."""
+
+from __future__ import annotations
+
+from annotations.exchange.problem_messages.message import ProblemMessage
+
+CHOOSE = (
+    "Keep one of the two rows, or choose which of a worker's answers counts, the first or the last."
+)
+CHOOSE_BY_OPTION = (
+    "Keep one of the two rows, or let one count with --duplicates first or --duplicates last."
+)
+KEEP_ONE = "Keep one of the two rows."
+
+ANSWERS = {
+    "answer_column_twice": ProblemMessage(
+        "an Answer column stands there twice",
+    ),
+    "answer_column_unknown": ProblemMessage(
+        "no answer column is called {glob!r}; found: {found}",
+        "Write the name as it stands in the file, such as Answer.translation, or with"
+        " a star for several: Answer.translation*.",
+    ),
+    "answer_columns_missing": ProblemMessage(
+        "there is no column Answer....; found: {found}",
+        "Download the results of a batch on its page: Review Results, Download CSV.",
+    ),
+    "answer_too_long": ProblemMessage(
+        "the answer has {size:,} bytes, more than {most:,}",
+        "Shorten it; if it is not that long, a quote before it is not closed.",
+    ),
+    "answers_differ": ProblemMessage(
+        "{who} {name} answered question {question} already in line {first_line}, with"
+        " another {what}",
+        KEEP_ONE,
+    ),
+    "answers_differ_choosable": ProblemMessage(
+        "{who} {name} answered question {question} already in line {first_line}, with"
+        " another {what}",
+        CHOOSE,
+        CHOOSE_BY_OPTION,
+    ),
+    "assignment_answer_too_long": ProblemMessage(
+        "the answer is longer than {most:,} bytes",
+    ),
+    "assignment_id_missing": ProblemMessage(
+        "the {name} is missing",
+        "Download the file anew.",
+    ),
+    "assignment_inputs_differ": ProblemMessage(
+        "HIT {hit} has other Input cells in line {first_line}",
+    ),
+    "assignment_rejection_differs": ProblemMessage(
+        "worker {worker} did question {question} already in line {first_line}, with "
+        "rejected in one of the two rows only",
+        KEEP_ONE,
+    ),
+    "assignment_rejection_differs_choosable": ProblemMessage(
+        "worker {worker} did question {question} already in line {first_line}, with "
+        "rejected in one of the two rows only",
+        CHOOSE,
+        CHOOSE_BY_OPTION,
+    ),
+    "assignment_status_unknown": ProblemMessage(
+        "the status {status} is unknown: known are {known}",
+    ),
+    "assignment_time_unreadable": ProblemMessage(
+        "{cell!r} is no time of Mechanical Turk, such as Wed Nov 15 09:11:32 PST 2023",
+    ),
+    "assignment_times_reversed": ProblemMessage(
+        "the assignment was submitted before it was accepted",
+    ),
+    "assignments_differ": ProblemMessage(
+        "worker {worker} did question {question} already in line {first_line}, with another text",
+        KEEP_ONE,
+    ),
+    "assignments_differ_choosable": ProblemMessage(
+        "worker {worker} did question {question} already in line {first_line}, with another text",
+        CHOOSE,
+        CHOOSE_BY_OPTION,
+    ),
+    "beside_text_too_long": ProblemMessage(
+        "it has {size:,} characters, more than {most:,}",
+    ),
+    "choices_of_no_choice": ProblemMessage(
+        "choices belong to the kind choice, and only to it",
+    ),
+    "counts_without_signals": ProblemMessage(
+        "there are counts, but it does not say counted",
+    ),
+    "fact_status_empty_with_answer": ProblemMessage(
+        "the status is empty, but there is an answer",
+    ),
+    "fact_status_text_without_answer": ProblemMessage(
+        "the status is text, but there is no answer",
+    ),
+    "fact_status_unknown": ProblemMessage(
+        "the status {status} is unknown: write {known}",
+    ),
+    "id_missing": ProblemMessage(
+        "the {name} is missing",
+        "Fill in the id, or delete the row.",
+    ),
+    "longer_than": ProblemMessage(
+        "it has {size} characters, more than {most}",
+    ),
+    "max_characters_unusable": ProblemMessage(
+        "write a whole number from 1 to {most:,}",
+    ),
+    "neither_yes_nor_no": ProblemMessage(
+        "{cell!r} is neither yes nor no",
+    ),
+    "no_assignment": ProblemMessage(
+        "there is no assignment",
+        "Download the file anew.",
+    ),
+    "no_json_object": ProblemMessage(
+        "this is no JSON object",
+    ),
+    "no_list_of_texts": ProblemMessage(
+        "this is no JSON list of texts",
+    ),
+    "no_rows": ProblemMessage(
+        "there is no data row",
+        "Check that the {what} were saved.",
+    ),
+    "number_unreadable": ProblemMessage(
+        "{cell!r} is no number from 0 to {most}",
+    ),
+    "panel_too_long": ProblemMessage(
+        "the panel has {size} characters, more than {most}",
+    ),
+    "record_differs": ProblemMessage(
+        "{key} {name} stands already in line {first_line}, with another {what}",
+        KEEP_ONE,
+    ),
+    "record_id_missing": ProblemMessage(
+        "the {name} is missing",
+    ),
+    "rejection_differs": ProblemMessage(
+        "{who} {name} answered question {question} already in line {first_line}, with"
+        " rejected in one of the two rows only",
+        KEEP_ONE,
+    ),
+    "rejection_differs_choosable": ProblemMessage(
+        "{who} {name} answered question {question} already in line {first_line}, with"
+        " rejected in one of the two rows only",
+        CHOOSE,
+        CHOOSE_BY_OPTION,
+    ),
+    "row_name_missing": ProblemMessage(
+        "the {name} is missing",
+        "Fill it in, or delete the row.",
+    ),
+    "sample_unreadable": ProblemMessage(
+        "{cell!r} is no number of a sample: write 0, 1, 2 ...",
+    ),
+    "seconds_unreadable": ProblemMessage(
+        "{cell!r} is no number of seconds",
+    ),
+    "session_state_unknown": ProblemMessage(
+        "the state {state} is unknown: write {known}",
+    ),
+    "session_times_reversed": ProblemMessage(
+        "the session ends before it begins",
+    ),
+    "signals_unknown": ProblemMessage(
+        "{cell!r} is unknown: write {counted} or {off}",
+    ),
+    "signals_without_counts": ProblemMessage(
+        "it is counted, but there is no number in {missing}",
+    ),
+    "status_empty_with_answer": ProblemMessage(
+        "the status is empty, but there is an answer",
+        "Remove the answer, or give the status text.",
+    ),
+    "status_empty_with_reply": ProblemMessage(
+        "the status is empty, but there is a reply",
+        "Remove the reply, or give the status text.",
+    ),
+    "status_unknown": ProblemMessage(
+        "the status {status} is unknown",
+        "Accepted are {accepted}.",
+    ),
+    "template_column_missing": ProblemMessage(
+        "the template names ${{{name}}}, but there is no column Input.{name}",
+        "Known are {known}.",
+    ),
+    "text_missing": ProblemMessage(
+        "the text is missing",
+    ),
+    "text_too_long": ProblemMessage(
+        "the text has {size:,} bytes, more than {most:,}",
+    ),
+    "time_unreadable": ProblemMessage(
+        "{cell!r} is no time: write it as in 2026-11-21T15:00:00+00:00",
+    ),
+    "translation_too_long": ProblemMessage(
+        "it has {size:,} bytes, more than {most:,}",
+    ),
+    "value_too_long": ProblemMessage(
+        "the {name} has {size:,} characters, more than {most}",
+    ),
+    "word_unknown": ProblemMessage(
+        "the {name} {word} is unknown: write {known}",
+    ),
+    "worker_of_two_panels": ProblemMessage(
+        "worker {worker} is of the panel {panel}, earlier of {other}: two people under one id",
+        "Export with pseudonyms, which give each an id of their own.",
+        "Export with --pseudonyms, which gives each an id of their own.",
+    ),
+}

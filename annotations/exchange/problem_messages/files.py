@@ -1,0 +1,184 @@
+"""Messages of a file as a whole: its text, its table or workbook, its header; of pictures."""
+
+from __future__ import annotations
+
+from annotations.exchange.problem_messages.message import ProblemMessage
+
+AS_UTF8 = "Save the file as text in UTF-8 and try again."
+
+FILES = {
+    "cell_too_long": ProblemMessage(
+        "a cell is longer than {most:,} characters",
+        "If none is meant to be, a quote that opens in this row is not closed.",
+    ),
+    "cell_with_error": ProblemMessage(
+        "the cell holds the error {text}",
+        "Mend the formula, or type the value.",
+    ),
+    "column_missing": ProblemMessage(
+        "there is no column {name}; found: {found}",
+        "Add it, or name the one that it is {name}.",
+    ),
+    "column_missing_but_like": ProblemMessage(
+        "there is no column {name}; found: {found}",
+        "If it is the one called {suggestion}, name it {name}.",
+    ),
+    "column_missing_but_like_renamable": ProblemMessage(
+        "there is no column {name}; found: {found}",
+        "If it is the one called {suggestion}, name it {name}.",
+        "If it is the one called {suggestion}, add {option} {renaming}",
+    ),
+    "column_missing_renamable": ProblemMessage(
+        "there is no column {name}; found: {found}",
+        "Add it, or name the one that it is {name}.",
+        "Add it, or say which column it is with {option} {key}=NAME",
+    ),
+    "column_twice": ProblemMessage(
+        "the column stands there twice, as number {first} and {again}",
+        "Rename or remove one of them.",
+    ),
+    "ending_unknown": ProblemMessage(
+        "the ending {ending} is not among the accepted ones: {accepted}",
+        "{remedy}",
+    ),
+    "file_changed": ProblemMessage(
+        "the file changed while it was read",
+        "Try again once it is complete.",
+    ),
+    "file_empty": ProblemMessage(
+        "the file is empty",
+        "Check that it was saved completely.",
+    ),
+    "file_missing": ProblemMessage(
+        "there is no file {path}",
+        "Check the path for typing mistakes.",
+    ),
+    "formula_without_value": ProblemMessage(
+        "the cell holds a formula without a stored value",
+        "Open and save the workbook in a spreadsheet, or paste the values.",
+    ),
+    "is_folder": ProblemMessage(
+        "{path} is a folder",
+        "Name the file in it.",
+    ),
+    "moving_picture": ProblemMessage(
+        "it is a moving picture",
+        "Send one that stands still.",
+    ),
+    "named_column_missing": ProblemMessage(
+        "there is no column {name} (named for {key}); found: {found}",
+        "Add it, or name the one that it is {name}.",
+    ),
+    "named_column_missing_but_like": ProblemMessage(
+        "there is no column {name} (named for {key}); found: {found}",
+        "If it is the one called {suggestion}, name it {name}.",
+    ),
+    "named_column_missing_but_like_renamable": ProblemMessage(
+        "there is no column {name} (named for {key}); found: {found}",
+        "If it is the one called {suggestion}, name it {name}.",
+        "If it is the one called {suggestion}, add {option} {renaming}",
+    ),
+    "named_column_missing_renamable": ProblemMessage(
+        "there is no column {name} (named for {key}); found: {found}",
+        "Add it, or name the one that it is {name}.",
+        "Add it, or say which column it is with {option} {key}=NAME",
+    ),
+    "neither_encoding": ProblemMessage(
+        "the byte {byte} is not {encoding}, and the file is not UTF-8 either",
+        AS_UTF8,
+    ),
+    "no_picture": ProblemMessage(
+        "it is no {kinds}",
+        "Save it as {kinds}.",
+    ),
+    "no_rows_saved": ProblemMessage(
+        "there is no data row",
+        "Check that it was saved.",
+    ),
+    "not_ordinary_file": ProblemMessage(
+        "{path} is no ordinary file",
+        "Save what it yields to a file first.",
+    ),
+    "not_text": ProblemMessage(
+        "this is no text: it is {kind}",
+        "{remedy}",
+    ),
+    "nul_in_cell": ProblemMessage(
+        "there is a NUL character, which no text holds",
+        "Remove it.",
+    ),
+    "nul_in_text": ProblemMessage(
+        "there is a NUL character, which no text holds",
+        "Remove it, or export the file anew. Save the file as text in UTF-8 and try again.",
+    ),
+    "picture_damaged": ProblemMessage(
+        "it is damaged and cannot be read to its end",
+        "Save it once more.",
+    ),
+    "picture_file_too_large": ProblemMessage("it is larger than {most} MB", "Make it smaller."),
+    "picture_too_large": ProblemMessage(
+        "it has more than {most} million pixels",
+        "Make it smaller.",
+    ),
+    "quote_open": ProblemMessage(
+        "a quote that opens in this row is not closed",
+        "Close it, or double it.",
+    ),
+    "row_too_long": ProblemMessage(
+        "the row has {fields}, the header has {width}",
+        "Put quotes around a cell that holds a {delimiter} or a line break.",
+    ),
+    "row_too_short": ProblemMessage(
+        "the row has {fields}, the header has {width}",
+        "Check whether the row was cut off: an empty cell needs its {delimiter} too, "
+        "and a cell that holds a line break needs quotes.",
+    ),
+    "text_after_quote": ProblemMessage(
+        "after a closing quote in this row there is more text in the same cell",
+        'Write a quote inside a quoted cell twice (""), and close every quote.',
+    ),
+    "two_encodings": ProblemMessage(
+        "the byte {byte} is not {encoding}, though most of the file is: two encodings are mixed",
+        AS_UTF8,
+    ),
+    "undecodable": ProblemMessage(
+        "the byte {byte} is not {encoding}",
+        AS_UTF8,
+    ),
+    "unreadable": ProblemMessage(
+        "{place} cannot be read: {cause}",
+        "Check its path and its permissions.",
+    ),
+    "workbook_damaged": ProblemMessage(
+        "this is no XLSX workbook, or a damaged one",
+        "Open it in a spreadsheet and save it anew as .xlsx, or export it as CSV.",
+    ),
+    "workbook_locked": ProblemMessage(
+        "the file has a password",
+        "Save it without one.",
+    ),
+    "workbook_not_xlsx": ProblemMessage(
+        "this is no XLSX workbook",
+        "If it is text, rename it to end in .csv, .tsv or .jsonl.",
+    ),
+    "workbook_old_or_locked": ProblemMessage(
+        "this is an old workbook (.xls) or one with a password",
+        "Save it as .xlsx without a password, or export it as CSV.",
+    ),
+    "workbook_too_large": ProblemMessage(
+        "the workbook is larger than is read: {error}",
+        "Save only what is needed as a new workbook, or export it as CSV.",
+    ),
+    "workbook_unpacks_too_large": ProblemMessage(
+        "the workbook would unpack to {n_bytes:,} bytes",
+        "Export it as CSV.",
+    ),
+    "workbook_without_sheet": ProblemMessage(
+        "the workbook has no worksheet",
+        "Put the answers in one.",
+    ),
+    "workbooks_busy": ProblemMessage(
+        "the server is busy with other workbooks",
+        "Send it again in a minute.",
+    ),
+}

@@ -1,0 +1,126 @@
+"""Messages of JSON documents and JSON Lines."""
+
+from __future__ import annotations
+
+from annotations.exchange.problem_messages.message import ProblemMessage
+
+ONE_OBJECT = (
+    'Write one object a line, such as {{"worker": "w1", "question": "q1", "answer": "..."}}.'
+)
+
+JSON = {
+    "cell_not_text": ProblemMessage(
+        "the {name} is {kind}",
+        "Write it as text in quotes.",
+    ),
+    "cell_unwritable": ProblemMessage(
+        "there is {what}, which no text holds",
+        "Remove it.",
+    ),
+    "json_colon_missing": ProblemMessage(
+        "this is not JSON: a colon is expected behind the key {key}",
+        "Correct it there.",
+    ),
+    "json_comma_missing": ProblemMessage(
+        "this is not JSON: a comma is missing behind line {after_line}, column "
+        "{after_column}, before what begins here",
+        "Add it there.",
+    ),
+    "json_comma_missing_repairable": ProblemMessage(
+        "this is not JSON: a comma is missing behind line {after_line}, column "
+        "{after_column}, before what begins here",
+        "Add it there.",
+        "Add it there, or let --repair add all of them.",
+    ),
+    "json_ends": ProblemMessage(
+        "this is not JSON: the file ends where {wanted} is expected",
+        "Check that it was saved completely.",
+    ),
+    "json_escape": ProblemMessage(
+        "this is not JSON: the text holds an escape that JSON does not have ({error})",
+        "Correct it there.",
+    ),
+    "json_expected": ProblemMessage(
+        "this is not JSON: {wanted} is expected in place of {found}",
+        "Correct it there.",
+    ),
+    "json_goes_on": ProblemMessage(
+        "this is not JSON: something follows the end of the JSON value",
+        "Remove it.",
+    ),
+    "json_key_twice": ProblemMessage(
+        "this is not JSON: the key {key} stands there twice",
+        "Remove one of the two.",
+    ),
+    "json_key_unwritable": ProblemMessage(
+        "a key holds a NUL character or half a surrogate pair",
+        "Rename it.",
+    ),
+    "json_line_invalid": ProblemMessage(
+        "this is not JSON: {error}",
+        ONE_OBJECT,
+    ),
+    "json_line_key_twice": ProblemMessage(
+        "the key {key} stands there twice",
+        "Write every key once, and null for no value.",
+    ),
+    "json_line_no_object": ProblemMessage(
+        "this is JSON but no object",
+        ONE_OBJECT,
+    ),
+    "json_line_no_value": ProblemMessage(
+        "{value} is no JSON value",
+        "Write every key once, and null for no value.",
+    ),
+    "json_line_too_deep": ProblemMessage(
+        "the JSON is nested too deeply",
+        ONE_OBJECT,
+    ),
+    "json_text_open": ProblemMessage(
+        "this is not JSON: the text that begins here is not closed on its line",
+        "Correct it there.",
+    ),
+    "json_text_unwritable": ProblemMessage(
+        "this is not JSON: the text holds a NUL character or half a surrogate pair",
+        "Correct it there.",
+    ),
+    "json_too_deep": ProblemMessage(
+        "this is not JSON: the JSON is nested too deeply",
+        "Check that it is the right file.",
+    ),
+    "json_too_many_keys": ProblemMessage(
+        "its lines have more than {most:,} different keys",
+        "Put what differs from line to line into one key, as an object.",
+    ),
+    "json_value_missing": ProblemMessage(
+        "this is not JSON: a value is expected between the comma and {end}",
+        "Correct it there.",
+    ),
+    "list_missing": ProblemMessage(
+        "this is no list of {what}, or an empty one",
+        "{layout}",
+    ),
+    "no_rows_complete": ProblemMessage(
+        "there is no data row",
+        "Check that it was saved completely.",
+    ),
+    "object_key_twice": ProblemMessage(
+        "the key {key} stands there twice",
+        "Write it once.",
+    ),
+    "object_line_invalid": ProblemMessage(
+        "this is not JSON: {error}",
+        "Correct it there.",
+    ),
+    "object_line_no_object": ProblemMessage(
+        "this is JSON but no object",
+        "Write one object a line.",
+    ),
+    "object_too_deep": ProblemMessage(
+        "the JSON is nested too deeply, or a number is too long",
+    ),
+    "object_unwritable": ProblemMessage(
+        "there is a NUL character or half a surrogate pair, which no text holds",
+        "Remove it.",
+    ),
+}
