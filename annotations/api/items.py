@@ -94,6 +94,7 @@ class ItemViewSet(BulkViewSet):
                     capfirst(problem.reason) + ".",
                     pointer=f"#/{problem.column}" if problem.column else "#",
                     remedy=problem.remedy,
+                    code=problem.code,
                 )
                 for problem in error.problems
             ]

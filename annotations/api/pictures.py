@@ -141,7 +141,7 @@ def _read(file: UploadedFile[Any]) -> CheckedImage:
         return read_image(file.read(), name)
     except InputError as error:
         faults = [
-            Fault(f"{capfirst(one.reason)}.", pointer="#/picture", remedy=one.remedy)
+            Fault(f"{capfirst(one.reason)}.", pointer="#/picture", remedy=one.remedy, code=one.code)
             for one in error.problems
         ]
         raise ApiProblem("invalid", f"picture: {faults[0].detail}", faults) from error

@@ -180,6 +180,7 @@ def note_problems(upload: Upload, error: InputError) -> None:
         {
             "line": problem.line,
             "column": problem.column,
+            "code": problem.code,
             "reason": problem.reason,
             "remedy": problem.remedy,
         }

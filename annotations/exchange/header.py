@@ -207,19 +207,20 @@ def _missing(column: Column, found: Sequence[str], file: str, line: int) -> Prob
     if len(found) > LISTED:
         listed += f" and {len(found) - LISTED} more"
     name = column.names[0]
-    code = "column_missing" if name == column.key else "named_column_missing"
-    values = {"name": name, "key": column.key, "found": listed}
     alike = {_squashed(n) for n in (*column.names, column.key)}
     suggestion = next((n for n in found if n and _squashed(n) in alike), None)
-    if suggestion:
-        code += "_but_like"
-        values["suggestion"] = suggestion
-    if column.renamed_by:
-        code += "_renamable"
-        values["option"] = column.renamed_by
-        if suggestion:
-            values["renaming"] = _option(column.key, suggestion)
-    return Problem.from_code(file, line, None, code, **values)
+    return Problem.from_code(
+        file,
+        line,
+        None,
+        "column_missing",
+        name=name,
+        key=column.key,
+        found=listed,
+        suggestion=suggestion,
+        option=column.renamed_by,
+        renaming=_option(column.key, suggestion) if suggestion else "",
+    )
 
 
 def _squashed(name: str) -> str:

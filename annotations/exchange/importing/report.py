@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+NOTHING_CHANGED = "Nothing changed: all of it was there already."
+DRY_RUN = "This was a dry run: nothing was stored."
+"""The last line of a report whose file brought nothing, and of one that stored nothing."""
+
 
 @dataclass(slots=True)
 class ImportReport:
@@ -80,6 +84,6 @@ class ImportReport:
         yield from self.notes
         yield from (f"Warning: {warning}" for warning in self.warnings)
         if not self.changed:
-            yield "Nothing changed: all of it was there already."
+            yield NOTHING_CHANGED
         elif self.dry_run:
-            yield "This was a dry run: nothing was stored."
+            yield DRY_RUN

@@ -18,11 +18,8 @@ from annotations.exchange.reading.source import Readable, source_of
 TABLES = ("long", "wide")
 FEWEST_QUESTIONS = 2
 OURS = "own"
-COLUMN_MISSING = (
-    *("column_missing", "named_column_missing", "mapped_column_missing"),
-    "answer_columns_missing",
-)
-"""How the codes begin that say that a header lacks a column."""
+COLUMN_MISSING = ("column_missing", "mapped_column_missing", "answer_columns_missing")
+"""The codes of a header that lacks a column."""
 
 
 def advised(error: InputError, given: Readable, command: str) -> InputError:
@@ -63,4 +60,4 @@ def advised(error: InputError, given: Readable, command: str) -> InputError:
 def _is_of_header(problem: Problem) -> bool:
     if problem.code == "ending_unknown":
         return bool(problem.values["ending"].startswith(".json"))
-    return problem.code.startswith(COLUMN_MISSING)
+    return problem.code in COLUMN_MISSING

@@ -15,7 +15,7 @@ from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.table import Head, open_foreign
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, AnswerRows, cleaned
-from annotations.exchange.reading.duplicates import Duplicates, conflict_code
+from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.mturk import (
     COLUMNS,
     MturkQuestion,
@@ -96,7 +96,6 @@ class MappedRows:
         duplicates: Duplicates = Duplicates.REFUSE,
     ) -> None:
         self._preset, self._mapping = preset, mapping
-        self._duplicates = duplicates
         self.problems = Problems(source_of(given).name)
         self._foreign = foreign = open_foreign(given, self.problems)
         self.table = OpenTable(
@@ -217,7 +216,8 @@ class MappedRows:
         self.problems.add_code(
             record.line,
             None,
-            conflict_code("rejection_differs" if of_flag else "answers_differ", self._duplicates),
+            "rejection_differs" if of_flag else "answers_differ",
+            choosable=True,
             who="worker",
             name=record.worker,
             question=record.question,

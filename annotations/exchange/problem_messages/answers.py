@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from annotations.exchange.problem_messages.message import ProblemMessage
 
 CHOOSE = (
@@ -11,6 +14,15 @@ CHOOSE_BY_OPTION = (
     "Keep one of the two rows, or let one count with --duplicates first or --duplicates last."
 )
 KEEP_ONE = "Keep one of the two rows."
+
+
+def _keep_one(values: Mapping[str, Any]) -> str:
+    return CHOOSE if values["choosable"] else KEEP_ONE
+
+
+def _keep_one_by_option(values: Mapping[str, Any]) -> str:
+    return CHOOSE_BY_OPTION if values["choosable"] else ""
+
 
 ANSWERS = {
     "answer_column_twice": ProblemMessage(
@@ -32,13 +44,8 @@ ANSWERS = {
     "answers_differ": ProblemMessage(
         "{who} {name} answered question {question} already in line {first_line}, with"
         " another {what}",
-        KEEP_ONE,
-    ),
-    "answers_differ_choosable": ProblemMessage(
-        "{who} {name} answered question {question} already in line {first_line}, with"
-        " another {what}",
-        CHOOSE,
-        CHOOSE_BY_OPTION,
+        _keep_one,
+        _keep_one_by_option,
     ),
     "assignment_answer_too_long": ProblemMessage(
         "the answer is longer than {most:,} bytes",
@@ -53,13 +60,8 @@ ANSWERS = {
     "assignment_rejection_differs": ProblemMessage(
         "worker {worker} did question {question} already in line {first_line}, with "
         "rejected in one of the two rows only",
-        KEEP_ONE,
-    ),
-    "assignment_rejection_differs_choosable": ProblemMessage(
-        "worker {worker} did question {question} already in line {first_line}, with "
-        "rejected in one of the two rows only",
-        CHOOSE,
-        CHOOSE_BY_OPTION,
+        _keep_one,
+        _keep_one_by_option,
     ),
     "assignment_status_unknown": ProblemMessage(
         "the status {status} is unknown: known are {known}",
@@ -72,12 +74,8 @@ ANSWERS = {
     ),
     "assignments_differ": ProblemMessage(
         "worker {worker} did question {question} already in line {first_line}, with another text",
-        KEEP_ONE,
-    ),
-    "assignments_differ_choosable": ProblemMessage(
-        "worker {worker} did question {question} already in line {first_line}, with another text",
-        CHOOSE,
-        CHOOSE_BY_OPTION,
+        _keep_one,
+        _keep_one_by_option,
     ),
     "beside_text_too_long": ProblemMessage(
         "it has {size:,} characters, more than {most:,}",
@@ -140,13 +138,8 @@ ANSWERS = {
     "rejection_differs": ProblemMessage(
         "{who} {name} answered question {question} already in line {first_line}, with"
         " rejected in one of the two rows only",
-        KEEP_ONE,
-    ),
-    "rejection_differs_choosable": ProblemMessage(
-        "{who} {name} answered question {question} already in line {first_line}, with"
-        " rejected in one of the two rows only",
-        CHOOSE,
-        CHOOSE_BY_OPTION,
+        _keep_one,
+        _keep_one_by_option,
     ),
     "row_name_missing": ProblemMessage(
         "the {name} is missing",

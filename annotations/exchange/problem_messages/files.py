@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from annotations.exchange.problem_messages.message import ProblemMessage
 
 AS_UTF8 = "Save the file as text in UTF-8 and try again."
+
+
+def _no_column(values: Mapping[str, Any]) -> str:
+    meant = "" if values["name"] == values["key"] else f" (named for {values['key']})"
+    return f"there is no column {values['name']}{meant}; found: {values['found']}"
+
+
+def _name_it(values: Mapping[str, Any]) -> str:
+    if values["suggestion"]:
+        return f"If it is the one called {values['suggestion']}, name it {values['name']}."
+    return f"Add it, or name the one that it is {values['name']}."
+
+
+def _rename_it(values: Mapping[str, Any]) -> str:
+    option = values["option"]
+    if not option:
+        return ""
+    if values["suggestion"]:
+        return f"If it is the one called {values['suggestion']}, add {option} {values['renaming']}"
+    return f"Add it, or say which column it is with {option} {values['key']}=NAME"
+
 
 FILES = {
     "cell_too_long": ProblemMessage(
@@ -15,24 +39,7 @@ FILES = {
         "the cell holds the error {text}",
         "Mend the formula, or type the value.",
     ),
-    "column_missing": ProblemMessage(
-        "there is no column {name}; found: {found}",
-        "Add it, or name the one that it is {name}.",
-    ),
-    "column_missing_but_like": ProblemMessage(
-        "there is no column {name}; found: {found}",
-        "If it is the one called {suggestion}, name it {name}.",
-    ),
-    "column_missing_but_like_renamable": ProblemMessage(
-        "there is no column {name}; found: {found}",
-        "If it is the one called {suggestion}, name it {name}.",
-        "If it is the one called {suggestion}, add {option} {renaming}",
-    ),
-    "column_missing_renamable": ProblemMessage(
-        "there is no column {name}; found: {found}",
-        "Add it, or name the one that it is {name}.",
-        "Add it, or say which column it is with {option} {key}=NAME",
-    ),
+    "column_missing": ProblemMessage(_no_column, _name_it, _rename_it),
     "column_twice": ProblemMessage(
         "the column stands there twice, as number {first} and {again}",
         "Rename or remove one of them.",
@@ -64,24 +71,6 @@ FILES = {
     "moving_picture": ProblemMessage(
         "it is a moving picture",
         "Send one that stands still.",
-    ),
-    "named_column_missing": ProblemMessage(
-        "there is no column {name} (named for {key}); found: {found}",
-        "Add it, or name the one that it is {name}.",
-    ),
-    "named_column_missing_but_like": ProblemMessage(
-        "there is no column {name} (named for {key}); found: {found}",
-        "If it is the one called {suggestion}, name it {name}.",
-    ),
-    "named_column_missing_but_like_renamable": ProblemMessage(
-        "there is no column {name} (named for {key}); found: {found}",
-        "If it is the one called {suggestion}, name it {name}.",
-        "If it is the one called {suggestion}, add {option} {renaming}",
-    ),
-    "named_column_missing_renamable": ProblemMessage(
-        "there is no column {name} (named for {key}); found: {found}",
-        "Add it, or name the one that it is {name}.",
-        "Add it, or say which column it is with {option} {key}=NAME",
     ),
     "neither_encoding": ProblemMessage(
         "the byte {byte} is not {encoding}, and the file is not UTF-8 either",

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from annotations.exchange.problem_messages.message import ProblemMessage
 
 ONE_OBJECT = (
     'Write one object a line, such as {{"worker": "w1", "question": "q1", "answer": "..."}}.'
 )
+
+
+def _add_or_repair(values: Mapping[str, Any]) -> str:
+    return "Add it there, or let --repair add all of them." if values["has_repair"] else ""
+
 
 JSON = {
     "cell_not_text": ProblemMessage(
@@ -25,12 +33,7 @@ JSON = {
         "this is not JSON: a comma is missing behind line {after_line}, column "
         "{after_column}, before what begins here",
         "Add it there.",
-    ),
-    "json_comma_missing_repairable": ProblemMessage(
-        "this is not JSON: a comma is missing behind line {after_line}, column "
-        "{after_column}, before what begins here",
-        "Add it there.",
-        "Add it there, or let --repair add all of them.",
+        _add_or_repair,
     ),
     "json_ends": ProblemMessage(
         "this is not JSON: the file ends where {wanted} is expected",

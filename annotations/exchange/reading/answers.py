@@ -20,7 +20,7 @@ from annotations.exchange.facts import (
 )
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.duplicates import Duplicates, conflict_code, note_of
+from annotations.exchange.reading.duplicates import Duplicates, note_of
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import OpenTable, open_table
 from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
@@ -139,7 +139,7 @@ class AnswerRows:
         duplicates: Duplicates | None = None,
     ) -> None:
         self._checks = _Checks(source_of(path).name, "worker")
-        self._duplicates = duplicates
+        self._choosable = duplicates is not None
         self.problems = self._checks.problems
         wanted = (*columns.for_answers(), *answer_columns())
         self.table = open_table(path, wanted, self.problems)
@@ -181,8 +181,10 @@ class AnswerRows:
     def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
         """Note that a row contradicts an earlier one: in its text, or in being rejected."""
         pair = (record.worker, record.question)
-        code = conflict_code("rejection_differs" if of_flag else "answers_differ", self._duplicates)
-        self._checks.conflict(record.line, *pair, first_line, "text", code)
+        code = "rejection_differs" if of_flag else "answers_differ"
+        self._checks.conflict(
+            record.line, *pair, first_line, "text", code, choosable=self._choosable
+        )
 
     def two_panels(self, record: AnswerRecord, other: str) -> None:
         """Note that an id stands for people of two panels, which only a database tells apart."""
@@ -348,6 +350,8 @@ class _Checks:
         first_line: int,
         what: str,
         code: str = "answers_differ",
+        *,
+        choosable: bool = False,
     ) -> None:
         """Note that two rows contradict each other."""
         self.problems.add_code(
@@ -358,6 +362,7 @@ class _Checks:
             name=who,
             question=question,
             first_line=first_line,
+            choosable=choosable,
             what=what,
         )
 

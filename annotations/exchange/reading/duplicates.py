@@ -18,14 +18,6 @@ class Duplicates(StrEnum):
     LAST = "last"
 
 
-def conflict_code(code: str, duplicates: Duplicates | None) -> str:
-    """Return the code of two rows that contradict each other, by the remedies that there are.
-
-    `duplicates` is None where nobody can choose which of the two counts.
-    """
-    return code if duplicates is None else f"{code}_choosable"
-
-
 def note_of(n_superseded: int, duplicates: Duplicates | None) -> list[str]:
     """A sentence on the answers that another one of the same worker took the place of; or none."""
     if not n_superseded:

@@ -90,15 +90,15 @@ def read_json(given: Readable, *, repair: bool = False, has_repair: bool = False
     reading = _Reading(source.name, text)
     value = reading.document()
     if reading.missing and not repair:
-        missing_comma = "json_comma_missing_repairable" if has_repair else "json_comma_missing"
         problems = [
             Problem.from_code(
                 source.name,
                 one.line,
                 one.column,
-                missing_comma,
+                "json_comma_missing",
                 after_line=one.after_line,
                 after_column=one.after_column,
+                has_repair=has_repair,
             )
             for one in reading.missing
         ]

@@ -19,7 +19,7 @@ from annotations.exchange.facts import seconds_of
 from annotations.exchange.header import Column
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
-from annotations.exchange.reading.duplicates import Duplicates, conflict_code
+from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.mturk_columns import (
     ANSWER,
     INPUT,
@@ -88,8 +88,9 @@ class MturkRows:
 
     `answers` are globs of the Answer columns that are answers; the others stay with the assignment.
     Without any, columns that echo an Input column or hold one value for each worker are none.
-    `questions` (by their ids) and `left_out` (columns that nobody needs) are complete when the
-    rows have been gone through; `n_rows` counts answers, that is assignments times Answer columns.
+    `questions` (by their ids), `metadata` (Answer columns that are no answers) and `left_out`
+    (columns that nobody needs) are complete when the rows have been gone through; `n_rows` counts
+    answers, that is assignments times Answer columns.
     Raises `InputError` at the first row if there is no Answer column, or the template or a glob
     names an unknown one.
     """
@@ -101,11 +102,11 @@ class MturkRows:
         answers: Collection[str] = (),
         duplicates: Duplicates | None = None,
     ) -> None:
-        self._duplicates = duplicates
+        self._choosable = duplicates is not None
         self._path, self._template, self._globs = path, template, answers
         self.problems = Problems(source_of(path).name)
         self.table = open_table(path, COLUMNS, self.problems, MAY_LACK)
-        self._metadata: list[AnswerColumn] = []
+        self.metadata: list[AnswerColumn] = []
         self.n_rows = self.n_assignments = self.n_fields = 0
         self.questions: dict[str, MturkQuestion] = {}
         self._inputs: dict[str, tuple[int, dict[str, str]]] = {}
@@ -121,12 +122,12 @@ class MturkRows:
         """What to say of the batch once it has been read."""
         counts = f"{self.n_assignments} assignments x {self.n_fields} Answer columns"
         said = [f"{counts} = {self.n_rows} answers"]
-        if self._metadata:
+        if self.metadata:
             listed = ", ".join(
                 ANSWER
                 + column.name
                 + (f" ({column.reason})" if column.reason and not self._globs else "")
-                for column in self._metadata
+                for column in self.metadata
             )
             said.append(f"No answers, but kept with the assignments: {listed}")
         if self.left_out:
@@ -182,7 +183,7 @@ class MturkRows:
             raise InputError.from_code(self.table.name, "answer_column_twice")
         columns = columns_of(self._path, COLUMNS)
         fields = chosen(columns, self._globs, self.table.name)
-        self._metadata = [column for column in columns if column.name not in fields]
+        self.metadata = [column for column in columns if column.name not in fields]
         known = {name.removeprefix(INPUT) for name in names if name.startswith(INPUT)}
         if self._template is not None:
             asked = self._template.get_identifiers()
@@ -232,7 +233,7 @@ class MturkRows:
             return None
         names = (*OF_ASSIGNMENT, FEEDBACK)
         kept = dict(zip(names, cells[5:], strict=True))
-        kept |= {ANSWER + column.name: given.get(column.name, "") for column in self._metadata}
+        kept |= {ANSWER + column.name: given.get(column.name, "") for column in self.metadata}
         return (
             hit,
             worker,
@@ -277,7 +278,8 @@ class MturkRows:
         self.problems.add_code(
             record.line,
             None,
-            conflict_code(code, self._duplicates),
+            code,
+            choosable=self._choosable,
             worker=record.worker,
             question=record.question,
             first_line=first_line,

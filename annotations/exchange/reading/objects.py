@@ -58,8 +58,8 @@ def read_listed(source: Source, problems: Problems, code: str, /, **values: str)
     if not isinstance(value, list) or not value:
         problems.add_code(None, None, code, **values)
         value = []
-    values = [(one.line if isinstance(one, Located) else 0, one) for one in value]
-    return Listed(values, document.sha256, document.warnings)
+    listed = [(one.line if isinstance(one, Located) else 0, one) for one in value]
+    return Listed(listed, document.sha256, document.warnings)
 
 
 def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:

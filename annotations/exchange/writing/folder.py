@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self, TextIO
 
-from annotations.exchange.problems import InputError
+from annotations.exchange.problems import InputError, Problem
 
 
 class OutputFolder:
@@ -197,7 +197,8 @@ class OutputFolder:
 
     def _failure(self, error: Exception, code: str, **values: str) -> InputError:
         cause = getattr(error, "strerror", None) or str(error)
-        return InputError.from_code(str(self.path), code, cause=cause, **values)
+        problem = Problem.from_code(str(self.path), None, None, code, cause=cause, **values)
+        return InputError([problem])
 
 
 def _closed(file: BinaryIO | TextIO) -> OSError | None:

@@ -54,7 +54,7 @@ class Fault:
     """One thing that is wrong: in the body (`pointer`), the query (`parameter`) or a header.
 
     `pointer` is a JSON pointer as a URI fragment, such as #/rows/3/answer. `index` counts rows of
-    a bulk upload from 0, `line` those of JSON Lines from 1.
+    a bulk upload from 0, `line` those of JSON Lines from 1. `code` names what is wrong with a row.
     """
 
     detail: str
@@ -64,6 +64,7 @@ class Fault:
     index: int | None = None
     line: int | None = None
     remedy: str = ""
+    code: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is known of it."""
@@ -121,14 +122,14 @@ def _fault(problem: Problem, lines: bool, path: str) -> Fault:
     if problem.code in ONE_OBJECT and not lines:
         remedy = "Every row is an object."
     if problem.line is None:
-        return Fault(reason, remedy=remedy)
+        return Fault(reason, remedy=remedy, code=problem.code)
     if lines:
-        return Fault(reason, line=problem.line, remedy=remedy)
+        return Fault(reason, line=problem.line, remedy=remedy, code=problem.code)
     index = problem.line - 1
     pointer = f"#/{path}/{index}"
     if isinstance(problem.column, str):
         pointer += "/" + escaped(problem.column)
-    return Fault(reason, pointer=pointer, index=index, remedy=remedy)
+    return Fault(reason, pointer=pointer, index=index, remedy=remedy, code=problem.code)
 
 
 def escaped(key: str) -> str:

@@ -24,6 +24,9 @@ class FaultSerializer(serializers.Serializer[Any]):
     index = serializers.IntegerField(required=False, help_text="Which row, counted from 0.")
     line = serializers.IntegerField(required=False, help_text="Which line, counted from 1.")
     remedy = serializers.CharField(required=False, help_text="What to do about it.")
+    code = serializers.CharField(
+        required=False, help_text="What is wrong with a row or a file, such as id_missing."
+    )
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
@@ -126,6 +129,7 @@ def example_of(code: str) -> dict[str, Any]:
                 "pointer": "#/rows/3/worker",
                 "index": 3,
                 "remedy": "Fill in the id, or delete the row.",
+                "code": "id_missing",
             }
         ]
     return body

@@ -6,7 +6,8 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from annotations.exchange import InputError, read_answers, read_model_answers
+from annotations.exchange import InputError, Problem, read_answers, read_model_answers
+from tests.problems import check_problem, only_problem
 
 HEADER = "worker,question,answer\n"
 
@@ -35,15 +36,19 @@ def fault(path: Path, read=read_answers, **options) -> InputError:
     return caught.value
 
 
-def only_fault(path: Path, read=read_answers, **options) -> str:
-    error = fault(path, read, **options)
-    assert error.total == 1, str(error)
-    return str(error)
+def only_fault(path: Path, read=read_answers, **options) -> Problem:
+    return only_problem(fault(path, read, **options))
+
+
+def check_fault(path: Path, code: str, /, *, reader=read_answers, **expected) -> None:
+    """Assert that reading ends in one problem with this code, place and values."""
+    check_problem(only_fault(path, reader), code, **expected)
 
 
 def texts(path: Path) -> list[tuple[str, str, str]]:
     return [(r.worker, r.question, r.text) for r in read_answers(path).records]
 
 
-def model_fault(path: Path, **options) -> str:
-    return only_fault(path, read_model_answers, **options)
+def check_model_fault(path: Path, code: str, /, **expected) -> None:
+    """Assert the same of a file of models' answers."""
+    check_fault(path, code, reader=read_model_answers, **expected)

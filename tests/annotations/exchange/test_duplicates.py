@@ -12,6 +12,8 @@ from annotations.models import QuestionSet, Response
 from tests.annotations import world
 from tests.annotations.exchange.files import HEADER, write
 from tests.annotations.exchange.reading.mturk_export import batch_text
+from tests.annotations.exchange.reports import counts_line
+from tests.problems import check_problem, only_problem
 
 # Rows 0 to 6: ann says "a" and "b" to q1 and "a" again; bob repeats himself; cyd answers once.
 ROWS = "ann,q1,a\nbob,q1,x\nann,q1,b\nann,q1,a\nbob,q1, x \ncyd,q1,c\nann,q2,d\n"
@@ -52,14 +54,14 @@ def test_what_the_results_hang_on_differs_with_the_choice(twice):
 def test_the_error_names_the_option_in_a_terminal_only(twice):
     with pytest.raises(InputError) as caught:
         read_answers(twice, duplicates=Duplicates.REFUSE)
-    (problem,) = caught.value.problems  # row 3 says what the first one said
-    assert (problem.line, caught.value.total) == (4, 1)
-    assert "--duplicates first or --duplicates last" in str(problem)
+    problem = only_problem(caught.value)  # row 3 says what the first one said
+    check_problem(problem, "answers_differ", line=4, choosable=True)
+    assert "--duplicates first" in str(problem)
     assert "--" not in problem.remedy
-    assert "the first or the last" in problem.remedy
     # A door without the choice names none.
     with pytest.raises(InputError) as caught:
         read_answers(twice)
+    check_problem(only_problem(caught.value), "answers_differ", line=4, choosable=False)
     assert "duplicates" not in str(caught.value)
 
 
@@ -99,9 +101,8 @@ class TestImports:
         assert not Response.objects.exists()
         call_command("import_mturk", "lakes", str(path), "--duplicates", "last")
         assert Response.objects.get().text == "two"
-        assert "2 answers in the file = 1 new + 0 unchanged + 0 repeated + 1 superseded" in (
-            capsys.readouterr().out
-        )
+        counts = {"n_rows": 2, "n_new": 1, "n_superseded": 1}
+        assert counts_line("answers", **counts) in capsys.readouterr().out
 
     def test_rejected_in_one_of_two_equal_rows_only_is_such_a_pair_too(self, lakes, tmp_path):
         path = tmp_path / "batch.csv"

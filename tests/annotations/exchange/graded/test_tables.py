@@ -4,6 +4,7 @@ import pytest
 
 from annotations.exchange import InputError
 from annotations.exchange.graded import Labels, read_marked
+from tests.problems import check_problem, faults, only_problem
 
 OWN = "worker,question,answer,label\n"
 
@@ -17,7 +18,7 @@ def file(tmp_path, name, text, encoding="utf-8"):
 def refused(path, labels=None, columns=None):
     with pytest.raises(InputError) as caught:
         read_marked(path, columns).graded(labels and Labels.parse(labels))
-    return str(caught.value)
+    return caught.value
 
 
 def test_labels_are_worth_what_somebody_says_and_numbers_what_they_are(tmp_path):
@@ -28,10 +29,17 @@ def test_labels_are_worth_what_somebody_says_and_numbers_what_they_are(tmp_path)
 
 def test_a_label_without_a_value_is_told_once_with_its_line_and_the_option(tmp_path):
     path = file(tmp_path, "a.csv", OWN + "w,1,x,correct\nw,2,y,odd\nv,1,z,odd\n")
-    said = refused(path, "correct=1")
-    assert said.count("a.csv, line 3, column grade: the label 'odd' has no value") == 1
-    assert "(it stands there 2 times)" in said
-    assert "--labels correct=1,odd=..." in said
+    error = refused(path, "correct=1")
+    check_problem(
+        only_problem(error),
+        "labels_without_value",
+        file="a.csv",
+        line=3,
+        column="grade",
+        label="odd",
+        n=2,
+    )
+    assert "--labels correct=1,odd=..." in str(error)
 
 
 def test_the_lowest_order_is_the_first_attempt_wherever_it_stands(tmp_path):
@@ -56,7 +64,8 @@ def test_answers_without_a_grade_or_a_text_are_left_out_and_counted(tmp_path):
     text = "question,answer,grade\n1,a,1\n1,,1\n1,c,\n2,d,0\n"
     found = read_marked(file(tmp_path, "a.csv", text))
     assert (len(found.answers), found.n_empty, found.n_unmarked) == (2, 1, 1)
-    assert "2 questions have one graded answer only" in " ".join(found.warnings)
+    # Without a grade, without a text, and questions with one graded answer only.
+    assert [warning.split()[0] for warning in found.warnings] == ["1", "1", "2"]
 
 
 def test_a_byte_order_mark_and_semicolons_do_no_harm(tmp_path):
@@ -66,22 +75,25 @@ def test_a_byte_order_mark_and_semicolons_do_no_harm(tmp_path):
 
 def test_odd_headers_are_named_by_their_columns(tmp_path):
     path = file(tmp_path, "a.csv", "Frage,Antwort,Punkte\n1,a,3\n")
-    assert "there is no column question" in refused(path)
+    missing = [(problem.code, problem.values["name"]) for problem in refused(path).problems]
+    assert ("column_missing", "question") in missing
     columns = {"question": "Frage", "answer": "Antwort", "grade": "Punkte"}
     assert read_marked(path, columns).graded()[0].grade == 3.0
 
 
 def test_a_short_row_a_missing_question_and_a_missing_worker_are_told_with_their_lines(tmp_path):
     text = OWN + "w,1,x\n,1,y,1\nv,,z,1\nv,2,z,1\n"
-    said = refused(file(tmp_path, "a.csv", text))
-    assert "line 2: the row has 3 fields, the header has 4" in said
-    assert "line 3, column worker: the worker is missing" in said
-    assert "line 4, column question: the question is missing" in said
+    error = refused(file(tmp_path, "a.csv", text))
+    assert sorted(faults(error), key=str) == [
+        (2, None, "row_too_short"),
+        (3, "worker", "graded_worker_missing"),
+        (4, "question", "graded_table_question_missing"),
+    ]
 
 
 def test_a_file_without_a_graded_answer_says_so(tmp_path):
-    said = refused(file(tmp_path, "a.csv", "question,answer,grade\n1,a,\n"))
-    assert "there is no graded answer in it: 1 have no grade" in said
+    error = refused(file(tmp_path, "a.csv", "question,answer,grade\n1,a,\n"))
+    check_problem(only_problem(error), "all_answers_ungraded", n_ungraded=1)
 
 
 def test_asap_has_the_first_score_for_a_grade_and_bare_quotes_in_its_texts(tmp_path):

@@ -4,9 +4,12 @@ from django.test.utils import CaptureQueriesContext
 
 from annotations.exchange import ColumnNames, InputError
 from annotations.exchange.importing import import_answers
+from annotations.exchange.importing.report import DRY_RUN, NOTHING_CHANGED
+from annotations.exchange.importing.target import quoted
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
 from tests.annotations import world
 from tests.annotations.exchange.files import HEADER, write, write_xlsx
+from tests.problems import check_problem, faults, only_problem
 
 pytestmark = pytest.mark.django_db
 
@@ -59,7 +62,7 @@ def test_the_same_file_again_changes_nothing_and_says_so(rivers, tmp_path):
     report = import_answers(rivers, path)
     assert counts(report) == (4, 0, 3, 1, 1)
     assert not report.changed
-    assert [*report.lines()][-1] == "Nothing changed: all of it was there already."
+    assert [*report.lines()][-1] == NOTHING_CHANGED
     assert len(stored()) == 3
 
 
@@ -83,10 +86,11 @@ def test_another_text_for_a_stored_answer_names_both_and_stores_nothing(rivers, 
     import_answers(rivers, write(tmp_path, ROWS))
     changed = HEADER + "cy,r1,west\nada,r1,up\nada,r2,now\nben,r1,South\n"
     error = refusal(rivers, write(tmp_path, changed))
-    assert [problem.line for problem in error.problems] == [3, 4]
-    assert "worker ada answered question r1 already" in str(error)
-    assert "'north'), with another text" in str(error)
-    assert "no answer), with another text" in str(error)
+    assert faults(error) == [(line, None, "stored_answer_differs") for line in (3, 4)]
+    first, second = (problem.values for problem in error.problems)
+    assert (first["worker"], first["question"]) == ("ada", "r1")
+    assert (first["text"], first["what"]) == ("'north'", "text")
+    assert (second["text"], second["what"]) == (quoted(""), "text")
 
 
 def test_a_dry_run_says_the_same_and_stores_nothing(rivers, tmp_path):
@@ -94,7 +98,7 @@ def test_a_dry_run_says_the_same_and_stores_nothing(rivers, tmp_path):
     report = import_answers(rivers, path, create_questions=True, dry_run=True)
     assert counts(report) == (5, 4, 0, 1, 1)
     assert report.created == {"workers": 2, "questions": 1}
-    assert [*report.lines()][-1] == "This was a dry run: nothing was stored."
+    assert [*report.lines()][-1] == DRY_RUN
     assert (Response.objects.count(), Worker.objects.count(), Submission.objects.count()) == (
         0,
         0,
@@ -158,8 +162,8 @@ def test_a_dry_run_refuses_what_the_import_refuses(rivers, tmp_path):
 
 def test_an_unknown_question_is_told_once_with_its_first_line(rivers, tmp_path):
     error = refusal(rivers, write(tmp_path, ROWS + "ada,r9,x\nben,r9,y\nben,r8,y\n"))
-    assert [(p.line, p.column) for p in error.problems] == [(6, "question"), (8, "question")]
-    assert "rivers, version 1 has no question r9" in str(error)
+    assert faults(error) == [(line, "question", "question_unknown") for line in (6, 8)]
+    assert error.problems[0].values == {"version": "rivers, version 1", "question": "r9"}
 
 
 def test_unknown_questions_are_made_if_that_was_asked_for(rivers, tmp_path):
@@ -168,7 +172,7 @@ def test_unknown_questions_are_made_if_that_was_asked_for(rivers, tmp_path):
     made = Question.objects.get(external_id="r9")
     assert (made.text, made.position) == ("", 3)
     error = refusal(rivers, write(tmp_path, HEADER + "ada,r7,x\n"), create_questions=True)
-    assert "is published and takes no new questions, such as r7" in str(error)
+    check_problem(only_problem(error), "version_published", question="r7")
 
 
 def test_a_set_without_a_version_gets_its_first(tmp_path):
@@ -185,7 +189,8 @@ def test_an_older_version_is_named_by_its_number(rivers, version, tmp_path):
     path = write(tmp_path, ROWS)
     assert import_answers(rivers, path, version=1).version == 1
     assert import_answers(rivers, path).version == 2
-    assert "has no version 3" in str(refusal(rivers, path, version=3))
+    error = refusal(rivers, path, version=3)
+    check_problem(only_problem(error), "version_unknown", question_set="rivers", number=3)
 
 
 def test_the_same_id_in_another_panel_is_another_worker(rivers, tmp_path):
@@ -218,7 +223,7 @@ def test_further_columns_are_kept_aside_by_their_names(rivers, tmp_path):
 
 def test_an_id_that_is_too_long_is_told(rivers, tmp_path):
     error = refusal(rivers, write(tmp_path, HEADER + f"{'w' * 256},r1,a\nada,{'q' * 256},b\n"))
-    assert [(p.line, p.column) for p in error.problems] == [(3, "question"), (2, "worker")]
+    assert faults(error) == [(3, "question", "id_too_long"), (2, "worker", "id_too_long")]
 
 
 def test_many_workers_are_found_again(rivers, tmp_path):

@@ -10,6 +10,7 @@ from annotations.exchange.importing import import_batches, import_mturk
 from annotations.exchange.reading.mturk import QuestionTemplate
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
 from tests.annotations import world
+from tests.problems import check_problem, faults, only_problem, raises_problem
 
 pytestmark = pytest.mark.django_db
 
@@ -112,8 +113,10 @@ def test_a_batch_that_was_reviewed_since_needs_update_flags(lakes, tmp_path):
     submitted = {"AssignmentStatus": "Submitted"}
     import_mturk(lakes, batch(tmp_path, submitted))
     reviewed = batch(tmp_path, {"AssignmentStatus": "Rejected"})
-    with pytest.raises(InputError, match="--update-flags"):
+    with pytest.raises(InputError) as caught:
         import_mturk(lakes, reviewed)
+    assert [problem.code for problem in caught.value.problems] == ["stored_flag_differs"] * 2
+    assert "--update-flags" in caught.value.problems[0].on_terminal
     assert import_mturk(lakes, reviewed, update_flags=True).n_reflagged == 2
     assert Response.objects.filter(rejected=True).count() == 2
 
@@ -122,12 +125,12 @@ def test_batches_that_belong_together_come_in_together_or_not_at_all(lakes, tmp_
     one = batch(tmp_path, {}, name="one.csv")
     two = batch(tmp_path, {"HITId": "3XC"}, name="two.csv")
     bad = batch(tmp_path, {"HITId": "3XD", "WorkerId": ""}, name="bad.csv")
-    with pytest.raises(InputError, match=r"bad.csv, line 2, column WorkerId"):
+    with raises_problem("assignment_id_missing", file="bad.csv", line=2, column="WorkerId"):
         import_batches(lakes, [one, bad])
     assert not Question.objects.exists()
     reports = import_batches(lakes, [one, two])
     assert [(r.file, r.n_new) for r in reports] == [("one.csv", 2), ("two.csv", 2)]
-    with pytest.raises(InputError, match="published and takes no new questions"):
+    with raises_problem("batch_into_published", line=2, question="3XE:translation"):
         import_mturk(lakes, batch(tmp_path, {"HITId": "3XE"}))
 
 
@@ -138,36 +141,55 @@ def test_without_a_template_the_input_cells_are_the_question(lakes, tmp_path):
 
 def test_another_template_than_before_is_refused(lakes, tmp_path):
     import_mturk(lakes, batch(tmp_path))
-    with pytest.raises(InputError, match="Use the same template as before"):
+    with pytest.raises(InputError) as caught:
         import_mturk(lakes, batch(tmp_path), question_template=TEMPLATE)
+    assert faults(caught.value) == [(2, None, "assignment_text_differs")] * 2
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("changes", "column", "code", "values"),
     [
-        ([{"AssignmentStatus": "Lost"}], "line 2, column AssignmentStatus: the status Lost"),
-        ([{"AcceptTime": "now"}], "column AcceptTime: 'now' is no time of Mechanical Turk"),
-        ([{"WorkTimeInSeconds": "long"}], "'long' is no number of seconds"),
-        ([{"WorkTimeInSeconds": "1_000"}], "'1_000' is no number of seconds"),
-        ([{"HITId": " "}], "the HITId is missing"),
-        ([{}, {"Answer.translation": "x"}], "did question 3XA:translation already in line 2"),
-        ([{}, {"WorkerId": "W2", "Input.sentence": "?"}], "other Input cells in line 2"),
-        ([{"AcceptTime": "Wed Nov 15 09:13:32 PST 2023"}], "submitted before it was accepted"),
+        (
+            [{"AssignmentStatus": "Lost"}],
+            *("AssignmentStatus", "assignment_status_unknown", {"status": "Lost"}),
+        ),
+        ([{"AcceptTime": "now"}], "AcceptTime", "assignment_time_unreadable", {"cell": "now"}),
+        (
+            [{"WorkTimeInSeconds": "long"}],
+            *("WorkTimeInSeconds", "seconds_unreadable", {"cell": "long"}),
+        ),
+        (
+            [{"WorkTimeInSeconds": "1_000"}],
+            *("WorkTimeInSeconds", "seconds_unreadable", {"cell": "1_000"}),
+        ),
+        ([{"HITId": " "}], "HITId", "assignment_id_missing", {"name": "HITId"}),
+        (
+            [{}, {"Answer.translation": "x"}],
+            *(None, "assignments_differ", {"question": "3XA:translation", "first_line": 2}),
+        ),
+        (
+            [{}, {"WorkerId": "W2", "Input.sentence": "?"}],
+            *("HITId", "assignment_inputs_differ", {"hit": "3XA", "first_line": 2}),
+        ),
+        (
+            [{"AcceptTime": "Wed Nov 15 09:13:32 PST 2023"}],
+            *("SubmitTime", "assignment_times_reversed", {}),
+        ),
     ],
 )
-def test_a_bad_row_is_told_with_its_line_and_nothing_is_stored(lakes, tmp_path, changes, says):
-    with pytest.raises(InputError, match=says):
+def test_a_bad_row_is_told_with_its_line_and_nothing_is_stored(
+    lakes, tmp_path, changes, column, code, values
+):
+    with raises_problem(code, line=1 + len(changes), column=column, **values):
         import_mturk(lakes, batch(tmp_path, *changes))
     assert not lakes.versions.exists()
     assert not Worker.objects.exists()
 
 
 def test_an_unknown_field_of_the_template_is_told_with_the_known_ones(lakes, tmp_path):
-    with pytest.raises(
-        InputError, match=r"\$\{word\}, but there is no column Input.word"
-    ) as caught:
+    known = "${sentence}, ${tone of voice}, ${Answer}"
+    with raises_problem("template_column_missing", name="word", known=known):
         import_mturk(lakes, batch(tmp_path), question_template="${word}")
-    assert "${sentence}, ${tone of voice}, ${Answer}" in str(caught.value)
     with pytest.raises(ValueError, match="is no template"):
         QuestionTemplate.parse("50 $")
 
@@ -189,14 +211,17 @@ def test_a_column_that_is_not_there_is_told_without_an_option_that_there_is_not(
     path.write_text("HIT id,WorkerId,Answer.one\na,b,c\n")
     with pytest.raises(InputError) as caught:
         import_mturk(lakes, path)
-    assert str(caught.value).endswith("If it is the one called HIT id, name it HITId.")
+    problem = only_problem(caught.value)
+    expected = {"name": "HITId", "suggestion": "HIT id", "option": ""}
+    check_problem(problem, "column_missing", **expected)
+    assert problem.on_terminal == ""
     path.write_text("HITId,hitid,WorkerId,Answer.one\na,b,c,d\n")
-    with pytest.raises(InputError, match="stands there twice"):
+    with raises_problem("column_twice", column="HITId"):
         import_mturk(lakes, path)
 
 
 def test_a_file_without_answers_is_no_batch(lakes, tmp_path):
     path = tmp_path / "batch.csv"
     path.write_text("HITId,WorkerId\na,b\n")
-    with pytest.raises(InputError, match="no column Answer"):
+    with raises_problem("answer_columns_missing"):
         import_mturk(lakes, path)

@@ -6,6 +6,7 @@ from annotations.exchange.importing import import_answers, import_passages, impo
 from annotations.models import Passage, Question, QuestionSet
 from tests.annotations import world
 from tests.annotations.exchange.files import HEADER, write
+from tests.problems import check_problem, faults, only_problem
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +25,7 @@ def refusal(do, *arguments):
     with pytest.raises(InputError) as caught:
         do(*arguments)
     assert before == (Question.objects.count(), Passage.objects.count())
-    return str(caught.value)
+    return caught.value
 
 
 def test_the_demo_comes_in_whole_and_a_second_time_changes_nothing(rivers):
@@ -45,17 +46,19 @@ def test_the_demo_comes_in_whole_and_a_second_time_changes_nothing(rivers):
 
 def test_another_content_under_a_stored_id_is_an_error(rivers, tmp_path):
     import_questions(rivers, questions(tmp_path, "q1,Why?,"))
-    message = refusal(import_questions, rivers, questions(tmp_path, "q2,Who?,", "q1,How?,"))
-    assert "line 3: rivers, version 1 has q1 already, with another text" in message
+    error = refusal(import_questions, rivers, questions(tmp_path, "q2,Who?,", "q1,How?,"))
+    expected = {"line": 3, "version": "rivers, version 1", "name": "q1", "what": "text"}
+    check_problem(only_problem(error), "stored_differs", **expected)
     import_passages(rivers, write(tmp_path, "passage,title,text\np,A,Long.\n", "p.csv"))
     other = write(tmp_path, "passage,title,text\np,B,Long.\n", "p.csv")
-    assert "has p already, with another title" in refusal(import_passages, rivers, other)
+    error = refusal(import_passages, rivers, other)
+    check_problem(only_problem(error), "stored_differs", name="p", what="title")
 
 
 def test_a_question_about_an_unknown_passage_is_an_error(rivers, tmp_path):
     path = questions(tmp_path, "q1,Why?,p1", "q2,Who?,p2")
-    message = refusal(import_questions, rivers, path)
-    assert message.count("has no passage") == 2
+    error = refusal(import_questions, rivers, path)
+    assert faults(error) == [(line, "passage", "passage_unknown") for line in (2, 3)]
 
 
 def test_new_questions_open_the_next_version_once_one_is_published(rivers, tmp_path):
@@ -65,7 +68,7 @@ def test_new_questions_open_the_next_version_once_one_is_published(rivers, tmp_p
     assert (same.version, same.changed) == (1, False)
     report = import_questions(rivers, questions(tmp_path, "q1,Why?,", "q2,Who?,"))
     assert (report.version, report.n_new, report.n_unchanged) == (2, 1, 1)
-    assert any("Version 2 was opened" in note for note in report.notes)
+    assert any("Version 2 " in note for note in report.notes)
     numbers = Question.objects.order_by("version__number", "position")
     assert list(numbers.values_list("version__number", "external_id")) == [
         (1, "q1"),

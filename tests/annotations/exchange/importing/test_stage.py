@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotations.exchange import InputError
 from annotations.exchange.importing import import_answers
 from annotations.exchange.importing.answers import stage_answers, store_staged
 from annotations.exchange.importing.mturk import StagedBatch, stage_batch, store_batch
@@ -14,6 +13,7 @@ from annotations.exchange.records import AnswerFacts
 from annotations.models import Question, Response, Submission, Worker
 from tests.annotations import world
 from tests.annotations.exchange.importing.test_mturk import THREE, batch
+from tests.problems import raises_problem
 
 pytestmark = pytest.mark.django_db
 
@@ -174,9 +174,8 @@ def test_a_flag_in_one_of_two_equal_rows_only_is_a_contradiction(tmp_path):
         "ada,r1,north,true,1\nada,r1,north,false,1\nben,r1,up,true,1\nben,r1,up,true,1\n",
         "utf-8",
     )
-    with pytest.raises(InputError, match="rejected in one of the two rows only") as caught:
+    with raises_problem("rejection_differs", line=3, name="ada", question="r1", first_line=2):
         stage_answers(path)
-    assert [problem.line for problem in caught.value.problems] == [3]
 
 
 @pytest.mark.parametrize("first", [0, 1])

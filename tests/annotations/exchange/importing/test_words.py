@@ -1,5 +1,6 @@
-"""What an import says: each refusal whole, with line and remedy, and the report line by line."""
+"""What an import refuses, with place and values, and what it reports."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -12,12 +13,14 @@ from annotations.exchange.importing import (
     import_passages,
     import_questions,
 )
-from annotations.exchange.importing.report import ImportReport
+from annotations.exchange.importing.report import DRY_RUN, NOTHING_CHANGED
 from annotations.exchange.importing.target import chunks, next_position, quoted
 from annotations.models import Passage, Question, QuestionSet, Response
 from tests.annotations import world
+from tests.annotations.exchange import reports
 from tests.annotations.exchange.files import HEADER, write
 from tests.annotations.exchange.importing.test_mturk import batch
+from tests.problems import check_problem, raises_problem
 
 pytestmark = pytest.mark.django_db
 
@@ -28,34 +31,29 @@ def rivers():
     return world.version(world.user("rana")).question_set
 
 
-def refusal(do, *arguments, **options):
+def problems_of(do, *arguments, **options):
     with pytest.raises(InputError) as caught:
         do(*arguments, **options)
-    return str(caught.value)
+    return caught.value.problems
 
 
 def test_an_unknown_question_of_answers(rivers, tmp_path):
     path = write(tmp_path, HEADER + "ada,r1,north\nada,r9,x\nben,r9,y\n")
-    assert refusal(import_answers, rivers, path) == (
-        "answers.csv, line 3, column question: rivers, version 1 has no question r9. Correct the "
-        "id, or import the questions first."
-    )
+    expected = {"version": "rivers, version 1", "question": "r9"}
+    place = {"file": "answers.csv", "line": 3, "column": "question"}
+    with raises_problem("question_unknown", **place, **expected):
+        import_answers(rivers, path)
     rivers.latest_version().publish()
-    assert refusal(import_answers, rivers, path, create_questions=True) == (
-        "answers.csv: rivers, version 1 is published and takes no new questions, such as r9. "
-        "Import the questions first: that opens the next version."
-    )
-    assert refusal(import_answers, rivers, path, version=7) == (
-        "answers.csv: rivers has no version 7."
-    )
+    with raises_problem("version_published", file="answers.csv", line=None, **expected):
+        import_answers(rivers, path, create_questions=True)
+    with raises_problem("version_unknown", line=None, question_set="rivers", number=7):
+        import_answers(rivers, path, version=7)
 
 
 def test_an_id_that_is_too_long(rivers, tmp_path):
     path = write(tmp_path, HEADER + f"{'w' * 256},r1,x\n")
-    assert refusal(import_answers, rivers, path) == (
-        "answers.csv, line 2, column worker: the id has 256 characters, more than 255. Shorten it "
-        "everywhere."
-    )
+    with raises_problem("id_too_long", line=2, column="worker", size=256, most=255):
+        import_answers(rivers, path)
     import_answers(rivers, write(tmp_path, HEADER + f"{'w' * 255},r1,x\n"))
 
 
@@ -63,18 +61,17 @@ def test_another_text_or_time_than_the_stored_one(rivers, tmp_path):
     import_answers(rivers, write(tmp_path, HEADER + f"ada,r1,{'long ' * 20}\nada,r2,\n"))
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     path = write(tmp_path, HEADER + "ada,r2,now\nada,r1,short\n")
-    assert sorted(refusal(import_answers, rivers, path).splitlines()) == [
-        f"answers.csv, line 2: worker ada answered question r2 already (stored on {today}: no "
-        "answer), with another text. Stored answers are not overwritten: correct the row or leave "
-        "it out.",
-        f"answers.csv, line 3: worker ada answered question r1 already (stored on {today}: "
-        f"'{('long ' * 20)[:60]}...'), with another text. Stored answers are not overwritten: "
-        "correct the row or leave it out.",
-    ]
+    found = problems_of(import_answers, rivers, path)
+    stored = {"r2": quoted(""), "r1": f"'{('long ' * 20)[:60]}...'"}
+    for problem, line, question in zip(found, (2, 3), ("r2", "r1"), strict=True):
+        expected = {"worker": "ada", "question": question, "since": today, "what": "text"}
+        place = {"file": "answers.csv", "line": line, "column": None}
+        text = stored[question]
+        check_problem(problem, "stored_answer_differs", text=text, **place, **expected)
     Response.objects.filter(question__external_id="r2").update(work_seconds=3)
     timed = "worker,question,answer,work_seconds,crowdgrade:answers\nada,r2,,{},1\n"
-    told = refusal(import_answers, rivers, write(tmp_path, timed.format(4)))
-    assert "with another time. Stored answers are not overwritten" in told
+    with raises_problem("stored_answer_differs", question="r2", what="time"):
+        import_answers(rivers, write(tmp_path, timed.format(4)))
     same = import_answers(rivers, write(tmp_path, timed.format(3)))
     assert (same.n_new, same.n_unchanged) == (0, 1)
 
@@ -83,14 +80,10 @@ def test_another_flag_than_the_stored_one(rivers, tmp_path):
     flagged = "worker,question,answer,rejected,crowdgrade:answers\nada,r1,x,{},1\n"
     import_answers(rivers, write(tmp_path, flagged.format("false")))
     path = write(tmp_path, flagged.format("true"))
-    with pytest.raises(InputError) as caught:
-        import_answers(rivers, path)
-    (problem,) = caught.value.problems
-    assert problem.reason.endswith("with another flag")
-    assert problem.remedy == (
-        "Import it with “Update which answers were rejected” to store the flags of the file."
-    )
-    assert problem.on_terminal == "Import it with --update-flags to store the flags of the file."
+    (problem,) = problems_of(import_answers, rivers, path)
+    check_problem(problem, "stored_flag_differs", what="flag", worker="ada", question="r1")
+    assert "--update-flags" in problem.on_terminal
+    assert "--" not in problem.remedy
     report = import_answers(rivers, path, update_flags=True)
     assert (report.n_reflagged, report.n_unchanged, report.changed) == (1, 1, True)
     assert Response.objects.get().rejected
@@ -102,25 +95,23 @@ def test_another_flag_than_the_stored_one(rivers, tmp_path):
 
 def test_a_question_about_a_passage_that_is_not_there(rivers, tmp_path):
     path = write(tmp_path, "question,text,passage\nq1,Why?,p1\n", "q.csv")
-    assert refusal(import_questions, rivers, path) == (
-        "q.csv, line 2, column passage: rivers, version 1 has no passage p1. Correct the id, or "
-        "import the passages first."
-    )
+    place = {"file": "q.csv", "line": 2, "column": "passage"}
+    with raises_problem("passage_unknown", **place, version="rivers, version 1", passage="p1"):
+        import_questions(rivers, path)
 
 
 def test_another_content_than_the_stored_one(rivers, tmp_path):
     import_passages(rivers, write(tmp_path, "passage,title,text\np,A,Long.\n", "p.csv"))
     other = write(tmp_path, "passage,title,text,language\np,B,Short.,de\n", "p.csv")
-    assert refusal(import_passages, rivers, other) == (
-        "p.csv, line 2: rivers, version 1 has p already, with another title, text, language. What "
-        "is stored is not overwritten: correct the row, or use another id."
-    )
+    version = "rivers, version 1"
+    what = ", ".join(["title", "text", "language"])
+    with raises_problem("stored_differs", line=2, version=version, name="p", what=what):
+        import_passages(rivers, other)
     rest = "question,text,passage,category\n"
     path = write(tmp_path, rest + "r1,Where is river 1?,p,hard\n", "q.csv")
-    assert refusal(import_questions, rivers, path) == (
-        "q.csv, line 2: rivers, version 1 has r1 already, with another passage, category. What is "
-        "stored is not overwritten: correct the row, or use another id."
-    )
+    what = "passage, category"
+    with raises_problem("stored_differs", line=2, version=version, name="r1", what=what):
+        import_questions(rivers, path)
 
 
 def test_questions_and_passages_stand_behind_those_that_are_there(rivers, tmp_path):
@@ -167,37 +158,29 @@ def test_a_batch_goes_into_the_version_that_is_named(tmp_path):
     again = import_mturk(lakes, batch(tmp_path), version=1)
     assert (again.version, again.n_unchanged, again.changed) == (1, 2, False)
     assert import_mturk(lakes, batch(tmp_path)).version == 2
-    assert refusal(import_mturk, lakes, batch(tmp_path), version=3) == (
-        "batch.csv: lakes has no version 3."
-    )
-    new = batch(tmp_path, {"HITId": "3XE"})
-    assert refusal(import_mturk, lakes, new, version=1) == (
-        "batch.csv, line 2: lakes, version 1 is published and takes no new questions, such as "
-        "3XE:translation. Import the batches that belong together by one command, or this one "
-        "into a set of its own."
-    )
+    with raises_problem("version_unknown", file="batch.csv", question_set="lakes", number=3):
+        import_mturk(lakes, batch(tmp_path), version=3)
+    expected = {"version": "lakes, version 1", "question": "3XE:translation"}
+    with raises_problem("batch_into_published", file="batch.csv", line=2, **expected):
+        import_mturk(lakes, batch(tmp_path, {"HITId": "3XE"}), version=1)
 
 
 def test_a_batch_with_other_words_or_an_id_that_is_too_long_is_refused(tmp_path):
     lakes = QuestionSet.objects.create(owner=world.user("otto"), name="lakes")
     long = "H" * 250
-    told = refusal(import_mturk, lakes, batch(tmp_path, {"HITId": long}))
-    assert told.splitlines()[0] == (
-        f"batch.csv, line 2: the question '{long[:60]}...' has an id of 262 characters, more "
-        "than 255."
-    )
-    # 250 + 1 + 7: the comment of the HIT is too long as well.
-    assert "has an id of 258 characters" in told
-    import_mturk(lakes, batch(tmp_path, {"HITId": "H" * 243}))
-    told = refusal(
-        import_mturk, lakes, batch(tmp_path, {"HITId": "H" * 243}), question_template="$sentence?"
-    )
+    found = problems_of(import_mturk, lakes, batch(tmp_path, {"HITId": long}))
+    # 250 + 1 + 11 and 250 + 1 + 7: the comment of the HIT is too long as well.
+    for problem, size in zip(found, (262, 258), strict=True):
+        expected = {"line": 2, "name": f"'{long[:60]}...'", "size": size, "most": 255}
+        check_problem(problem, "assignment_id_too_long", **expected)
     name = "H" * 243
-    assert told.splitlines()[0] == (
-        f"batch.csv, line 2: lakes, version 1 has the question {name}:translation already, with "
-        "another text ('sentence: Guten Tag tone of voice: formal'). Use the same template as "
-        "before."
+    import_mturk(lakes, batch(tmp_path, {"HITId": name}))
+    found = problems_of(
+        import_mturk, lakes, batch(tmp_path, {"HITId": name}), question_template="$sentence?"
     )
+    expected = {"version": "lakes, version 1", "name": f"{name}:translation", "line": 2}
+    text = "'sentence: Guten Tag tone of voice: formal'"
+    check_problem(found[0], "assignment_text_differs", text=text, **expected)
 
 
 def test_questions_of_a_batch_complete_those_without_a_text(tmp_path):
@@ -217,8 +200,7 @@ def test_questions_of_a_batch_complete_those_without_a_text(tmp_path):
 
 def report_of(**changes):
     counts = {"n_rows": 9, "n_new": 4, "n_unchanged": 3, "n_repeated": 2}
-    about = ("answers", "a.csv", "ab" * 32, "rivers", 2)
-    return ImportReport(*about, **{**counts, **changes})
+    return reports.report_of(**{**counts, **changes})
 
 
 def test_a_report_is_told_line_by_line():
@@ -227,23 +209,20 @@ def test_a_report_is_told_line_by_line():
         created={"workers": 2, "questions": 0, "passages": 1}, notes=["A note."],
         warnings=["It is late."], dry_run=True,
     )  # fmt: skip
-    assert list(report.lines()) == [
-        "a.csv into rivers, version 2",
-        "9 answers in the file = 4 new + 3 unchanged + 2 repeated; 5 of them empty",
-        "7 of them were rejected where they were collected: they are flagged, and left out of runs",
-        "8 unchanged ones got the flag of the file",
-        "6 questions got the text they lacked",
-        "New beside them: 2 workers, 1 passages",
-        "Columns kept aside: mood, seconds",
-        "A note.",
-        "Warning: It is late.",
-        "This was a dry run: nothing was stored.",
+    lines = list(report.lines())
+    assert [re.findall(r"\d+", line) for line in lines[:6]] == [
+        ["2"],  # the version
+        ["9", "4", "3", "2", "5"],
+        ["7"],
+        ["8"],
+        ["6"],
+        ["2", "1"],
     ]
+    assert "questions" not in lines[5]
+    assert lines[6].endswith(": mood, seconds")
+    assert lines[7:] == ["A note.", "Warning: It is late.", DRY_RUN]
     assert report.as_dict()["created"] == {"workers": 2, "questions": 0, "passages": 1}
-    assert list(report_of().lines()) == [
-        "a.csv into rivers, version 2",
-        "9 answers in the file = 4 new + 3 unchanged + 2 repeated",
-    ]
+    assert len(list(report_of().lines())) == 2
 
 
 @pytest.mark.parametrize(
@@ -260,11 +239,11 @@ def test_something_changed_if_a_row_a_flag_or_something_beside_them_is_new(chang
     report = report_of(dry_run=not changed, **changes)
     assert report.changed is changed
     last = list(report.lines())[-1]
-    assert (last == "Nothing changed: all of it was there already.") is not changed
+    assert (last == NOTHING_CHANGED) is not changed
 
 
 def test_a_report_that_loses_rows_is_an_error():
-    with pytest.raises(AssertionError, match=r"a\.csv: rows were lost or doubled"):
+    with pytest.raises(AssertionError, match=r"a\.csv"):
         report_of(n_rows=10)
 
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+TIDES = "Why do tides rise, as you see it?"
 QUALTRICS_COLUMNS = {
     "StartDate": ("Start Date", "startDate"),
     "EndDate": ("End Date", "endDate"),
@@ -23,7 +24,7 @@ QUALTRICS_COLUMNS = {
     "DistributionChannel": ("Distribution Channel", "distributionChannel"),
     "UserLanguage": ("User Language", "userLanguage"),
     "Q1": ("Do you consent\nto take part?", "QID1"),
-    "Q2": ("Why do tides rise,\nin your own words?", "QID2_TEXT"),
+    "Q2": (TIDES.replace(", ", ",\n"), "QID2_TEXT"),
     "Q3": ("What makes the sea salty?", "QID3_TEXT"),
     "PROLIFIC_PID": ("PROLIFIC_PID", "PROLIFIC_PID"),
 }

@@ -1,6 +1,7 @@
 """Exports of others as they are downloaded: recognised, mapped and read, with every row counted."""
 
 import csv
+import re
 from datetime import UTC, datetime
 
 import openpyxl
@@ -9,13 +10,16 @@ from django.core.management import CommandError, call_command
 
 from annotations.exchange import InputError, read_answers
 from annotations.exchange.importing.mapped import stage_mapped
+from annotations.exchange.importing.report import NOTHING_CHANGED
 from annotations.exchange.presets import PRESETS, Mapping, head_of, proposed, recognised, rows_of
-from annotations.exchange.presets.rows import refuse_answerless
+from annotations.exchange.presets.declared import PANEL_STATUSES, TRIED
+from annotations.exchange.presets.rows import NOBODY, refuse_answerless
 from annotations.exchange.reading.source import bytes_source
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
 from tests.annotations import world
 from tests.annotations.exchange.presets import exports
 from tests.annotations.exchange.reading.mturk_export import batch_text
+from tests.problems import check_problem, raises_problem
 
 MTURK = batch_text(
     [
@@ -78,11 +82,9 @@ def test_a_file_is_recognised_and_its_columns_are_found(name):
 def test_of_qualtrics_the_header_rows_are_no_answers_and_previews_are_counted(name):
     rows, records = read(name)
     # Four people, two questions; the preview of the author is a fifth row.
-    assert (len(records), rows.n_rows, dict(rows.skipped)) == (
-        8, 8, {"survey previews and tests": 1}
-    )  # fmt: skip
+    assert (len(records), rows.n_rows, dict(rows.skipped)) == (8, 8, {TRIED: 1})
     assert {record.worker for record in records} == set(exports.PEOPLE)
-    assert rows.questions["Q2"].text == "Why do tides rise, in your own words?"
+    assert rows.questions["Q2"].text == exports.TIDES
     facts = records[0].facts
     # 10:00 in Denver, seven hours behind UTC in early March.
     assert facts.started_at == datetime(2024, 3, 1, 17, 0, tzinfo=UTC)
@@ -90,7 +92,7 @@ def test_of_qualtrics_the_header_rows_are_no_answers_and_previews_are_counted(na
     assert facts.extra["Q1"] == "Yes, I consent"
     assert "IPAddress" not in facts.extra
     assert "IPAddress" in rows.left_out
-    assert "Left out: 1 survey previews and tests" in rows.notes
+    assert f"Left out: 1 {TRIED}" in rows.notes
 
 
 def test_of_prolific_the_status_tells_who_was_rejected_and_who_returned():
@@ -98,15 +100,12 @@ def test_of_prolific_the_status_tells_who_was_rejected_and_who_returned():
     assert [(r.worker, r.is_rejected) for r in records[::2]] == [
         ("5f8a", False), ("60b1", True), ("62d9", False)
     ]  # fmt: skip
-    assert dict(rows.skipped) == {
-        "returned submissions": 1,
-        "rows without a worker and without an answer": 1,
-    }
+    assert dict(rows.skipped) == {PANEL_STATUSES["returned"]: 1, NOBODY: 1}
 
 
 def test_the_list_of_submissions_of_prolific_holds_no_answers():
     head = head_of(bytes_source("prolific_export_671b.csv", exports.SUBMISSIONS))
-    with pytest.raises(InputError, match="list of submissions, which holds no answers"):
+    with raises_problem("list_of_submissions"):
         refuse_answerless(head)
 
 
@@ -163,7 +162,7 @@ def test_a_question_over_several_lines_is_one_line_and_who_asks_for_an_id_gets_t
             "Salt?",
         ],
         ["2024/03/01 10:00", "5f8a", "The moon pulls the water", "Rivers wash it in"],
-        ["2024/03/01 10:05", "60b1", "I do not know at all", None],
+        ["2024/03/01 10:05", "60b1", "The wind has its part in it", None],
     ):
         book.active.append(row)
     book.save(tmp_path / "form.xlsx")
@@ -176,14 +175,14 @@ def test_a_question_over_several_lines_is_one_line_and_who_asks_for_an_id_gets_t
     rows = rows_of(tmp_path / "form.xlsx", preset, mapping)
     assert [(r.worker, r.question, r.text) for r, _ in rows] == [
         ("5f8a", asked, "The moon pulls the water"), ("5f8a", "Salt?", "Rivers wash it in"),
-        ("60b1", asked, "I do not know at all"), ("60b1", "Salt?", ""),
+        ("60b1", asked, "The wind has its part in it"), ("60b1", "Salt?", ""),
     ]  # fmt: skip
     assert rows.questions[asked].text == asked
 
 
 def test_two_columns_of_one_name_are_told_before_anything_is_read():
     content = b"worker id,Q,Q\na,the moon pulls it,salt of rivers is it\nb,it turns,fish do\n"
-    with pytest.raises(InputError, match="the column Q stands there twice"):
+    with raises_problem("mapped_column_ambiguous", name="Q"):
         read("wide", source=bytes_source("form.csv", content))
 
 
@@ -211,22 +210,22 @@ def test_entries_change_what_is_proposed(entries, mapping):
 
 def test_entries_that_will_not_do_are_told():
     mapping, header = MAPPINGS["long"], head_of(source_of("long")).header
-    with pytest.raises(InputError, match="there is no column Q2; found: Participant ID, Item"):
+    with raises_problem("mapped_column_missing", name="Q2", found=", ".join(header)):
         mapping.changed(["answer=Q2"], header, "table.csv")
-    with pytest.raises(ValueError, match="KEY is one of worker, question, text, answer"):
+    with pytest.raises(ValueError, match="'person=x'"):
         mapping.changed(["person=x"], header, "table.csv")
-    for entry, said in (
-        ("worker=", "not said which column holds the worker"),
-        ("worker=Nobody", "there is no column Nobody"),
-        ("worker=Response", "one column is used twice"),
+    for entry, code, values in (
+        ("worker=", "mapped_column_unnamed", {"what": "worker"}),
+        ("worker=Nobody", "mapped_column_missing", {"name": "Nobody"}),
+        ("worker=Response", "mapped_column_used_twice", {}),
     ):
-        with pytest.raises(InputError, match=said):
+        with raises_problem(code, file="table.csv", **values):
             read("long", mapping=mapping.changed([entry], header, "table.csv"))
 
 
 def test_a_row_without_a_worker_but_with_an_answer_is_told_with_its_line():
     content = exports.WIDE.replace(b"Bob;B", b";B")
-    with pytest.raises(InputError, match=r"form\.csv, line 3, column Name: the worker is missing"):
+    with raises_problem("id_missing", file="form.csv", line=3, column="Name", name="worker"):
         read("wide", source=bytes_source("form.csv", content))
 
 
@@ -238,8 +237,11 @@ def staged(content, duplicates):
 
 def test_a_worker_who_stands_in_two_rows_is_refused_unless_one_counts():
     content = exports.WIDE.replace(b"Cyd;", b"Ann;")
-    with pytest.raises(InputError, match=r"worker Ann answered question .* already in line 2"):
+    with pytest.raises(InputError) as caught:
         staged(content, "refuse")
+    assert {problem.code for problem in caught.value.problems} == {"answers_differ"}
+    expected = {"name": "Ann", "first_line": 2, "choosable": True}
+    check_problem(caught.value.problems[0], "answers_differ", **expected)
     with staged(content, "last") as stage:
         # Two answers in the last row take the place of two in the first.
         assert (stage.n_superseded, stage.count()) == (2, 4)
@@ -247,13 +249,13 @@ def test_a_worker_who_stands_in_two_rows_is_refused_unless_one_counts():
 
 
 def test_what_is_no_export_at_all_says_so():
-    for name, content, said in (
-        ("a.json", b"[1, 2]", "no list of objects"),
-        ("a.json", b"{", "a.json"),
-        ("a.csv", b"", "the file is empty"),
-        ("a.docx", b"PK", "the ending .docx"),
+    for name, content, code, values in (
+        ("a.json", b"[1, 2]", "no_list_of_objects", {}),
+        ("a.json", b"{ ", "json_ends", {}),
+        ("a.csv", b"", "file_empty", {}),
+        ("a.docx", b"PK", "ending_unknown", {"ending": ".docx"}),
     ):
-        with pytest.raises(InputError, match=said):
+        with raises_problem(code, file=name, **values):
             head_of(bytes_source(name, content))
 
 
@@ -284,11 +286,13 @@ class TestConverting:
         _, told = say("qualtrics", "--questions", str(tmp_path / "questions.csv"))
         assert "Read as Qualtrics" in told
         assert "worker = PROLIFIC_PID; answer = Q2, Q3" in told
-        assert "8 answers in the file = 8 written, of 4 workers to 2 questions" in told
-        assert "Left out: 1 survey previews and tests" in told
+        (counts,) = (line for line in told.splitlines() if " = 8 written" in line)
+        # Answers, those that were written, workers and questions.
+        assert re.findall(r"\d+", counts) == ["8", "8", "4", "2"]
+        assert f"Left out: 1 {TRIED}" in told
         with (tmp_path / "questions.csv").open(encoding="utf-8-sig", newline="") as file:
             assert [(row["question"], row["text"]) for row in csv.DictReader(file)] == [
-                ("Q2", "Why do tides rise, in your own words?"),
+                ("Q2", exports.TIDES),
                 ("Q3", "What makes the sea salty?"),
             ]
 
@@ -320,7 +324,7 @@ class TestImporting:
         assert texts == {name: asked.text for name, asked in rows.questions.items()}
         assert "Read as" in capsys.readouterr().out
         call_command("import_answers", "lakes", str(path), "--preset", "auto")
-        assert "Nothing changed" in capsys.readouterr().out
+        assert NOTHING_CHANGED in capsys.readouterr().out
 
     def test_workers_of_prolific_are_of_that_panel(self, lakes, tmp_path):
         path = tmp_path / "survey.csv"
@@ -332,8 +336,9 @@ class TestImporting:
     def test_a_preset_and_columns_contradict_each_other(self, lakes, tmp_path):
         path = tmp_path / "table.csv"
         path.write_bytes(exports.LONG)
-        with pytest.raises(CommandError, match="say by --map what a preset reads"):
+        with pytest.raises(CommandError, match="--map") as caught:
             call_command(
                 "import_answers", "lakes", str(path), "--preset=long", "--columns=worker=Item"
             )
+        assert caught.value.returncode == 2
         assert not Response.objects.exists()

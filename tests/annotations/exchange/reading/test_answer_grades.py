@@ -1,6 +1,7 @@
 import pytest
 
 from annotations.exchange import ColumnNames, InputError, read_answer_grades
+from tests.problems import faults, raises_problem
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_a_column_that_somebody_names_is_spelled_as_they_say(written):
     file = written("ID,id,Question,grade\nann,7,q1,4\n")
     [record] = read_answer_grades(file, ColumnNames(worker="ID")).records
     assert (record.worker, record.question) == ("ann", "q1")
-    with pytest.raises(InputError, match="there is no column Id"):
+    with raises_problem("column_missing", name="Id", key="question"):
         read_answer_grades(file, ColumnNames(question="Id"))
 
 
@@ -79,18 +80,20 @@ def test_every_bad_row_is_told(written):
     )
     with pytest.raises(InputError) as error:
         read_answer_grades(file, scale=(0, 5))
-    told = [(problem.line, problem.reason) for problem in error.value.problems]
-    assert told == [
-        (3, "the answer of ann to question q1 is graded already in line 2"),
-        (4, "nobody is named"),
-        (5, "both a worker and a model are named"),
-        (6, "the question is missing"),
-        (7, "the grade good is no number"),
-        (8, "the grade is missing"),
-        (9, "the grade 6 is not from 0 to 5"),
+    assert faults(error.value) == [
+        (3, None, "answer_graded_twice_by_expert"),
+        (4, "worker", "grade_of_none"),
+        (5, "worker", "grade_of_two"),
+        (6, "question", "graded_question_missing"),
+        (7, "grade", "grade_no_number"),
+        (8, "grade", "grade_missing"),
+        (9, "grade", "grade_off_scale"),
     ]
+    first, *_, last = (problem.values for problem in error.value.problems)
+    assert (first["name"], first["question"], first["first_line"]) == ("ann", "q1", 2)
+    assert last == {"grade": 6, "low": 0, "high": 5}
 
 
 def test_an_empty_table_is_refused(written):
-    with pytest.raises(InputError, match=r"no data row|no grade|empty"):
+    with raises_problem("no_grade"):
         read_answer_grades(written("worker,question,grade\n"))

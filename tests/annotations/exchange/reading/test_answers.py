@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -5,9 +7,9 @@ from hypothesis import strategies as st
 from annotations.exchange import AnswerStatus, read_answers, read_model_answers
 from tests.annotations.exchange.files import (
     HEADER,
+    check_fault,
+    check_model_fault,
     fault,
-    model_fault,
-    only_fault,
     texts,
     write,
     write_jsonl,
@@ -18,8 +20,12 @@ MODELS = "model,question,answer,status\n"
 
 @pytest.mark.parametrize("name", ["a.txt", "a.xls", "a.json", "a.csv.gz", "a.ods", "a"])
 def test_an_unknown_ending_lists_the_accepted_ones(tmp_path, name):
-    message = only_fault(write(tmp_path, HEADER + "w1,q1,yes\n", name))
-    assert ".csv, .tsv, .jsonl, .ndjson, .xlsx" in message
+    check_fault(
+        write(tmp_path, HEADER + "w1,q1,yes\n", name),
+        "ending_unknown",
+        accepted=", ".join([".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx"]),
+        ending=Path(name).suffix or "(none)",
+    )
 
 
 def test_rows_are_counted_from_zero_and_order_is_kept(tmp_path):
@@ -44,7 +50,7 @@ def test_ids_are_trimmed_composed_and_otherwise_left_alone(tmp_path):
 
 def test_ids_that_differ_only_in_trimming_or_composition_are_the_same(tmp_path):
     path = write(tmp_path, HEADER + "e\u0301,q1,a\n \u00e9 ,q1 ,b\n")
-    assert "already in line 2" in only_fault(path)
+    check_fault(path, "answers_differ", first_line=2)
 
 
 def test_every_missing_id_is_told_with_its_line(tmp_path):
@@ -55,10 +61,9 @@ def test_every_missing_id_is_told_with_its_line(tmp_path):
         (4, "worker"),
         (4, "question"),
     ]
-    assert str(error).splitlines()[0] == (
-        "answers.csv, line 2, column worker: the worker is missing. "
-        "Fill in the id, or delete the row."
-    )
+    assert [(p.code, p.values["name"]) for p in error.problems] == [
+        ("id_missing", p.column) for p in error.problems
+    ]
 
 
 def test_a_repeated_answer_with_the_same_text_is_counted_and_the_first_stays(tmp_path):
@@ -69,12 +74,21 @@ def test_a_repeated_answer_with_the_same_text_is_counted_and_the_first_stays(tmp
 
 
 def test_a_repeated_answer_with_other_text_names_both_lines(tmp_path):
-    message = only_fault(write(tmp_path, HEADER + "w1,q1,a\nw2,q1,x\nw1,q1,b\n"))
-    assert "line 4: worker w1 answered question q1 already in line 2, with another text" in message
+    check_fault(
+        write(tmp_path, HEADER + "w1,q1,a\nw2,q1,x\nw1,q1,b\n"),
+        "answers_differ",
+        line=4,
+        who="worker",
+        name="w1",
+        question="q1",
+        first_line=2,
+        what="text",
+    )
 
 
 def test_an_answer_and_an_empty_one_contradict_each_other(tmp_path):
-    assert "another text" in only_fault(write(tmp_path, HEADER + "w1,q1,\nw1,q1,b\n"))
+    path = write(tmp_path, HEADER + "w1,q1,\nw1,q1,b\n")
+    check_fault(path, "answers_differ", what="text")
 
 
 def test_the_text_is_kept_as_written(tmp_path):
@@ -91,13 +105,13 @@ def test_an_answer_of_nothing_but_white_space_is_empty_and_counted(tmp_path, bla
 def test_an_answer_may_have_100_000_bytes_and_not_one_more(tmp_path):
     longest = "é" * 50_000
     assert texts(write(tmp_path, HEADER + f"w1,q1,{longest}\n")) == [("w1", "q1", longest)]
-    message = only_fault(write(tmp_path, HEADER + f"w1,q1,{longest}x\n"))
-    assert "line 2, column answer: the answer has 100,001 bytes" in message
+    path = write(tmp_path, HEADER + f"w1,q1,{longest}x\n")
+    check_fault(path, "answer_too_long", line=2, column="answer", size=100_001, most=100_000)
 
 
 def test_a_file_without_a_data_row_is_refused(tmp_path):
-    assert "there is no data row" in only_fault(write(tmp_path, HEADER))
-    assert "there is no data row" in model_fault(write(tmp_path, MODELS + "\n\n"))
+    check_fault(write(tmp_path, HEADER), "no_rows", line=None)
+    check_model_fault(write(tmp_path, MODELS + "\n\n"), "no_rows", line=None)
 
 
 def test_bad_rows_of_every_kind_are_told_together(tmp_path):
@@ -145,26 +159,31 @@ def test_a_file_without_status_has_text_and_empty(tmp_path):
 
 
 def test_an_unknown_status_lists_the_accepted_ones(tmp_path):
-    message = model_fault(write(tmp_path, MODELS + "m,q1,a,Okay\n"))
-    assert "line 2, column status: the status okay is unknown" in message
-    assert "text, empty, refused, refused_prompt, refused_generation, error" in message
+    check_model_fault(
+        write(tmp_path, MODELS + "m,q1,a,Okay\n"),
+        "status_unknown",
+        line=2,
+        column="status",
+        status="okay",
+        accepted="text, empty, refused, refused_prompt, refused_generation, error",
+    )
 
 
 def test_the_status_empty_beside_an_answer_is_refused(tmp_path):
-    message = model_fault(write(tmp_path, MODELS + "m,q1,a,empty\n"))
-    assert "line 2, column status: the status is empty, but there is an answer" in message
+    path = write(tmp_path, MODELS + "m,q1,a,empty\n")
+    check_model_fault(path, "status_empty_with_answer", line=2, column="status")
 
 
 def test_a_missing_model_is_told_with_its_line(tmp_path):
-    message = model_fault(write(tmp_path, MODELS + ",q1,a,\n"))
-    assert "line 2, column model: the model is missing" in message
+    path = write(tmp_path, MODELS + ",q1,a,\n")
+    check_model_fault(path, "id_missing", line=2, column="model", name="model")
 
 
 def test_a_repeated_model_answer_with_another_status_or_text_names_both_lines(tmp_path):
     other_status = write(tmp_path, MODELS + "m,q1,,refused\nm,q1,,error\n")
-    assert "already in line 2, with another status" in model_fault(other_status)
+    check_model_fault(other_status, "answers_differ", first_line=2, what="status", who="model")
     other_text = write(tmp_path, MODELS + "m,q1,a,\nm,q1,b,\n")
-    assert "already in line 2, with another text" in model_fault(other_text)
+    check_model_fault(other_text, "answers_differ", first_line=2, what="text", who="model")
 
 
 def test_a_repeated_model_answer_is_counted_by_its_status_in_effect(tmp_path):

@@ -6,7 +6,8 @@ import pytest
 
 from annotations.exchange import read_answers
 from annotations.exchange.reading import decoding
-from tests.annotations.exchange.files import HEADER, only_fault, texts, write
+from tests.annotations.exchange.files import HEADER, check_fault, only_fault, texts, write
+from tests.problems import raises_problem
 
 CONTENT = HEADER + "w1,q1,Ärger über “cafés”\nw2,q1,naïve\n"
 EXPECTED = [("w1", "q1", "Ärger über “cafés”"), ("w2", "q1", "naïve")]
@@ -48,70 +49,66 @@ def test_a_capital_with_a_curly_quote_in_windows_1252_is_not_taken_for_utf8(tmp_
 
 def test_utf8_with_one_foreign_byte_is_refused_with_line_and_byte(tmp_path):
     content = (HEADER + "w1,q1,é à ü\n").encode() + b"w2,q1,caf\xe9\n"
-    message = only_fault(write(tmp_path, content))
-    assert "line 3, column 10" in message
-    assert "0xE9" in message
-    assert "mixed" in message
+    check_fault(write(tmp_path, content), "two_encodings", line=3, column=10, byte="0xE9")
 
 
 def test_a_byte_that_no_encoding_explains_is_named_with_its_line(tmp_path):
     content = HEADER.encode() + b"w1,q1,caf\xe9\r\nw2,q1,\x81\n"
-    message = only_fault(write(tmp_path, content))
-    assert "line 3, column 7: the byte 0x81" in message
+    check_fault(write(tmp_path, content), "neither_encoding", line=3, column=7, byte="0x81")
 
 
 def test_a_utf8_mark_forbids_another_reading(tmp_path):
     content = codecs.BOM_UTF8 + HEADER.encode() + b"w1,q1,caf\xe9\n"
-    assert "line 2, column 10: the byte 0xE9 is not UTF-8" in only_fault(write(tmp_path, content))
+    path = write(tmp_path, content)
+    check_fault(path, "undecodable", line=2, column=10, byte="0xE9", encoding="UTF-8")
 
 
 def test_utf16_cut_in_the_middle_of_a_character_is_refused(tmp_path):
     content = CONTENT.encode("utf-16")[:-1]
-    assert "is not UTF-16" in only_fault(write(tmp_path, content))
+    check_fault(write(tmp_path, content), "undecodable", encoding="UTF-16")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
 def test_a_nul_character_is_named_with_line_and_column(tmp_path, encoding):
     content = (HEADER + "w1,q1,fine é\nw2,q1,bro\0ken\n").encode(encoding)
-    message = only_fault(write(tmp_path, content))
-    assert "line 3, column 10: there is a NUL character" in message
+    check_fault(write(tmp_path, content), "nul_in_text", line=3, column=10)
 
 
 def test_places_are_right_across_the_border_of_two_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr(decoding, "BLOCK", 5)
     content = (HEADER + "w1,q1,é\r\nw2,q1,ü\r\nw3,q1,bro\0ken\n").encode()
-    assert "line 4, column 10" in only_fault(write(tmp_path, content))
+    check_fault(write(tmp_path, content), "nul_in_text", line=4, column=10)
     assert texts(write(tmp_path, CONTENT)) == EXPECTED
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.ndjson", "a.xlsx"])
 def test_an_empty_file_is_refused(tmp_path, name):
-    assert "the file is empty" in only_fault(write(tmp_path, "", name))
+    check_fault(write(tmp_path, "", name), "file_empty")
 
 
 @pytest.mark.parametrize("content", [codecs.BOM_UTF8, b"\n\n  \n", codecs.BOM_UTF16_LE])
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 def test_a_file_of_nothing_visible_is_empty_too(tmp_path, content, name):
-    assert "the file is empty" in only_fault(write(tmp_path, content, name))
+    check_fault(write(tmp_path, content, name), "file_empty")
 
 
 def test_a_missing_file_is_named_with_its_path(tmp_path):
-    assert str(tmp_path / "none.csv") in only_fault(tmp_path / "none.csv")
+    check_fault(tmp_path / "none.csv", "file_missing", path=str(tmp_path / "none.csv"))
 
 
 def test_a_folder_is_no_file(tmp_path):
     (tmp_path / "a.csv").mkdir()
-    assert "is a folder" in only_fault(tmp_path / "a.csv")
+    check_fault(tmp_path / "a.csv", "is_folder", path=str(tmp_path / "a.csv"))
 
 
 def test_a_pipe_is_refused_rather_than_waited_for(tmp_path):
     os.mkfifo(tmp_path / "a.csv")
-    assert "no ordinary file" in only_fault(tmp_path / "a.csv")
+    check_fault(tmp_path / "a.csv", "not_ordinary_file")
 
 
 @pytest.mark.parametrize("name", ["x" * 300 + ".csv", "a\0b.csv"])
 def test_a_name_that_no_file_can_have_is_an_input_error(tmp_path, name):
-    only_fault(tmp_path / name)
+    check_fault(tmp_path / name, "unreadable")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -119,7 +116,7 @@ def test_a_name_that_no_file_can_have_is_an_input_error(tmp_path, name):
 def test_a_file_without_permission_is_an_input_error(tmp_path, name):
     path = write(tmp_path, HEADER, name)
     path.chmod(0)
-    assert "cannot be read" in only_fault(path)
+    check_fault(path, "unreadable")
 
 
 def test_an_error_while_reading_is_an_input_error(tmp_path, monkeypatch):
@@ -129,7 +126,7 @@ def test_an_error_while_reading_is_an_input_error(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("pathlib.Path.open", refuse)
-    assert "cannot be read: Permission denied" in only_fault(path)
+    check_fault(path, "unreadable", place=str(path), cause="Permission denied")
 
 
 @pytest.mark.parametrize(
@@ -143,19 +140,19 @@ def test_an_error_while_reading_is_an_input_error(tmp_path, monkeypatch):
     ],
 )
 def test_a_file_of_another_kind_is_called_by_its_name(tmp_path, magic, word):
-    message = only_fault(write(tmp_path, magic))
-    assert "this is no text" in message
-    assert word in message
+    problem = only_fault(write(tmp_path, magic))
+    assert problem.code == "not_text"
+    assert word in problem.values["kind"]
 
 
 def test_a_file_that_changes_between_the_two_readings_is_refused(tmp_path):
     path = write(tmp_path, CONTENT)
     source = decoding.open_text(path)
     path.write_bytes(CONTENT.encode("cp1252"))
-    with pytest.raises(Exception, match="changed while it was read"):
+    with raises_problem("file_changed"):
         list(source.lines(""))
     path.write_text(CONTENT + "w3,q1,late\n")
-    with pytest.raises(Exception, match="changed while it was read"):
+    with raises_problem("file_changed"):
         list(source.lines(""))
 
 

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotations.exchange import read_answers
-from tests.annotations.exchange.files import HEADER, fault, only_fault, texts, write
+from tests.annotations.exchange.files import HEADER, check_fault, fault, texts, write
+from tests.problems import faults
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -16,8 +17,8 @@ def test_the_delimiter_is_found_out_from_the_header(tmp_path, delimiter):
 
 
 def test_a_header_name_full_of_commas_does_not_mislead_the_delimiter(tmp_path):
-    content = "worker;question;answer;a,b,c,d,e\nw1;q1;yes;no\n"
-    assert read_answers(write(tmp_path, content)).kept_aside == ("a,b,c,d,e",)
+    content = "worker;question;answer;v,w,x,y,z\nw1;q1;yes;no\n"
+    assert read_answers(write(tmp_path, content)).kept_aside == ("v,w,x,y,z",)
 
 
 def test_the_line_sep_of_spreadsheets_is_obeyed_and_counted(tmp_path):
@@ -54,19 +55,23 @@ def test_a_header_may_come_after_blank_lines_and_hold_a_line_break(tmp_path):
 
 def test_ragged_rows_are_named_with_both_counts(tmp_path):
     error = fault(write(tmp_path, HEADER + "w1,q1\nw2,q1,yes\nw3,q1,a,b\nlonely\n"))
-    lines = str(error).splitlines()
-    assert "line 2: the row has 2 fields, the header has 3" in lines[0]
-    assert "line 4: the row has 4 fields, the header has 3" in lines[1]
-    assert "line 5: the row has 1 field, the header has 3" in lines[2]
-    assert "comma" in lines[0]
+    found = [(p.line, p.code, p.values["fields"], p.values["width"]) for p in error.problems]
+    assert found == [
+        (2, "row_too_short", "2 fields", 3),
+        (4, "row_too_long", "4 fields", 3),
+        (5, "row_too_short", "1 field", 3),
+    ]
+    assert {p.values["delimiter"] for p in error.problems} == {"comma"}
 
 
 def test_what_a_long_row_and_a_short_one_need_is_told_apart(tmp_path):
     error = fault(write(tmp_path, HEADER.replace(",", ";") + "w1;q1\nw3;q1;a;b\n"))
+    assert [(p.code, p.values["delimiter"]) for p in error.problems] == [
+        ("row_too_short", "semicolon"),
+        ("row_too_long", "semicolon"),
+    ]
     short, long = (problem.remedy for problem in error.problems)
-    assert short.startswith("Check whether the row was cut off: ")
-    assert "an empty cell needs its semicolon too" in short
-    assert long == "Put quotes around a cell that holds a semicolon or a line break."
+    assert short != long
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -82,43 +87,40 @@ def test_rows_of_empty_cells_are_read_over_and_lines_stay_right(tmp_path, delimi
 
 
 def test_a_file_of_empty_cells_alone_is_empty(tmp_path):
-    assert "empty" in only_fault(write(tmp_path, ",,\n,,\n"))
+    check_fault(write(tmp_path, ",,\n,,\n"), "file_empty")
 
 
 def test_an_unclosed_quote_names_the_line_where_the_record_began(tmp_path):
     path = write(tmp_path, HEADER + 'w1,q1,yes\nw2,q1,"open\nw3,q1,no\nw4,q1,no\n')
-    message = only_fault(path)
-    assert "line 3: a quote that opens in this row is not closed" in message
+    check_fault(path, "quote_open", line=3)
 
 
 def test_an_unclosed_quote_that_meets_another_one_names_its_line(tmp_path):
     path = write(tmp_path, HEADER + 'w1,q1,"open\nw2,q1,"closed"\nw3,q1,no\n')
-    assert "line 2: after a closing quote" in only_fault(path)
+    check_fault(path, "text_after_quote", line=2)
 
 
 def test_every_row_with_a_stray_quote_is_told(tmp_path):
     path = write(tmp_path, HEADER + 'w1,q1,"a "b" c"\nw2,q1,fine\nw3,q1,"d "e" f"\n')
     error = fault(path)
-    assert [p.line for p in error.problems] == [2, 4]
+    assert faults(error) == [(2, None, "text_after_quote"), (4, None, "text_after_quote")]
 
 
 def test_an_unclosed_quote_does_not_swallow_a_large_file(tmp_path):
     path = write(tmp_path, HEADER + 'w1,q1,"open\n' + "w2,q1,some words here\n" * 20_000)
-    message = only_fault(path)
-    assert "line 2: a cell is longer than" in message
-    assert "not closed" in message
+    check_fault(path, "cell_too_long", line=2)
 
 
 def test_a_cell_beyond_the_limit_of_csv_itself_is_our_error_with_its_line(tmp_path):
     path = write(tmp_path, HEADER + f"w1,q1,yes\nw2,q1,{'x' * 200_000}\n")
-    assert "answers.csv, line 3: a cell is longer than 131,072 characters" in only_fault(path)
+    check_fault(path, "cell_too_long", file="answers.csv", line=3, most=131_072)
 
 
 def test_a_header_that_is_no_header_is_an_error_and_no_traceback(tmp_path):
-    assert "a cell is longer" in only_fault(write(tmp_path, "x" * 200_000))
-    assert "not closed" in only_fault(write(tmp_path, '"worker,question,answer\nw1,q1,yes\n'))
+    check_fault(write(tmp_path, "x" * 200_000), "cell_too_long")
+    check_fault(write(tmp_path, '"worker,question,answer\nw1,q1,yes\n'), "quote_open")
     broken = '"worker"x,question,answer\nworker,question,answer\nw1,q1,yes\n'
-    assert "line 1: after a closing quote" in only_fault(write(tmp_path, broken))
+    check_fault(write(tmp_path, broken), "text_after_quote", line=1)
 
 
 def test_the_limit_of_the_csv_module_is_left_as_it_was(tmp_path):
@@ -133,8 +135,8 @@ def test_quotes_inside_an_unquoted_cell_are_letters(tmp_path):
 
 
 def test_a_unicode_line_separator_is_no_line_end(tmp_path):
-    assert texts(write(tmp_path, HEADER + "w1,q1,a\u2028b\x85c\x0bd\n")) == [
-        ("w1", "q1", "a\u2028b\x85c\x0bd")
+    assert texts(write(tmp_path, HEADER + "w1,q1,so\u2028far\x85so\x0bgood\n")) == [
+        ("w1", "q1", "so\u2028far\x85so\x0bgood")
     ]
 
 

@@ -2,18 +2,20 @@ import pytest
 
 from annotations.exchange import ColumnNames, read_answers, read_model_answers
 from tests.annotations.exchange.files import (
+    check_fault,
     fault,
-    model_fault,
     only_fault,
     texts,
     write,
     write_jsonl,
     write_xlsx,
 )
+from tests.problems import check_problem
 
 
 def test_header_names_are_trimmed(tmp_path):
-    assert texts(write(tmp_path, " worker , question,answer \nw1,q1,yes\n"))
+    content = " worker , question,answer \nw1,q1,yes\n"
+    assert texts(write(tmp_path, content)) == [("w1", "q1", "yes")]
 
 
 def test_columns_may_stand_in_any_order_and_others_are_kept_aside(tmp_path):
@@ -25,9 +27,10 @@ def test_columns_may_stand_in_any_order_and_others_are_kept_aside(tmp_path):
 
 
 def test_a_missing_column_lists_what_was_found(tmp_path):
-    message = only_fault(write(tmp_path, "worker,question,reply\nw1,q1,yes\n"))
-    assert "line 1: there is no column answer; found: worker, question, reply" in message
-    assert "--columns answer=NAME" in message
+    problem = only_fault(write(tmp_path, "worker,question,reply\nw1,q1,yes\n"))
+    found = ", ".join(["worker", "question", "reply"])
+    check_problem(problem, "column_missing", line=1, name="answer", found=found)
+    assert "--columns answer=NAME" in str(problem)
 
 
 @pytest.mark.parametrize(
@@ -39,12 +42,12 @@ def test_a_missing_column_lists_what_was_found(tmp_path):
     ],
 )
 def test_a_name_that_differs_by_case_or_space_only_is_suggested(tmp_path, name, option):
-    message = only_fault(write(tmp_path, f"{name},question,answer\nw1,q1,yes\n"))
-    assert message.endswith(option)
+    row = write(tmp_path, f"{name},question,answer\nw1,q1,yes\n")
+    assert str(only_fault(row)).endswith(option)
     rows = write_xlsx(tmp_path, [name, "question", "answer"], ["w1", "q1", "yes"])
-    assert only_fault(rows).endswith(option)
+    assert str(only_fault(rows)).endswith(option)
     objects = write_jsonl(tmp_path, {name: "w1", "question": "q1", "answer": "yes"})
-    assert only_fault(objects).endswith(option)
+    assert str(only_fault(objects)).endswith(option)
 
 
 def test_all_missing_columns_are_told_at_once(tmp_path):
@@ -52,8 +55,8 @@ def test_all_missing_columns_are_told_at_once(tmp_path):
 
 
 def test_a_wanted_column_that_stands_there_twice_is_refused(tmp_path):
-    message = only_fault(write(tmp_path, "worker,question,answer,worker\nw1,q1,yes,w2\n"))
-    assert "column worker: the column stands there twice, as number 1 and 4" in message
+    path = write(tmp_path, "worker,question,answer,worker\nw1,q1,yes,w2\n")
+    check_fault(path, "column_twice", column="worker", first=1, again=4)
 
 
 def test_columns_that_nobody_wants_may_repeat_or_have_no_name(tmp_path):
@@ -73,9 +76,10 @@ def test_given_names_are_used_and_our_own_word_is_kept_aside(tmp_path):
 
 def test_a_given_name_that_is_missing_says_for_what_it_was_given(tmp_path):
     path = write(tmp_path, "worker,question,answer\nw1,q1,yes\n")
-    message = only_fault(path, columns=ColumnNames(worker="Prolific ID"))
-    assert "no column Prolific ID (named for worker)" in message
-    assert message.endswith("--columns worker=worker")
+    problem = only_fault(path, columns=ColumnNames(worker="Prolific ID"))
+    expected = {"name": "Prolific ID", "key": "worker", "suggestion": "worker"}
+    check_problem(problem, "column_missing", **expected)
+    assert str(problem).endswith("--columns worker=worker")
 
 
 def test_a_models_file_may_use_the_given_names_or_our_own(tmp_path):
@@ -90,7 +94,8 @@ def test_a_models_file_may_use_the_given_names_or_our_own(tmp_path):
 def test_a_status_column_is_required_only_if_a_name_was_given(tmp_path):
     path = write(tmp_path, "model,question,answer\nm,q1,yes\n")
     assert read_model_answers(path).n_rows == 1
-    assert "no column State" in model_fault(path, columns=ColumnNames(status="State"))
+    problem = only_fault(path, read_model_answers, columns=ColumnNames(status="State"))
+    check_problem(problem, "column_missing", name="State", key="status")
 
 
 def test_parse_keeps_the_defaults_of_what_is_not_named():

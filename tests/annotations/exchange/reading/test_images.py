@@ -7,9 +7,9 @@ import zlib
 import PIL.Image
 import pytest
 
-from annotations.exchange import InputError
 from annotations.exchange.reading.images import LARGEST_IMAGE, LONGEST_SIDE, read_image
 from tests.annotations.world import picture
+from tests.problems import raises_problem
 
 
 def opened(content):
@@ -87,29 +87,28 @@ def moving(kind):
 
 
 @pytest.mark.parametrize(
-    ("content", "reason"),
+    ("content", "code", "most"),
     [
-        (b"", "it is no PNG, JPEG or WebP"),
-        (b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "it is no PNG"),
-        (b"%PDF-1.7", "it is no PNG"),
-        (b"\x89PNG\r\n\x1a\n", "it is no PNG"),
-        (b"\xff\xd8\xff", "it is no PNG"),
-        (picture("GIF"), "it is no PNG"),
-        (picture("BMP"), "it is no PNG"),
-        (picture("TIFF"), "it is no PNG"),
-        (picture("JPEG", (400, 400))[:-300], "damaged"),
-        (picture("PNG", (400, 400))[:200], "damaged"),
-        (b"\xff" * (LARGEST_IMAGE + 1), "larger than 8 MB"),
-        (bomb(60_000, 60_000), "more than 40 million pixels"),
-        (bomb(10_000, 9_000), "more than 40 million pixels"),
-        (bomb(7_000, 6_000), "more than 40 million pixels"),
-        (bomb(1_000, 1_000), "damaged"),
-        (moving("PNG"), "moving"),
-        (moving("WEBP"), "moving"),
+        (b"", "no_picture", None),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "no_picture", None),
+        (b"%PDF-1.7", "no_picture", None),
+        (b"\x89PNG\r\n\x1a\n", "no_picture", None),
+        (b"\xff\xd8\xff", "no_picture", None),
+        (picture("GIF"), "no_picture", None),
+        (picture("BMP"), "no_picture", None),
+        (picture("TIFF"), "no_picture", None),
+        (picture("JPEG", (400, 400))[:-300], "picture_damaged", None),
+        (picture("PNG", (400, 400))[:200], "picture_damaged", None),
+        (b"\xff" * (LARGEST_IMAGE + 1), "picture_file_too_large", 8),
+        (bomb(60_000, 60_000), "picture_too_large", 40),
+        (bomb(10_000, 9_000), "picture_too_large", 40),
+        (bomb(7_000, 6_000), "picture_too_large", 40),
+        (bomb(1_000, 1_000), "picture_damaged", None),
+        (moving("PNG"), "moving_picture", None),
+        (moving("WEBP"), "moving_picture", None),
     ],
 )
-def test_what_is_no_picture_to_keep_is_refused_with_a_reason(content, reason):
-    with pytest.raises(InputError) as caught:
+def test_what_is_no_picture_to_keep_is_refused_with_a_reason(content, code, most):
+    limit = {} if most is None else {"most": most}
+    with raises_problem(code, file="a.png", line=None, **limit):
         read_image(content, "a.png")
-    assert reason in str(caught.value)
-    assert str(caught.value).startswith("a.png: it ")

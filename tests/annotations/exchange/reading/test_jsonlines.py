@@ -5,7 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotations.exchange import read_answers
-from tests.annotations.exchange.files import fault, only_fault, texts, write, write_jsonl
+from tests.annotations.exchange.files import (
+    check_fault,
+    fault,
+    only_fault,
+    texts,
+    write,
+    write_jsonl,
+)
+from tests.problems import check_problem, faults
 
 GOOD = '{"worker": "w1", "question": "q1", "answer": "yes"}\n'
 
@@ -27,7 +35,7 @@ def test_numbers_stay_as_typed_and_null_is_empty(tmp_path):
 
 def test_a_null_worker_is_a_missing_worker(tmp_path):
     path = write_jsonl(tmp_path, {"worker": None, "question": "q1", "answer": "yes"})
-    assert "line 1, column worker: the worker is missing" in only_fault(path)
+    check_fault(path, "id_missing", line=1, column="worker", name="worker")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +43,7 @@ def test_a_null_worker_is_a_missing_worker(tmp_path):
 )
 def test_a_value_that_is_no_text_is_refused_where_it_is_wanted(tmp_path, value, kind):
     path = write_jsonl(tmp_path, {"worker": "w1", "question": "q1", "answer": value})
-    assert f"line 1, column answer: the answer is {kind}" in only_fault(path)
+    check_fault(path, "cell_not_text", line=1, column="answer", name="answer", kind=kind)
 
 
 def test_a_value_that_is_no_text_is_kept_aside_as_json(tmp_path):
@@ -51,53 +59,58 @@ def test_a_value_that_is_no_text_is_kept_aside_as_json(tmp_path):
 
 
 def test_what_is_not_json_is_named_with_line_and_column_and_the_rest_is_checked(tmp_path):
-    path = write(tmp_path, GOOD + "{nonsense\n" + GOOD + "[1]\n" + '"text"\n', "a.jsonl")
-    error = fault(path)
-    assert [(p.line, p.column) for p in error.problems] == [(2, 2), (4, None), (5, None)]
-    assert "one object a line" in str(error)
+    lines = ["{nonsense", GOOD.strip(), "[1]", '"text"', "[]", "0", "null"]
+    error = fault(write(tmp_path, GOOD + "\n".join(lines) + "\n", "a.jsonl"))
+    assert faults(error) == [
+        (2, 2, "json_line_invalid"),
+        *((line, None, "json_line_no_object") for line in (4, 5, 6, 7, 8)),
+    ]
+
+
+def test_an_object_without_keys_is_a_line_without_columns_and_no_blank_line(tmp_path):
+    error = fault(write(tmp_path, GOOD + "{}\n", "a.jsonl"))
+    assert faults(error) == [(2, None, "column_missing")] * 3
+    assert [p.values["name"] for p in error.problems] == ["worker", "question", "answer"]
 
 
 def test_a_key_that_stands_there_twice_is_refused(tmp_path):
     path = write(tmp_path, GOOD.replace("}", ', "worker": "w2"}'), "a.jsonl")
-    assert "line 1: the key worker stands there twice" in only_fault(path)
+    check_fault(path, "json_line_key_twice", line=1, key="worker")
 
 
 def test_nan_is_no_json(tmp_path):
     path = write(tmp_path, GOOD.replace('"yes"', "NaN"), "a.jsonl")
-    assert "line 1: NaN is no JSON value" in only_fault(path)
+    check_fault(path, "json_line_no_value", line=1, value="NaN")
 
 
 def test_json_nested_without_end_is_refused(tmp_path):
     path = write(tmp_path, GOOD + "[" * 100_000 + "\n", "a.jsonl")
-    assert "line 2: the JSON is nested too deeply" in only_fault(path)
+    check_fault(path, "json_line_too_deep", line=2)
 
 
 def test_a_key_missing_in_the_first_line_ends_the_reading(tmp_path):
     path = write(tmp_path, '{"worker": "w1", "question": "q1"}\n' * 3, "a.jsonl")
-    message = only_fault(path)
-    assert "line 1: there is no column answer; found: worker, question" in message
+    check_fault(path, "column_missing", line=1, name="answer", found="worker, question")
 
 
 def test_a_key_missing_further_down_names_its_line(tmp_path):
     path = write(tmp_path, GOOD + '{"worker": "w2", "question": "q1"}\n', "a.jsonl")
-    assert "line 2: there is no column answer" in only_fault(path)
+    check_fault(path, "column_missing", line=2, name="answer")
 
 
-@pytest.mark.parametrize(
-    ("escape", "what"), [("\\ud800", "half a surrogate pair"), ("\\u0000", "NUL")]
-)
+@pytest.mark.parametrize(("escape", "what"), [("\\ud800", "\\ud800"), ("\\u0000", "NUL")])
 @pytest.mark.parametrize("column", ["worker", "answer", "note"])
 def test_what_is_no_text_is_refused_in_any_column(tmp_path, escape, what, column):
     record = {"worker": "w1", "question": "q1", "answer": "a", "note": "n", column: "ESCAPE"}
     path = write(tmp_path, json.dumps(record).replace("ESCAPE", escape) + "\n", "a.jsonl")
-    message = only_fault(path)
-    assert f"line 1, column {column}" in message
-    assert what in message
+    problem = only_fault(path)
+    check_problem(problem, "cell_unwritable", line=1, column=column)
+    assert what in problem.values["what"]
 
 
 def test_a_key_that_is_no_text_is_refused(tmp_path):
     path = write(tmp_path, GOOD.replace("}", ', "\\ud800": 1}'), "a.jsonl")
-    assert "line 1: a key holds" in only_fault(path)
+    check_fault(path, "json_key_unwritable", line=1)
 
 
 def test_a_whole_surrogate_pair_is_a_character(tmp_path):
@@ -134,10 +147,10 @@ def test_a_new_key_in_every_line_is_refused_before_it_grows(tmp_path):
     path = write(tmp_path, "\n".join(lines[:-1]).encode(), "few.jsonl")
     assert len(read_answers(path).kept_aside) == 1_000
     path = write(tmp_path, "\n".join(lines).encode(), "many.jsonl")
-    assert "line 1001: its lines have more than 1,000 different keys" in only_fault(path)
+    check_fault(path, "json_too_many_keys", line=1001, most=1_000)
 
 
 def test_the_key_that_stands_twice_is_named_among_very_many(tmp_path):
     keys = ",".join(f'"k{n}":1' for n in range(200_000))
     path = write(tmp_path, ("{" + keys + ',"k199999":2}').encode(), "a.jsonl")
-    assert "the key k199999 stands there twice" in only_fault(path)
+    check_fault(path, "json_line_key_twice", key="k199999")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotations.exchange import InputError
 from annotations.exchange.reading.judgements import read_judgements
 from annotations.exchange.reading.source import bytes_source
+from tests.problems import raises_problem
 
 
 def read(text):
@@ -29,19 +29,16 @@ def test_an_empty_score_is_none_and_not_0():
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "words"),
+    ("text", "line", "code", "values"),
     [
-        ("item,score\n,4\n", 2, "the item is missing"),
-        ("item,score\na,four\n", 2, "the score four is no number"),
-        ("item,score\na,nan\n", 2, "the score nan is no number"),
-        ("item,score\n", None, "there is no judgement in it"),
-        ("item,system\na,b\n", None, "no row has a score or a judge's reply"),
-        ("system,score\na,1\n", 1, "there is no column item"),
+        ("item,score\n,4\n", 2, "row_name_missing", {"name": "item"}),
+        ("item,score\na,four\n", 2, "score_no_number", {"cell": "four"}),
+        ("item,score\na,nan\n", 2, "score_no_number", {"cell": "nan"}),
+        ("item,score\n", None, "no_judgement", {}),
+        ("item,system\na,b\n", None, "no_score_or_reply", {}),
+        ("system,score\na,1\n", 1, "column_missing", {"name": "item"}),
     ],
 )
-def test_bad_rows_are_told_with_their_lines(text, line, words):
-    with pytest.raises(InputError) as caught:
+def test_bad_rows_are_told_with_their_lines(text, line, code, values):
+    with raises_problem(code, line=line, **values):
         read(text)
-    (found,) = caught.value.problems
-    assert found.line == line
-    assert words in found.reason

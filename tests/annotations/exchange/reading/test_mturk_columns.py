@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from annotations.exchange import InputError
 from annotations.exchange.reading.mturk import COLUMNS, MturkRows
 from annotations.exchange.reading.mturk_columns import columns_of
 from tests.annotations.exchange.reading.mturk_export import batch_text
+from tests.problems import raises_problem
 
 GERMAN = {"H1": "Guten Tag", "H2": "Gute Nacht", "H3": "Bis bald"}
 
@@ -59,7 +59,7 @@ def test_a_row_that_lacks_more_than_those_two_is_still_refused(batch):
     lines = path.read_text().splitlines()
     lines[2] = lines[2].removesuffix(',"Hello"')
     path.write_text("\n".join(lines))
-    with pytest.raises(InputError, match=r"line 3: the row has 31 fields, the header has 34"):
+    with raises_problem("row_too_short", line=3, fields="31 fields", width=34):
         read(path)
 
 
@@ -76,10 +76,10 @@ def test_columns_that_echo_an_input_or_are_of_the_worker_are_metadata(batch):
     assert records[0].facts.extra["Answer.age"] == "31"
     assert records[0].facts.extra["Answer.sentence"] == "Guten Tag"
     assert rows.notes[0] == "5 assignments x 1 Answer columns = 5 answers"
-    assert rows.notes[1] == (
-        "No answers, but kept with the assignments: Answer.age (one value for each worker), "
-        "Answer.sentence (the same as Input.sentence)"
-    )
+    reasons = [(column.name, column.reason) for column in rows.metadata]
+    assert [name for name, _ in reasons] == ["age", "sentence"]
+    assert all(f"Answer.{name} ({reason})" in rows.notes[1] for name, reason in reasons)
+    assert "Input.sentence" in reasons[1][1]
     assert "Approve, Reject" in rows.notes[2]
 
 
@@ -121,8 +121,9 @@ def test_globs_choose_the_columns_of_answers(batch):
     assert {record.question for record in records} == {
         f"{hit}:translation_{which}" for hit in ("H1", "H2") for which in "ab"
     }
-    assert "kept with the assignments: Answer.x" in rows.notes[1]
-    assert "one value" not in rows.notes[1]
+    assert [column.name for column in rows.metadata] == ["x"]
+    # A column that was not chosen needs no reason.
+    assert rows.notes[1].endswith(": Answer.x")
     # Several globs add up, with and without the prefix; a column that was proposed as metadata too.
     _, records = read(batch(), answers=["translation", "Answer.age"])
     assert {record.question for record in records if record.worker == "cyd"} == {
@@ -131,9 +132,9 @@ def test_globs_choose_the_columns_of_answers(batch):
 
 
 def test_a_glob_that_names_nothing_is_told_with_the_columns_there_are(batch):
-    with pytest.raises(InputError, match=r"no answer column is called 'Answer\.tran'") as caught:
+    found = ", ".join(["Answer.age", "Answer.sentence", "Answer.translation"])
+    with raises_problem("answer_column_unknown", glob="Answer.tran", found=found):
         read(batch(), answers=["Answer.translation", "Answer.tran"])
-    assert "found: Answer.age, Answer.sentence, Answer.translation" in str(caught.value)
 
 
 def test_the_fields_of_crowd_elements_come_out_of_their_json(batch):

@@ -5,18 +5,38 @@ import sys
 import pytest
 
 from annotations.exchange import InputError, Problem
+from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.problems import KEPT, Problems
 
 
 def test_a_problem_reads_as_one_line_with_its_place_and_what_to_do():
-    problem = Problem("answers.csv", 7, "worker", "the worker is missing", "Fill it in.")
-    assert str(problem) == (
-        "answers.csv, line 7, column worker: the worker is missing. Fill it in."
+    problem = Problem("answers.csv", 7, "worker", "bad", "Mend it.")
+    assert str(problem) == "answers.csv, line 7, column worker: bad. Mend it."
+    in_terminal = Problem("answers.csv", 7, 3, "bad", "Mend it.", "Add --mend.")
+    assert str(in_terminal) == "answers.csv, line 7, column 3: bad. Add --mend."
+
+
+def test_a_problem_of_a_code_has_its_texts_and_keeps_its_values():
+    problem = Problem.from_code("a.csv", 7, "worker", "id_missing", name="worker")
+    message = PROBLEM_MESSAGES["id_missing"]
+    assert (problem.code, problem.values) == ("id_missing", {"name": "worker"})
+    assert (problem.reason, problem.remedy, problem.on_terminal) == (
+        message.texts({"name": "worker"})
     )
+    error = InputError.from_code("a.csv", "id_missing", line=7, column="worker", name="worker")
+    assert error.problems == (problem,)
+    assert len({problem, *error.problems}) == 1
+
+
+def test_an_unknown_code_or_a_value_that_is_missing_is_an_error():
+    with pytest.raises(KeyError):
+        Problem.from_code("a.csv", None, None, "no_such_code")
+    with pytest.raises(KeyError):
+        Problem.from_code("a.csv", None, None, "id_missing")
 
 
 def test_a_problem_of_the_whole_file_names_no_line():
-    assert str(Problem("a.csv", None, None, "the file is empty")) == "a.csv: the file is empty."
+    assert str(Problem("a.csv", None, None, "bad")) == "a.csv: bad."
 
 
 def test_a_message_shows_twenty_problems_and_counts_the_others():
@@ -45,7 +65,8 @@ def test_no_problem_raises_nothing():
 
 
 def test_an_error_survives_pickling():
-    error = InputError([Problem("a.csv", 1, None, "bad")], total=9)
+    coded = Problem.from_code("a.csv", 2, "worker", "id_missing", name="worker")
+    error = InputError([Problem("a.csv", 1, None, "bad"), coded], total=9)
     again = pickle.loads(pickle.dumps(error))
     assert (again.problems, again.total, str(again)) == (error.problems, 9, str(error))
 

@@ -7,6 +7,7 @@ import pytest
 from annotations.exchange import AnswerStatus, InputError
 from annotations.exchange.reading.prompt_replies import Turn, read_prompt_replies
 from annotations.exchange.reading.source import bytes_source
+from tests.problems import faults, raises_problem
 
 
 def table(text):
@@ -19,10 +20,10 @@ def form(*questions, **facts):
     return read_prompt_replies(bytes_source("a.json", json.dumps(told).encode()))
 
 
-def reasons(read, *arguments):
+def refused(read, *arguments):
     with pytest.raises(InputError) as caught:
         read(*arguments)
-    return [(one.line, one.reason) for one in caught.value.problems]
+    return faults(caught.value)
 
 
 def test_a_table_may_lack_system_language_and_status():
@@ -38,16 +39,16 @@ def test_a_reply_of_blanks_is_empty_and_a_status_may_stand_in_any_case():
 
 def test_bad_rows_are_told_with_their_lines():
     text = "item,variant,reply,status\n,1,x,\na,,x,\na,1,x,fine\na,1,x,empty\n"
-    assert reasons(table, text) == [
-        (2, "the item is missing"),
-        (3, "the variant is missing"),
-        (4, "the status fine is unknown"),
-        (5, "the status is empty, but there is a reply"),
+    assert refused(table, text) == [
+        (2, "item", "row_name_missing"),
+        (3, "variant", "row_name_missing"),
+        (4, "status", "status_unknown"),
+        (5, "status", "status_empty_with_reply"),
     ]
 
 
 def test_a_table_without_rows_is_refused():
-    assert reasons(table, "item,variant,reply\n") == [(None, "there is no reply in it")]
+    assert refused(table, "item,variant,reply\n") == [(None, None, "no_reply")]
 
 
 def test_a_submission_keeps_its_turns_and_facts():
@@ -80,14 +81,14 @@ def test_what_is_missing_in_a_submission_is_told_with_its_line():
         {"questionid": "1"},
         {"questionid": "2", "turns": [{"question": " ", "answer": "a"}, {"question": "q"}]},
     ]
-    assert [reason for _, reason in reasons(form, *questions)] == [
-        "the questionid is missing, or no text or number",
-        "there is no list of turns, or it is empty",
-        "the question is missing, or no text",
-        "the answer is missing, or no text",
+    assert refused(form, *questions) == [
+        (1, "questionid", "questionid_missing"),
+        (1, "turns", "turns_missing"),
+        (1, "question", "turn_without_question"),
+        (1, "answer", "turn_without_answer"),
     ]
 
 
 def test_another_layout_is_refused():
-    with pytest.raises(InputError, match="there is no list of questions"):
+    with raises_problem("submission_without_questions", line=1, column="questions"):
         read_prompt_replies(bytes_source("a.json", b'{"system": "x"}'))

@@ -7,6 +7,7 @@ import pytest
 from annotations.exchange import InputError
 from annotations.exchange.reading.prompts import read_prompts
 from annotations.exchange.reading.source import bytes_source
+from tests.problems import check_problem, only_problem
 
 ITEM = {
     "id": "001",
@@ -24,7 +25,7 @@ def read(*items, **facts):
 def problems(*items):
     with pytest.raises(InputError) as caught:
         read(*items)
-    return [(one.line, one.column, one.reason) for one in caught.value.problems]
+    return caught.value.problems
 
 
 @pytest.mark.data
@@ -32,7 +33,7 @@ def test_the_file_of_2024_is_refused_with_the_places_of_its_two_missing_commas(d
     with pytest.raises(InputError) as caught:
         read_prompts(data_folder / "eloquent2024" / "task3.test.json")
     assert [(one.line, one.column) for one in caught.value.problems] == [(118, 1), (119, 1)]
-    assert "behind line 117" in str(caught.value)
+    assert caught.value.problems[0].values["after_line"] == 117
     assert "--repair" in str(caught.value)
 
 
@@ -71,33 +72,38 @@ def test_every_bad_item_is_told_with_its_line():
         {"variation": "style", "variants": []},
         {**ITEM, "variants": [{"language": "en"}, {"prompt": "x", "language": ""}, "text"]},
     )
-    assert [reason for _, _, reason in found] == [
-        "item 2 of the list has no id",
-        "item 2 of the list has no list of variants, or an empty one",
-        "variant 1 of item 001 has no prompt",
-        "the language of variant 2 of item 001 is empty",
-        "variant 3 of item 001 is no object",
+    assert [(one.line, one.code, one.values["what"]) for one in found] == [
+        (20, "prompt_key_missing", "item 2 of the list"),
+        (20, "no_variants", "item 2 of the list"),
+        (28, "prompt_key_missing", "variant 1 of item 001"),
+        (31, "prompt_key_empty", "variant 2 of item 001"),
+        (24, "variant_no_object", "variant 3 of item 001"),
     ]
-    assert [line for line, _, _ in found] == [20, 20, 28, 31, 24]
+    assert [one.values["key"] for one in (found[0], *found[2:4])] == ["id", "prompt", "language"]
 
 
 def test_an_id_that_stands_there_twice_is_refused_with_both_lines():
-    ((line, column, reason),) = problems(ITEM, {**ITEM})
-    assert (line, column) == (20, "id")
-    assert reason == "the item 001 is there already, in line 6"
+    (found,) = problems(ITEM, {**ITEM})
+    check_problem(found, "item_twice", line=20, column="id", item="001", first_line=6)
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "code", "values"),
     [
-        ("[]", "there is no object eloquent-robustness-test; found: no object"),
-        ('{"items": []}', "found: items"),
-        ('{"eloquent-robustness-test": {"items": []}}', "there is no list of items"),
-        ('{"eloquent-robustness-test": {"items": {}}}', "there is no list of items"),
-        ('{"eloquent-robustness-test": {"items": [3]}}', "item 1 of the list is no object"),
+        ("[]", "no_top_object", {"found": "no object"}),
+        ('{"items": []}', "no_top_object", {"found": "items"}),
+        ('{"eloquent-robustness-test": {"items": []}}', "no_items", {}),
+        ('{"eloquent-robustness-test": {"items": {}}}', "no_items", {}),
+        (
+            '{"eloquent-robustness-test": {"items": [3]}}',
+            "entry_no_object",
+            {"what": "item 1 of the list"},
+        ),
     ],
 )
-def test_another_layout_is_refused_with_the_right_one(text, words):
-    with pytest.raises(InputError, match="items") as caught:
+def test_another_layout_is_refused_with_the_right_one(text, code, values):
+    with pytest.raises(InputError) as caught:
         read_prompts(bytes_source("prompts.json", text.encode()))
-    assert words in str(caught.value)
+    found = only_problem(caught.value)
+    check_problem(found, code, **values)
+    assert '"items": [' in found.remedy

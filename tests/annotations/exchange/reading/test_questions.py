@@ -1,8 +1,15 @@
 import pytest
 
 from annotations import demo
-from annotations.exchange.reading.questions import QuestionColumns, read_passages, read_questions
-from tests.annotations.exchange.files import fault, only_fault, write, write_jsonl, write_xlsx
+from annotations.exchange.reading.questions import (
+    LONGEST_PASSAGE,
+    LONGEST_QUESTION,
+    QuestionColumns,
+    read_passages,
+    read_questions,
+)
+from tests.annotations.exchange.files import check_fault, fault, write, write_jsonl, write_xlsx
+from tests.problems import faults
 
 
 def test_the_demos_files_are_read():
@@ -56,9 +63,18 @@ def test_a_repeated_question_is_counted_and_another_text_is_an_error(tmp_path):
     rows = "question,text,category\nq1,Why?,a\nq1, Why? ,a\n"
     file = read_questions(write(tmp_path, rows, "q.csv"))
     assert (len(file.records), file.n_rows, file.n_repeated) == (1, 2, 1)
-    message = only_fault(write(tmp_path, rows + "q1,How?,b\n", "q.csv"), read_questions)
-    assert message.startswith("q.csv, line 4: question q1 stands already in line 2, with another ")
-    assert "text, category" in message
+    path = write(tmp_path, rows + "q1,How?,b\n", "q.csv")
+    check_fault(
+        path,
+        "record_differs",
+        reader=read_questions,
+        file="q.csv",
+        line=4,
+        key="question",
+        name="q1",
+        first_line=2,
+        what="text, category",
+    )
 
 
 def test_every_bad_row_is_told_with_its_line(tmp_path):
@@ -74,16 +90,33 @@ def test_every_bad_row_is_told_with_its_line(tmp_path):
         f"{'q' * 256},Why?,,,,\n",
         "q.csv",
     )
-    problems = fault(path, read_questions).problems
-    assert [(p.line, p.column) for p in problems] == [
-        (2, "question"),
-        (3, "text"),
-        (4, "kind"),
-        (5, "choices"),
-        (6, "accepted_answers"),
-        (7, "answerable"),
-        (8, "question"),
+    assert faults(fault(path, read_questions)) == [
+        (2, "question", "record_id_missing"),
+        (3, "text", "text_missing"),
+        (4, "kind", "word_unknown"),
+        (5, "choices", "choices_of_no_choice"),
+        (6, "accepted_answers", "no_list_of_texts"),
+        (7, "answerable", "neither_yes_nor_no"),
+        (8, "question", "value_too_long"),
     ]
+
+
+@pytest.mark.parametrize("letter", ["x", "é", "字", "😀"])
+@pytest.mark.parametrize(
+    ("reader", "key", "longest"),
+    [
+        (read_questions, "question", LONGEST_QUESTION),
+        (read_passages, "passage", LONGEST_PASSAGE),
+    ],
+)
+def test_a_text_may_have_its_bytes_and_not_one_more(tmp_path, reader, key, longest, letter):
+    size = len(letter.encode())
+    whole = letter * (longest // size) + "x" * (longest % size)
+    (record,) = reader(write_jsonl(tmp_path, {key: "a", "text": whole})).records
+    assert record.text == whole
+    path = write_jsonl(tmp_path, {key: "a", "text": whole + "x"})
+    expected = {"line": 1, "column": "text", "size": longest + 1, "most": longest}
+    check_fault(path, "text_too_long", reader=reader, **expected)
 
 
 def test_columns_of_other_names(tmp_path):
@@ -98,4 +131,4 @@ def test_columns_of_other_names(tmp_path):
 
 def test_a_list_that_is_none_is_told(tmp_path):
     path = write_jsonl(tmp_path, {"id": "q", "text": "Why?", "choices": [["a"]]}, name="q.jsonl")
-    assert "no JSON list of texts" in str(fault(path, read_questions))
+    check_fault(path, "no_list_of_texts", reader=read_questions, column="choices")

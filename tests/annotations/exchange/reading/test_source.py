@@ -12,6 +12,7 @@ from annotations.exchange.reading.source import (
     source_of,
     stored_source,
 )
+from tests.problems import raises_problem
 
 TABLE = "worker,question,answer\nada,q1,naïve\nben,q1,\n"
 
@@ -61,12 +62,12 @@ def test_what_a_storage_has_lost_is_told_by_the_name_that_people_know():
     def lost():
         raise FileNotFoundError(2, "No such file or directory")
 
-    with pytest.raises(InputError, match=r"answers\.csv cannot be read: No such file"):
+    with raises_problem("unreadable", place="answers.csv", cause="No such file or directory"):
         read_answers(stored_source("answers.csv", lost, 10))
 
 
 def test_an_empty_file_is_empty_wherever_it_lies():
-    with pytest.raises(InputError, match="the file is empty"):
+    with raises_problem("file_empty"):
         read_answers(bytes_source("a.csv", b""))
 
 

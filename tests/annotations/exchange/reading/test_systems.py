@@ -1,7 +1,7 @@
 import pytest
 
-from annotations.exchange import InputError
 from annotations.exchange.reading.systems import parameters_of, read_systems
+from tests.problems import raises_problem
 
 
 @pytest.mark.parametrize(
@@ -25,16 +25,16 @@ def test_systems_are_read_with_what_is_known(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "code", "expected"),
     [
-        ("a,huge\n", "line 2, column size: the size huge cannot be read"),
-        ("a,7B\na,7B\n", "line 3, column system: a stands there twice"),
-        (",7B\n", "line 2, column system: the name is missing"),
-        ("", "there is no data row"),
+        ("a,huge\n", "size_unreadable", {"line": 2, "column": "size", "size": "huge"}),
+        ("a,7B\na,7B\n", "system_twice", {"line": 3, "column": "system", "name": "a"}),
+        (",7B\n", "system_missing", {"line": 2, "column": "system"}),
+        ("", "no_rows", {"line": None, "what": "systems"}),
     ],
 )
-def test_a_bad_row_is_told_with_its_line(tmp_path, rows, said):
+def test_a_bad_row_is_told_with_its_line(tmp_path, rows, code, expected):
     path = tmp_path / "systems.csv"
     path.write_text("system,size\n" + rows)
-    with pytest.raises(InputError, match=said):
+    with raises_problem(code, **expected):
         read_systems(path)

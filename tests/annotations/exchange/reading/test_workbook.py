@@ -1,4 +1,5 @@
 import datetime
+import re
 import threading
 import zipfile
 
@@ -11,10 +12,24 @@ from openpyxl.chart import BarChart
 from annotations.exchange import read_answers
 from annotations.exchange.reading import unpacking, workbook
 from annotations.exchange.reading.source import bytes_source
-from tests.annotations.exchange.files import fault, only_fault, texts, write, write_xlsx
+from tests.annotations.exchange.files import (
+    check_fault,
+    fault,
+    only_fault,
+    texts,
+    write,
+    write_xlsx,
+)
 
 HEADER = ["worker", "question", "answer"]
 SHEET = "xl/worksheets/sheet1.xml"
+
+
+def check_too_large(path, bound):
+    """Assert that a workbook is larger than is read, and which bound it is beyond."""
+    problem = only_fault(path)
+    assert problem.code == "workbook_too_large"
+    assert bound in problem.values["error"]
 
 
 def rewrite(path, part, change):
@@ -39,7 +54,7 @@ def test_the_first_sheet_is_read_and_the_others_are_mentioned(tmp_path):
     ]
     assert file.encoding is None
     [warning] = file.warnings
-    assert "2 sheets; only the first, Sheet, was read" in warning
+    assert re.search(r"answers.xlsx\D*2\D* Sheet\b", warning)
 
 
 def test_numbers_and_dates_become_text_as_a_person_would_type_them(tmp_path):
@@ -78,56 +93,58 @@ def test_a_wrong_extent_loses_no_rows(tmp_path):
 def test_a_row_number_beyond_any_sheet_is_refused_quickly(tmp_path):
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     rewrite(path, SHEET, lambda xml: xml.replace(b'<row r="2"', b'<row r="99999999999"'))
-    assert "rows beyond 1,048,576" in only_fault(path)
+    check_too_large(path, "1,048,576")
 
 
 @pytest.mark.parametrize("content", [b"worker,question,answer\n", b"PK\x03\x04 but no more"])
 def test_a_file_that_is_no_workbook_is_refused(tmp_path, content):
-    assert "this is no XLSX workbook" in only_fault(write(tmp_path, content, "a.xlsx"))
+    code = "workbook_damaged" if content.startswith(b"PK") else "workbook_not_xlsx"
+    check_fault(write(tmp_path, content, "a.xlsx"), code)
 
 
 def test_a_zip_archive_without_a_workbook_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.xlsx", "w") as archive:
         archive.writestr("word/document.xml", "<x/>")
-    assert "this is no XLSX workbook" in only_fault(tmp_path / "a.xlsx")
+    check_fault(tmp_path / "a.xlsx", "workbook_damaged")
 
 
 def test_a_truncated_workbook_is_refused(tmp_path):
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     path.write_bytes(path.read_bytes()[:-100])
-    assert "damaged" in only_fault(path)
+    check_fault(path, "workbook_damaged")
 
 
 @pytest.mark.parametrize("part", [SHEET, "xl/workbook.xml", "[Content_Types].xml"])
 def test_a_workbook_with_a_broken_part_is_refused(tmp_path, part):
     path = rewrite(write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"]), part, lambda xml: xml[:-30])
-    assert "damaged" in only_fault(path)
+    check_fault(path, "workbook_damaged")
 
 
 def test_an_old_or_protected_workbook_is_called_so(tmp_path):
     path = write(tmp_path, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "a.xlsx")
-    message = only_fault(path)
-    assert "(.xls) or one with a password" in message
+    check_fault(path, "workbook_old_or_locked")
 
 
 def test_a_workbook_that_would_unpack_to_an_absurd_size_is_refused(tmp_path):
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/media/zeros.bin", bytes(70 << 20))
-    assert "would unpack to 73," in only_fault(path)
+    problem = only_fault(path)
+    assert problem.code == "workbook_unpacks_too_large"
+    assert problem.values["n_bytes"] // 1_000_000 == 73
 
 
 def test_a_workbook_over_the_absolute_size_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(workbook, "LARGEST", 1000)
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
-    assert "would unpack to" in only_fault(path)
+    check_fault(path, "workbook_unpacks_too_large")
 
 
 def test_entities_that_blow_up_are_refused(tmp_path):
     bomb = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     rewrite(path, SHEET, lambda xml: bomb + xml.replace(b">w1<", b">&b;<"))
-    assert "damaged" in only_fault(path)
+    check_fault(path, "workbook_damaged")
 
 
 def with_shared_strings(path, strings):
@@ -152,12 +169,12 @@ def test_shared_strings_are_read_with_all_their_runs(tmp_path):
 @pytest.mark.parametrize("strings", [b"<si><t>no</t></si></sst>", b"<si><t>cut"])
 def test_shared_strings_that_lack_what_a_cell_points_to_are_refused(tmp_path, strings):
     path = with_shared_strings(write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"]), strings)
-    assert "damaged" in only_fault(path)
+    check_fault(path, "workbook_damaged")
 
 
 def test_a_formula_without_a_stored_value_is_named_with_its_row(tmp_path):
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"], ["w2", "q1", '="b"&"c"'])
-    assert "line 3, column answer: the cell holds a formula without a stored" in only_fault(path)
+    check_fault(path, "formula_without_value", line=3, column="answer")
 
 
 def test_a_row_of_nothing_but_such_formulas_is_not_skipped(tmp_path):
@@ -184,18 +201,18 @@ def test_a_formula_in_a_column_nobody_wants_does_not_matter(tmp_path):
 
 def test_an_error_value_is_named_with_its_row(tmp_path):
     path = write_xlsx(tmp_path, HEADER, ["#N/A", "q1", "a"])
-    assert "line 2, column worker: the cell holds the error #N/A" in only_fault(path)
+    check_fault(path, "cell_with_error", line=2, column="worker", text="#N/A")
 
 
 def test_escaped_control_characters_are_restored_and_nul_is_refused(tmp_path):
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "one_x000D_\ntwo_x0041_"])
     assert texts(path) == [("w1", "q1", "one\r\ntwo_x0041_")]
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "one_x0000_two"])
-    assert "line 2, column answer: there is a NUL character" in only_fault(path)
+    check_fault(path, "nul_in_cell", line=2, column="answer")
 
 
 def test_a_sheet_without_a_row_is_an_empty_file(tmp_path):
-    assert "the file is empty" in only_fault(write_xlsx(tmp_path))
+    check_fault(write_xlsx(tmp_path), "file_empty")
 
 
 def test_a_sheet_of_charts_in_front_is_passed_over(tmp_path):
@@ -213,7 +230,7 @@ def test_an_answer_beyond_the_limit_is_refused_in_a_workbook_too(tmp_path):
         SHEET,
         lambda xml: xml.replace(b"<t>a</t>", b"<t>" + b"a" * 100_001 + b"</t>"),
     )
-    assert "line 2, column answer: the answer has 100,001 bytes" in only_fault(path)
+    check_fault(path, "answer_too_long", line=2, column="answer", size=100_001)
 
 
 # A workbook cannot hold control characters, and XML turns \r into \n.
@@ -256,7 +273,7 @@ def test_cells_far_to_the_right_of_the_header_are_not_filled_up_to(tmp_path):
 def test_a_header_wider_than_is_read_is_refused(tmp_path):
     names = [*HEADER, *(f"c{n}" for n in range(4_094))]
     path = write_xlsx(tmp_path, [], names, ["w1", "q1", "a"])
-    assert "more than 4,096 columns" in only_fault(path)
+    check_too_large(path, "4,096")
 
 
 def test_more_cells_than_are_read_are_refused_also_where_they_are_empty(tmp_path, monkeypatch):
@@ -264,7 +281,7 @@ def test_more_cells_than_are_read_are_refused_also_where_they_are_empty(tmp_path
     path = write_xlsx(tmp_path, HEADER, *[["w1", f"q{n}", "a"] for n in range(10)])
     assert len(texts(path)) == 10
     rows_of_xml(path, b'<row r="12"/>')
-    assert "more than 33 cells" in only_fault(path)
+    check_too_large(path, "33")
 
 
 @pytest.mark.parametrize("tag", [b"<si/>", b"<x:si/>", b"<si ><t/></si>"])
@@ -272,7 +289,7 @@ def test_a_table_of_more_texts_than_are_read_is_refused(tmp_path, monkeypatch, t
     monkeypatch.setattr(unpacking, "MOST_STRINGS", 40)
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     with_shared_strings(path, tag * 41 + b"</sst>")
-    assert "more than 40 texts" in only_fault(path)
+    check_too_large(path, "40")
 
 
 def test_texts_are_counted_once_where_blocks_of_a_part_meet(tmp_path):
@@ -291,7 +308,7 @@ def test_parts_in_another_encoding_hide_nothing(tmp_path, encoding):
         return f"<?xml version='1.0' encoding='{encoding}'?>{text}".encode(encoding)
 
     path = rewrite(write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"]), SHEET, change)
-    assert "not written in UTF-8" in only_fault(path)
+    check_too_large(path, "UTF-8")
 
 
 def test_a_process_of_its_own_reads_the_same(tmp_path, monkeypatch):
@@ -312,15 +329,13 @@ def test_a_process_of_its_own_takes_bytes_from_memory(tmp_path, monkeypatch):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("limits", "reason"), [((1, 1 << 32), "more than 1 s"), ((60, 200 << 20), "more than 200 MiB")]
-)
-def test_a_workbook_that_asks_for_too_much_ends_alone(tmp_path, monkeypatch, limits, reason):
+@pytest.mark.parametrize(("limits", "bound"), [((1, 1 << 32), "1 s"), ((60, 200 << 20), "200 MiB")])
+def test_a_workbook_that_asks_for_too_much_ends_alone(tmp_path, monkeypatch, limits, bound):
     elsewhere(monkeypatch)
     monkeypatch.setattr(workbook, "limits", lambda size: limits)
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     with_shared_strings(path, b"<si><t>abcdefghijklmnopqrst</t></si>" * 900_000 + b"</sst>")
-    assert reason in only_fault(path)
+    check_too_large(path, bound)
 
 
 def test_more_workbooks_at_once_than_there_are_turns_are_told_to_wait(tmp_path, monkeypatch):
@@ -329,7 +344,7 @@ def test_more_workbooks_at_once_than_there_are_turns_are_told_to_wait(tmp_path, 
     monkeypatch.setattr(workbook, "_turns", threading.BoundedSemaphore(1))
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     with workbook._turn("b.xlsx"):
-        assert "busy with other workbooks" in only_fault(path)
+        check_fault(path, "workbooks_busy")
     assert len(texts(path)) == 1
 
 
