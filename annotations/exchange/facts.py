@@ -100,9 +100,9 @@ def facts_of(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
     if status and status not in STATUSES:
         note("status", "fact_status_unknown", status=status[:40], known=" or ".join(STATUSES))
     elif status == "empty" and text:
-        note("status", "fact_status_empty_with_answer")
+        note("status", "fact_empty_answered")
     elif status == "text" and not text:
-        note("status", "fact_status_text_without_answer")
+        note("status", "fact_text_unanswered")
     state = state.strip().casefold()
     if state and state not in STATES:
         note("session_state", "session_state_unknown", state=state[:40], known=", ".join(STATES))
@@ -205,7 +205,7 @@ def flag_of(name: str, cell: str, note: Note) -> bool:
     """Yes or no; an empty cell is no."""
     word = cell.strip().casefold()
     if word not in YES + NO:
-        note(name, "neither_yes_nor_no", cell=word[:40])
+        note(name, "not_boolean", cell=word[:40])
     return word in YES
 
 

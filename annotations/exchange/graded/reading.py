@@ -46,9 +46,9 @@ def read_marked(given: Readable, columns: Mapping[str, str] | None = None) -> Ma
         found = read_table(given, columns or {}, problems)
     if not found.answers and not problems.total:
         if found.n_unmarked:
-            problems.add_code(None, None, "all_answers_ungraded", n_ungraded=found.n_unmarked)
+            problems.add_code(None, None, "answers_all_ungraded", n_ungraded=found.n_unmarked)
         else:
-            problems.add_code(None, None, "no_answers_with_grades")
+            problems.add_code(None, None, "answers_ungraded")
     _name_all_or_none(found, problems)
     problems.raise_if_any()
     kept = _first_attempts(found.answers)
@@ -126,7 +126,7 @@ def _refuse_count(name: str, count: int) -> None:
     if not count:
         raise InputError.from_code(name, "no_xml_file")
     if count > MOST_FILES:
-        raise InputError.from_code(name, "archive_too_many_files", most=MOST_FILES)
+        raise InputError.from_code(name, "archive_many_files", most=MOST_FILES)
 
 
 def _name_all_or_none(found: MarkedFile, problems: Problems) -> None:

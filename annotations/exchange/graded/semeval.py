@@ -51,7 +51,7 @@ def read_semeval(handle: BinaryIO, problems: Problems, found: MarkedFile) -> Non
         ) from error
     except SAXParseException as error:
         raise InputError.from_code(
-            name, "xml_not_well_formed", line=error.getLineNumber(), error=error.getMessage()
+            name, "xml_malformed", line=error.getLineNumber(), error=error.getMessage()
         ) from error
     except (SAXException, UnicodeError) as error:
         raise InputError.from_code(name, "xml_unreadable", error=str(error)) from error
@@ -105,7 +105,7 @@ class _Handler(ContentHandler):
         self._inside = ""
         text = "".join(self._text).strip()
         if self._length > LONGEST_ANSWER:
-            self._problems.add_code(self._line, None, "xml_text_too_long", most=LONGEST_ANSWER)
+            self._problems.add_code(self._line, None, "xml_text_long", most=LONGEST_ANSWER)
         elif name == ANSWER:
             self._answer(text)
         elif self._question and text:

@@ -62,9 +62,9 @@ def _take(
     before = problems.total
     question, order = cleaned(raw_question), _attempt(raw_order.strip(), line, problems)
     if not question:
-        problems.add_code(line, "question", "graded_table_question_missing")
+        problems.add_code(line, "question", "table_question_missing")
     if len(text.encode()) > LONGEST_ANSWER:
-        problems.add_code(line, "answer", "graded_answer_too_long", most=LONGEST_ANSWER)
+        problems.add_code(line, "answer", "graded_answer_long", most=LONGEST_ANSWER)
     if problems.total > before:
         return
     if asked.strip():

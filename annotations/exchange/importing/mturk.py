@@ -242,7 +242,7 @@ def _store_questions(
                 problems.add_code(
                     asked.line,
                     None,
-                    "assignment_id_too_long",
+                    "assignment_id_long",
                     name=quoted(name),
                     size=len(name),
                     most=LONGEST["question"],

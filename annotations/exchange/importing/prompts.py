@@ -125,7 +125,7 @@ def _check_lengths(problems: Problems, item: PromptItem) -> None:
     ):
         if len(text) > most:
             problems.add_code(
-                item.line, name, "item_value_too_long", name=name, item=item.id[:40], most=most
+                item.line, name, "item_value_long", name=name, item=item.id[:40], most=most
             )
 
 

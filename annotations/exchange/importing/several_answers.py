@@ -58,7 +58,7 @@ def import_several_answers(
                     problems.add_code(
                         one.line or None,
                         name,
-                        "question_value_too_long",
+                        "question_value_long",
                         name=name,
                         question=one.id[:40],
                         most=LONGEST[name],

@@ -57,7 +57,7 @@ def import_word_problems(
         for one in file.problems:
             if len(one.id) > LONGEST_ID:
                 problems.add_code(
-                    one.line or None, "id", "problem_id_too_long", id=one.id[:40], most=LONGEST_ID
+                    one.line or None, "id", "problem_id_long", id=one.id[:40], most=LONGEST_ID
                 )
                 continue
             row = stored.get(one.id)

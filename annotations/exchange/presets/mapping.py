@@ -101,7 +101,7 @@ class Mapping:
         if len(self.columns) < sum(map(bool, (self.worker, self.question, self.text))) + len(
             self.answers
         ):
-            raise InputError.from_code(file, "mapped_column_used_twice")
+            raise InputError.from_code(file, "mapped_column_twice")
         return {name: list(header).index(name) for name in self.columns}
 
 

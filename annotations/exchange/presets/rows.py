@@ -151,7 +151,7 @@ class MappedRows:
             for offset, (column, text) in enumerate(zip(mapping.answers, texts, strict=True)):
                 if len(text.encode()) > LONGEST_ANSWER:
                     self.problems.add_code(
-                        line, column, "foreign_answer_too_long", most=LONGEST_ANSWER
+                        line, column, "foreign_answer_long", most=LONGEST_ANSWER
                     )
                     continue
                 question = mapping.question_of(row_id, column)
@@ -230,7 +230,7 @@ class MappedRows:
         if not self.n_rows and not self.problems.total:
             said = "; ".join(f"{count} {reason}" for reason, count in self.skipped.items())
             if said:
-                self.problems.add_code(None, None, "all_rows_left_out", left_out=said)
+                self.problems.add_code(None, None, "rows_left_out", left_out=said)
             else:
                 self.problems.add_code(None, None, "no_rows", what="answers")
         self.problems.raise_if_any()

@@ -27,7 +27,7 @@ def flattened(document: Any, file: str) -> list[tuple[int, dict[str, str]]]:
     A key that is not known stays, its value as JSON if it is no text.
     """
     if not isinstance(document, list) or not all(isinstance(one, dict) for one in document):
-        raise InputError.from_code(file, "no_list_of_objects")
+        raise InputError.from_code(file, "not_object_list")
     rows: list[tuple[int, dict[str, str]]] = []
     for item in document:
         line = item.line if isinstance(item, Located) else 0

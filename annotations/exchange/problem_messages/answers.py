@@ -47,7 +47,7 @@ ANSWERS = {
         _keep_one,
         _keep_one_by_option,
     ),
-    "assignment_answer_too_long": ProblemMessage(
+    "assignment_answer_long": ProblemMessage(
         "the answer is longer than {most:,} bytes",
     ),
     "assignment_id_missing": ProblemMessage(
@@ -77,19 +77,19 @@ ANSWERS = {
         _keep_one,
         _keep_one_by_option,
     ),
-    "beside_text_too_long": ProblemMessage(
+    "beside_text_long": ProblemMessage(
         "it has {size:,} characters, more than {most:,}",
     ),
-    "choices_of_no_choice": ProblemMessage(
+    "choices_not_allowed": ProblemMessage(
         "choices belong to the kind choice, and only to it",
     ),
     "counts_without_signals": ProblemMessage(
         "there are counts, but it does not say counted",
     ),
-    "fact_status_empty_with_answer": ProblemMessage(
+    "fact_empty_answered": ProblemMessage(
         "the status is empty, but there is an answer",
     ),
-    "fact_status_text_without_answer": ProblemMessage(
+    "fact_text_unanswered": ProblemMessage(
         "the status is text, but there is no answer",
     ),
     "fact_status_unknown": ProblemMessage(
@@ -105,7 +105,7 @@ ANSWERS = {
     "max_characters_unusable": ProblemMessage(
         "write a whole number from 1 to {most:,}",
     ),
-    "neither_yes_nor_no": ProblemMessage(
+    "not_boolean": ProblemMessage(
         "{cell!r} is neither yes nor no",
     ),
     "no_assignment": ProblemMessage(
@@ -115,7 +115,7 @@ ANSWERS = {
     "no_json_object": ProblemMessage(
         "this is no JSON object",
     ),
-    "no_list_of_texts": ProblemMessage(
+    "not_text_list": ProblemMessage(
         "this is no JSON list of texts",
     ),
     "no_rows": ProblemMessage(
@@ -163,11 +163,11 @@ ANSWERS = {
     "signals_without_counts": ProblemMessage(
         "it is counted, but there is no number in {missing}",
     ),
-    "status_empty_with_answer": ProblemMessage(
+    "status_empty_answered": ProblemMessage(
         "the status is empty, but there is an answer",
         "Remove the answer, or give the status text.",
     ),
-    "status_empty_with_reply": ProblemMessage(
+    "status_empty_replied": ProblemMessage(
         "the status is empty, but there is a reply",
         "Remove the reply, or give the status text.",
     ),
@@ -197,7 +197,7 @@ ANSWERS = {
     "word_unknown": ProblemMessage(
         "the {name} {word} is unknown: write {known}",
     ),
-    "worker_of_two_panels": ProblemMessage(
+    "worker_two_panels": ProblemMessage(
         "worker {worker} is of the panel {panel}, earlier of {other}: two people under one id",
         "Export with pseudonyms, which give each an id of their own.",
         "Export with --pseudonyms, which gives each an id of their own.",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from annotations.exchange.problem_messages.message import ProblemMessage
 
 EXPORTS = {
-    "all_rows_left_out": ProblemMessage(
+    "rows_left_out": ProblemMessage(
         "there is no answer: {left_out}",
         "Check that the answers were saved.",
     ),
-    "foreign_answer_too_long": ProblemMessage(
+    "foreign_answer_long": ProblemMessage(
         "the answer is longer than {most:,} bytes",
         "Shorten it.",
     ),
@@ -39,11 +39,11 @@ EXPORTS = {
         "it is not said which column holds the {what}; found: {found}",
         "Say which columns hold the workers' ids and the answers.",
     ),
-    "mapped_column_used_twice": ProblemMessage(
+    "mapped_column_twice": ProblemMessage(
         "one column is used twice",
         "Choose a column of its own for each.",
     ),
-    "no_list_of_objects": ProblemMessage(
+    "not_object_list": ProblemMessage(
         "this is no list of objects",
         "Export JSON of Label Studio or Potato, or a table as CSV or XLSX.",
     ),

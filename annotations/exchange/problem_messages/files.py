@@ -104,7 +104,7 @@ FILES = {
         "it is damaged and cannot be read to its end",
         "Save it once more.",
     ),
-    "picture_file_too_large": ProblemMessage("it is larger than {most} MB", "Make it smaller."),
+    "picture_too_heavy": ProblemMessage("it is larger than {most} MB", "Make it smaller."),
     "picture_too_large": ProblemMessage(
         "it has more than {most} million pixels",
         "Make it smaller.",
@@ -150,7 +150,7 @@ FILES = {
         "this is no XLSX workbook",
         "If it is text, rename it to end in .csv, .tsv or .jsonl.",
     ),
-    "workbook_old_or_locked": ProblemMessage(
+    "workbook_old_format": ProblemMessage(
         "this is an old workbook (.xls) or one with a password",
         "Save it as .xlsx without a password, or export it as CSV.",
     ),
@@ -158,7 +158,7 @@ FILES = {
         "the workbook is larger than is read: {error}",
         "Save only what is needed as a new workbook, or export it as CSV.",
     ),
-    "workbook_unpacks_too_large": ProblemMessage(
+    "workbook_unpacked_large": ProblemMessage(
         "the workbook would unpack to {n_bytes:,} bytes",
         "Export it as CSV.",
     ),

@@ -7,7 +7,7 @@ from annotations.exchange.problem_messages.message import ProblemMessage
 KEEP_ONE = "Keep one of the two rows."
 
 GRADES = {
-    "all_answers_ungraded": ProblemMessage(
+    "answers_all_ungraded": ProblemMessage(
         "there is no graded answer in it: {n_ungraded:,} have no grade",
         "Write a row for each answer, with its grade.",
     ),
@@ -15,7 +15,7 @@ GRADES = {
         "the answer of {worker} to question {question} is graded already in line {first_line}",
         KEEP_ONE,
     ),
-    "answer_graded_twice_by_expert": ProblemMessage(
+    "expert_graded_twice": ProblemMessage(
         "the answer of {name} to question {question} is graded already in line {first_line}",
         "Keep one of the rows, or name the experts in a column {expert}.",
     ),
@@ -23,7 +23,7 @@ GRADES = {
         "unpacked it has more than {most} MiB",
         "Send it in parts.",
     ),
-    "archive_too_many_files": ProblemMessage(
+    "archive_many_files": ProblemMessage(
         "there are more than {most:,} files in it",
         "Take fewer at a time.",
     ),
@@ -51,7 +51,7 @@ GRADES = {
         "the grade {grade:.9g} is not from {low:g} to {high:g}",
         "Bring the grades to that scale.",
     ),
-    "graded_answer_too_long": ProblemMessage(
+    "graded_answer_long": ProblemMessage(
         "the answer has more than {most:,} bytes",
         "Shorten it, or close a quote that is open.",
     ),
@@ -63,7 +63,7 @@ GRADES = {
         "the question is missing",
         "Fill in the id.",
     ),
-    "graded_table_question_missing": ProblemMessage(
+    "table_question_missing": ProblemMessage(
         "the question is missing",
         "Fill in its id.",
     ),
@@ -81,7 +81,7 @@ GRADES = {
         "Say what each label is worth, such as {said}.",
         "Say what each label is worth: {option}",
     ),
-    "no_answers_with_grades": ProblemMessage(
+    "answers_ungraded": ProblemMessage(
         "there is no graded answer in it",
         "Write a row for each answer, with its grade.",
     ),
@@ -102,7 +102,7 @@ GRADES = {
         "there is no <question> in it",
         "Expected is <question id=...> with <questionText> and <studentAnswers>.",
     ),
-    "no_score_or_reply": ProblemMessage(
+    "no_score": ProblemMessage(
         "no row has a score or a judge's reply",
         "Add the column score (0 to 5), or judge_reply with the judge's words.",
     ),
@@ -150,11 +150,11 @@ GRADES = {
         "this XML declares entities or refers to other files, which is not read",
         "Export it as plain XML, without a document type.",
     ),
-    "xml_not_well_formed": ProblemMessage(
+    "xml_malformed": ProblemMessage(
         "this is no well-formed XML: {error}",
         "Check that it was saved completely.",
     ),
-    "xml_text_too_long": ProblemMessage(
+    "xml_text_long": ProblemMessage(
         "the text is longer than {most:,} characters",
         "Shorten it.",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from annotations.exchange.problem_messages.message import ProblemMessage
 
 IMPORTING = {
-    "assignment_id_too_long": ProblemMessage(
+    "assignment_id_long": ProblemMessage(
         "the question {name} has an id of {size} characters, more than {most}",
     ),
     "assignment_text_differs": ProblemMessage(
@@ -21,7 +21,7 @@ IMPORTING = {
         "the id has {size:,} characters, more than {most}",
         "Shorten it everywhere.",
     ),
-    "item_value_too_long": ProblemMessage(
+    "item_value_long": ProblemMessage(
         "the {name} of item {item} has more than {most} characters",
         "Shorten it.",
     ),
@@ -29,7 +29,7 @@ IMPORTING = {
         "{version} has no passage {passage}",
         "Correct the id, or import the passages first.",
     ),
-    "problem_id_too_long": ProblemMessage(
+    "problem_id_long": ProblemMessage(
         "the id {id} has more than {most} characters",
         "Shorten it.",
     ),
@@ -37,7 +37,7 @@ IMPORTING = {
         "{version} has no question {question}",
         "Correct the id, or import the questions first.",
     ),
-    "question_value_too_long": ProblemMessage(
+    "question_value_long": ProblemMessage(
         "the {name} of question {question} is longer than {most}",
         "Shorten it.",
     ),

@@ -51,6 +51,9 @@ JSON = {
         "this is not JSON: something follows the end of the JSON value",
         "Remove it.",
     ),
+    "json_key_expected": ProblemMessage(
+        "this is not JSON: a key in quotes is expected in place of {found}", "Correct it there."
+    ),
     "json_key_twice": ProblemMessage(
         "this is not JSON: the key {key} stands there twice",
         "Remove one of the two.",
@@ -59,23 +62,23 @@ JSON = {
         "a key holds a NUL character or half a surrogate pair",
         "Rename it.",
     ),
-    "json_line_invalid": ProblemMessage(
+    "line_invalid": ProblemMessage(
         "this is not JSON: {error}",
         ONE_OBJECT,
     ),
-    "json_line_key_twice": ProblemMessage(
+    "line_key_twice": ProblemMessage(
         "the key {key} stands there twice",
         "Write every key once, and null for no value.",
     ),
-    "json_line_no_object": ProblemMessage(
+    "line_no_object": ProblemMessage(
         "this is JSON but no object",
         ONE_OBJECT,
     ),
-    "json_line_no_value": ProblemMessage(
+    "line_no_value": ProblemMessage(
         "{value} is no JSON value",
         "Write every key once, and null for no value.",
     ),
-    "json_line_too_deep": ProblemMessage(
+    "line_too_deep": ProblemMessage(
         "the JSON is nested too deeply",
         ONE_OBJECT,
     ),
@@ -91,7 +94,7 @@ JSON = {
         "this is not JSON: the JSON is nested too deeply",
         "Check that it is the right file.",
     ),
-    "json_too_many_keys": ProblemMessage(
+    "too_many_keys": ProblemMessage(
         "its lines have more than {most:,} different keys",
         "Put what differs from line to line into one key, as an object.",
     ),
@@ -115,7 +118,7 @@ JSON = {
         "this is not JSON: {error}",
         "Correct it there.",
     ),
-    "object_line_no_object": ProblemMessage(
+    "object_missing": ProblemMessage(
         "this is JSON but no object",
         "Write one object a line.",
     ),

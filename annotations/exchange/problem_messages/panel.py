@@ -37,7 +37,7 @@ PANEL = {
         "it is missing",
         "Write the panel's id of the worker.",
     ),
-    "panel_worker_too_long": ProblemMessage(
+    "panel_worker_long": ProblemMessage(
         "the id has more than {most} characters",
         "Write the panel's id of the worker.",
     ),
@@ -45,7 +45,7 @@ PANEL = {
         "it is missing",
         "Export the file anew.",
     ),
-    "submission_id_too_long": ProblemMessage(
+    "submission_id_long": ProblemMessage(
         "the id has more than {most} characters",
         "Export the file anew.",
     ),

@@ -51,11 +51,11 @@ REPLIES = {
         "the category {category} is unknown: 1 to 5",
         WORD_PROBLEM,
     ),
-    "changed_prompt_value_missing": ProblemMessage(
+    "change_value_missing": ProblemMessage(
         "the {name} is missing",
         "Fill it in.",
     ),
-    "confidence_no_number_or_text": ProblemMessage(
+    "confidence_unusable": ProblemMessage(
         "the confidence is neither number nor text",
     ),
     "entry_no_object": ProblemMessage(
@@ -66,7 +66,7 @@ REPLIES = {
         "entry {number} has no answer, or not one list of numbers",
         'Write [{{"answer": "...", "logits": [...]}}, ...], or "top_logprobs" and "vocabulary".',
     ),
-    "first_tokens_no_list": ProblemMessage(
+    "first_tokens_unlisted": ProblemMessage(
         "the first tokens are no list",
         'Write [{{"answer": "...", "logits": [...]}}, ...], or "top_logprobs" and "vocabulary".',
     ),
@@ -111,7 +111,7 @@ REPLIES = {
         "there is no reply in it",
         "Check that it was saved completely.",
     ),
-    "no_reply_or_status": ProblemMessage(
+    "no_replies": ProblemMessage(
         "no row has a reply or a status",
         "Name the column of the texts reply.",
     ),
@@ -131,7 +131,7 @@ REPLIES = {
         "it is answerable, but there is no answer",
         WORD_PROBLEM,
     ),
-    "problem_answer_no_number": ProblemMessage(
+    "problem_answer_unusable": ProblemMessage(
         "the answer is no number and no list of numbers",
         WORD_PROBLEM,
     ),
@@ -171,7 +171,7 @@ REPLIES = {
         "{what} has no {key}",
         "Add it.",
     ),
-    "prompt_key_no_text": ProblemMessage(
+    "prompt_key_unusable": ProblemMessage(
         "the {key} of {what} is no text",
         "Write it in quotes.",
     ),
@@ -183,7 +183,7 @@ REPLIES = {
         "the id {id} is there already, in line {first_line}",
         "Give each question an id of its own; without one it is the place, from 0.",
     ),
-    "question_missing_or_no_text": ProblemMessage(
+    "question_text_missing": ProblemMessage(
         "the question is missing or no text",
         SEVERAL_ANSWERS,
     ),
@@ -206,7 +206,7 @@ REPLIES = {
         "these are no ids",
         WORD_PROBLEM,
     ),
-    "replies_not_json_lines": ProblemMessage(
+    "replies_wrong_format": ProblemMessage(
         "replies are JSON Lines, in a file that ends in {endings}",
         'Write one object a line, such as {{"item": "0", "reply": "..."}}.',
     ),
@@ -235,7 +235,7 @@ REPLIES = {
     "reply_too_long": ProblemMessage(
         "the reply has more than {most:,} bytes",
     ),
-    "reply_too_long_shorten": ProblemMessage(
+    "prompt_reply_long": ProblemMessage(
         "the reply has more than {most:,} bytes",
         "Shorten it.",
     ),
@@ -243,11 +243,11 @@ REPLIES = {
         "right answer {number} is empty",
         SEVERAL_ANSWERS,
     ),
-    "right_answer_no_text": ProblemMessage(
+    "right_answer_unusable": ProblemMessage(
         "right answer {number} is neither text nor number",
         SEVERAL_ANSWERS,
     ),
-    "right_answer_without_spelling": ProblemMessage(
+    "right_answer_unspelled": ProblemMessage(
         "right answer {number} has no spelling",
         SEVERAL_ANSWERS,
     ),
@@ -268,7 +268,7 @@ REPLIES = {
         "the size {size} cannot be read",
         "Write it such as 135M, 7B, 8x7B or 1500000000; leave it empty if nobody told.",
     ),
-    "submission_question_no_object": ProblemMessage(
+    "submission_question_unusable": ProblemMessage(
         "a question is no object",
         SUBMISSION,
     ),
@@ -308,7 +308,7 @@ REPLIES = {
         "{what} is no object",
         "Give it a language and a prompt.",
     ),
-    "word_problems_not_listed": ProblemMessage(
+    "problems_not_listed": ProblemMessage(
         "this is no list of problems, or an empty one",
         WORD_PROBLEM,
     ),

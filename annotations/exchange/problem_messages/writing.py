@@ -9,7 +9,7 @@ WRITING = {
         "the ending {ending} is no format that can be written",
         "End the name in {endings}, or name the format.",
     ),
-    "export_cell_too_long": ProblemMessage(
+    "export_cell_long": ProblemMessage(
         "the {name} of {place} has {size:,} characters, more than the {most:,} that a"
         " cell of this format holds",
         "Choose JSON Lines.",
@@ -18,7 +18,7 @@ WRITING = {
         "{error}",
         "Choose another name.",
     ),
-    "folder_in_place_of_file": ProblemMessage(
+    "folder_in_place": ProblemMessage(
         "{name} is a folder there",
         "Move it, or choose another folder.",
     ),
@@ -26,7 +26,7 @@ WRITING = {
         "the folder could not be written: {cause}",
         "Check the place, or choose another.",
     ),
-    "folder_takes_no_file": ProblemMessage(
+    "folder_file_refused": ProblemMessage(
         "the folder takes no file {name}: {cause}",
         "Check the place, or choose another.",
     ),
@@ -42,15 +42,15 @@ WRITING = {
         "this is no folder",
         "Choose another place, or remove it.",
     ),
-    "output_no_ordinary_file": ProblemMessage(
+    "output_not_ordinary": ProblemMessage(
         "{name} is no ordinary file there",
         "Choose another name.",
     ),
-    "output_parent_no_folder": ProblemMessage(
+    "output_parent_file": ProblemMessage(
         "{folder} is no folder",
         "Choose another place.",
     ),
-    "sheet_cell_too_long": ProblemMessage(
+    "sheet_cell_long": ProblemMessage(
         "in row {number} a text has {size:,} characters, more than the {most:,} that "
         "a cell of a workbook holds",
         "Choose CSV or JSON Lines.",

@@ -136,7 +136,7 @@ def _records(
             problems.add_code(
                 line,
                 None,
-                "answer_graded_twice_by_expert",
+                "expert_graded_twice",
                 name=worker or model,
                 question=question,
                 first_line=first,

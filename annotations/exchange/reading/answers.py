@@ -192,7 +192,7 @@ class AnswerRows:
         self.problems.add_code(
             record.line,
             "panel",
-            "worker_of_two_panels",
+            "worker_two_panels",
             worker=record.worker,
             panel=record.facts.panel or "(none)",
             other=other or "(none)",
@@ -338,7 +338,7 @@ class _Checks:
             )
             return None
         if status is AnswerStatus.EMPTY and text:
-            self.problems.add_code(line, "status", "status_empty_with_answer")
+            self.problems.add_code(line, "status", "status_empty_answered")
             return None
         return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not text else status
 

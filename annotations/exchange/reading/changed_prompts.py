@@ -54,7 +54,7 @@ def read_changed_prompts(given: Readable, items: tuple[PromptItem, ...]) -> Chan
         before = problems.total
         for name, value in (("prompt", prompt), ("reason", reason)):
             if not value.strip():
-                problems.add_code(line, name, "changed_prompt_value_missing", name=name)
+                problems.add_code(line, name, "change_value_missing", name=name)
         place = _place(by_id.get(cleaned(item)), cleaned(language).lower(), variant.strip())
         if place is None:
             problems.add_code(

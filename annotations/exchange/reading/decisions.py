@@ -83,7 +83,7 @@ def read_decisions(given: Readable, problems: Problems | None = None) -> Decisio
         for column, why, remedy in wrong_with(one.decision, one.category, one.reason):
             told.add(line, column, why, remedy)
         if not one.worker or len(one.worker) > LONGEST_ID:
-            code = "panel_worker_too_long" if one.worker else "panel_worker_missing"
+            code = "panel_worker_long" if one.worker else "panel_worker_missing"
             told.add_code(line, "worker", code, most=LONGEST_ID)
         elif (earlier := first.setdefault((one.panel, one.worker), line)) != line:
             told.add_code(

@@ -56,7 +56,7 @@ def read_image(content: bytes, name: str) -> CheckedImage:
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     if len(content) > LARGEST_IMAGE:
-        raise InputError.from_code(name, "picture_file_too_large", most=LARGEST_IMAGE // 1024**2)
+        raise InputError.from_code(name, "picture_too_heavy", most=LARGEST_IMAGE // 1024**2)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)

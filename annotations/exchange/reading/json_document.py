@@ -162,7 +162,7 @@ class _Reading:
             kind, token = self._token("a key in quotes")
             if kind != "string":
                 self._at = start
-                raise self._error("json_expected", wanted="a key in quotes", found=token[:20])
+                raise self._error("json_key_expected", found=token[:20])
             key = self._string(token)
             if key in found:
                 self._at = start

@@ -14,7 +14,7 @@ from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import TextFile, empty_file
 
-ONE_OBJECT = frozenset({"json_line_invalid", "json_line_too_deep", "json_line_no_object"})
+ONE_OBJECT = frozenset({"line_invalid", "line_too_deep", "line_no_object"})
 """The codes of lines that are no object; their remedy shows one."""
 MOST_KEYS = 1_000
 """Keys that nobody asked for, in all lines together."""
@@ -46,12 +46,12 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) != len(pairs):
         twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-        raise _UnusableError("json_line_key_twice", key=twice)
+        raise _UnusableError("line_key_twice", key=twice)
     return value
 
 
 def _constant(name: str) -> str:
-    raise _UnusableError("json_line_no_value", value=name)
+    raise _UnusableError("line_no_value", value=name)
 
 
 # Numbers stay as typed: 007.50 is an id to somebody, and 1e400 is no infinity.
@@ -117,15 +117,15 @@ def _parsed(line: str, number: int, problems: Problems) -> dict[str, object] | N
     try:
         record = _DECODER.decode(line)
     except json.JSONDecodeError as error:
-        problems.add_code(number, error.colno, "json_line_invalid", error=error.msg)
+        problems.add_code(number, error.colno, "line_invalid", error=error.msg)
     except _UnusableError as error:
         problems.add_code(number, None, error.code, **error.values)
     except RecursionError:
-        problems.add_code(number, None, "json_line_too_deep")
+        problems.add_code(number, None, "line_too_deep")
     else:
         if isinstance(record, dict):
             return record
-        problems.add_code(number, None, "json_line_no_object")
+        problems.add_code(number, None, "line_no_object")
     return None
 
 
@@ -149,7 +149,7 @@ def _shape(
             if len(kept_aside) == MOST_KEYS:
                 # Each would be a column of every answer after it.
                 raise TooManyKeysError.from_code(
-                    file, "json_too_many_keys", line=line, most=MOST_KEYS
+                    file, "too_many_keys", line=line, most=MOST_KEYS
                 )
             kept_aside.append(name)
         others.append((kept_aside.index(name), keys[position]))

@@ -98,7 +98,7 @@ def read_judgements(given: Readable) -> JudgementFile:
         problems.add_code(None, None, "no_judgement")
     problems.raise_if_any()
     if all(one.score is None and not (one.reason or one.reply.strip()) for one in found):
-        raise InputError.from_code(name, "no_score_or_reply")
+        raise InputError.from_code(name, "no_score")
     return JudgementFile(table.name, table.sha256, tuple(found), list(table.warnings))
 
 

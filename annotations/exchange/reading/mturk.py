@@ -152,7 +152,7 @@ class MturkRows:
                 text = given.get(field, "")
                 if len(text.encode()) > LONGEST_ANSWER:
                     self.problems.add_code(
-                        line, ANSWER + field, "assignment_answer_too_long", most=LONGEST_ANSWER
+                        line, ANSWER + field, "assignment_answer_long", most=LONGEST_ANSWER
                     )
                     continue
                 question = f"{hit}:{field}"

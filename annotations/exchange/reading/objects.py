@@ -84,7 +84,7 @@ def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict
             problems.add_code(number, None, "object_too_deep")
         else:
             if not isinstance(value, dict):
-                problems.add_code(number, None, "object_line_no_object")
+                problems.add_code(number, None, "object_missing")
             elif _ESCAPE.search(line) and _UNWRITABLE.search(json.dumps(value, ensure_ascii=False)):
                 problems.add_code(number, None, "object_unwritable")
             else:
@@ -129,6 +129,6 @@ def status_of(
         return None
     given = bool(text) or others
     if status is AnswerStatus.EMPTY and given:
-        problems.add_code(line, "status", "status_empty_with_reply")
+        problems.add_code(line, "status", "status_empty_replied")
         return None
     return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not given else status

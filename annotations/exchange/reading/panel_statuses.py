@@ -157,7 +157,7 @@ def _check_id(
     problems: Problems, first: dict[tuple[str, str], int], line: int, column: str, value: str
 ) -> None:
     if not value or len(value) > LONGEST_ID:
-        code = "submission_id_too_long" if value else "submission_id_missing"
+        code = "submission_id_long" if value else "submission_id_missing"
         problems.add_code(line, column, code, most=LONGEST_ID)
     elif (earlier := first.setdefault((column, value), line)) != line:
         problems.add_code(line, column, "submission_twice", value=value[:40], first_line=earlier)

@@ -137,7 +137,7 @@ def _status(problems: Problems, line: int, raw: str, text: str) -> AnswerStatus 
         )
         return None
     if status is AnswerStatus.EMPTY and text:
-        problems.add_code(line, "status", "status_empty_with_reply")
+        problems.add_code(line, "status", "status_empty_replied")
         return None
     return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not text else status
 
@@ -171,7 +171,7 @@ def _submissions(given: Readable) -> ReplyFile:
 def _questions(problems: Problems, form: Located, told: SubmissionFacts) -> Iterator[GivenReply]:
     for question in form["questions"]:
         if not isinstance(question, Located):
-            problems.add_code(form.line, "questions", "submission_question_no_object")
+            problems.add_code(form.line, "questions", "submission_question_unusable")
             continue
         name, turns = question.get("questionid"), question.get("turns")
         before = problems.total
@@ -214,7 +214,7 @@ def _turn(problems: Problems, turn: Any, line: int) -> Turn:
 
 def _short_enough(problems: Problems, line: int, text: str) -> None:
     if len(text) > LONGEST_ANSWER // 4 and len(text.encode()) > LONGEST_ANSWER:
-        problems.add_code(line, "reply", "reply_too_long_shorten", most=LONGEST_ANSWER)
+        problems.add_code(line, "reply", "prompt_reply_long", most=LONGEST_ANSWER)
 
 
 def _finish(problems: Problems, n_replies: int) -> None:

@@ -181,7 +181,7 @@ def _text(problems: Problems, one: Located, key: str, what: str) -> str:
         return ""
     value = one[key]
     if isinstance(value, bool) or not isinstance(value, str | int):
-        problems.add_code(one.line, key, "prompt_key_no_text", key=key, what=what)
+        problems.add_code(one.line, key, "prompt_key_unusable", key=key, what=what)
         return ""
     text = cleaned(str(value))
     if not text:

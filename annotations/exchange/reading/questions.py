@@ -243,7 +243,7 @@ def _question(
     if kind not in KINDS:
         found.append(("kind", *_unknown("kind", kind, KINDS)))
     elif (kind == "choice") != bool(choices):
-        found.append(("choices", "choices_of_no_choice", {}))
+        found.append(("choices", "choices_not_allowed", {}))
     role = _word("role", aside, ROLES, found)
     feedback = _beside("feedback", aside, found)
     translations = _translations(OF_QUESTION, aside, found)
@@ -317,7 +317,7 @@ def _beside(name: str, aside: dict[str, str], found: list[Found]) -> str:
     text = aside.pop(name, "").strip()
     if len(text) > LONGEST_BESIDE:
         values = {"size": len(text), "most": LONGEST_BESIDE}
-        found.append((name, "beside_text_too_long", values))
+        found.append((name, "beside_text_long", values))
     return text
 
 
@@ -364,7 +364,7 @@ def _limit(aside: dict[str, str], found: list[Found]) -> int | None:
 def _answerable(aside: dict[str, str], found: list[Found]) -> bool | None:
     word = _short("answerable", aside).casefold()
     if word and word not in YES + NO:
-        found.append(("answerable", "neither_yes_nor_no", {"cell": word[:40]}))
+        found.append(("answerable", "not_boolean", {"cell": word[:40]}))
     return word in YES if word else None
 
 
@@ -379,7 +379,7 @@ def _listed(name: str, aside: dict[str, str], found: list[Found], *, nested: boo
         value = None
     if isinstance(value, list) and all(_is_entry(entry, nested) for entry in value):
         return value
-    found.append((name, "no_list_of_texts", {}))
+    found.append((name, "not_text_list", {}))
     return []
 
 

@@ -148,7 +148,7 @@ def _question(problems: Problems, place: int, line: int, one: Any) -> SeveralAns
         problems.add_code(at, "id", "id_no_text")
     text = one.get("question")
     if not isinstance(text, str) or not text.strip():
-        problems.add_code(at, "question", "question_missing_or_no_text")
+        problems.add_code(at, "question", "question_text_missing")
     elif len(text.encode()) > LONGEST_ANSWER:
         problems.add_code(at, "question", "question_too_long", most=LONGEST_ANSWER)
     if "answer" not in one:
@@ -177,7 +177,7 @@ def _question(problems: Problems, place: int, line: int, one: Any) -> SeveralAns
 def _spellings(problems: Problems, line: int | None, number: int, answer: Any) -> Spellings:
     spellings = answer if isinstance(answer, list) else [answer]
     if not spellings:
-        problems.add_code(line, "answer", "right_answer_without_spelling", number=number)
+        problems.add_code(line, "answer", "right_answer_unspelled", number=number)
     found: list[Answer] = []
     for one in spellings:
         if _is_answer(one):
@@ -186,7 +186,7 @@ def _spellings(problems: Problems, line: int | None, number: int, answer: Any) -
             problems.add_code(
                 line,
                 "answer",
-                "right_answer_empty" if isinstance(one, str) else "right_answer_no_text",
+                "right_answer_empty" if isinstance(one, str) else "right_answer_unusable",
                 number=number,
             )
     return tuple(found)
@@ -215,7 +215,7 @@ def read_several_answers_replies(path: Readable) -> SeveralAnswersReplies:
     source = source_of(path)
     problems = Problems(source.name)
     if source.suffix not in ENDINGS:
-        problems.add_code(None, None, "replies_not_json_lines", endings=" or ".join(ENDINGS))
+        problems.add_code(None, None, "replies_wrong_format", endings=" or ".join(ENDINGS))
         problems.raise_if_any()
     text = open_text(source)
     replies: dict[tuple[str, str, int], SeveralAnswersReply] = {}
@@ -273,7 +273,7 @@ def _reply(problems: Problems, line: int, one: dict[str, Any]) -> SeveralAnswers
     tokens = _first_tokens(problems, line, one.get("first_token"))
     confidence = one.get("confidence")
     if confidence is not None and not isinstance(confidence, str | int | float):
-        problems.add_code(line, "confidence", "confidence_no_number_or_text")
+        problems.add_code(line, "confidence", "confidence_unusable")
     logprobs = one.get("logprobs")
     if logprobs is not None and (logprobs := _numbers(logprobs)) is None:
         problems.add_code(line, "logprobs", "logprobs_no_numbers")
@@ -326,7 +326,7 @@ def _first_tokens(problems: Problems, line: int, value: Any) -> tuple[FirstToken
     if value is None:
         return ()
     if not isinstance(value, list):
-        problems.add_code(line, "first_token", "first_tokens_no_list")
+        problems.add_code(line, "first_token", "first_tokens_unlisted")
         return ()
     found = []
     for number, one in enumerate(value, 1):

@@ -95,7 +95,7 @@ def read_word_problems(path: Readable) -> WordProblemFile:
     """
     source = source_of(path)
     problems = Problems(source.name)
-    listed = read_listed(source, problems, "word_problems_not_listed")
+    listed = read_listed(source, problems, "problems_not_listed")
     found: dict[str, WordProblem] = {}
     for line, one in listed.values:
         problem = _problem(problems, line, one)
@@ -171,7 +171,7 @@ def _label(one: dict[str, Any], wrong: Note) -> tuple[bool | None, tuple[float, 
         answerable = None
     answers = _numbers(one.get("answer"))
     if answers is None:
-        wrong("answer", "problem_answer_no_number")
+        wrong("answer", "problem_answer_unusable")
     elif answerable is True and not answers:
         wrong("answer", "problem_answer_missing")
     category = _category(one.get("category"))
@@ -260,7 +260,7 @@ def read_word_problem_replies(path: Readable) -> WordProblemReplies:
     if not n_rows and not problems.total:
         problems.add_code(None, None, "no_rows", what="replies")
     elif not problems.total and not any(said):
-        problems.add_code(None, "reply", "no_reply_or_status")
+        problems.add_code(None, "reply", "no_replies")
     problems.raise_if_any()
     return WordProblemReplies(
         table.name,

@@ -80,7 +80,7 @@ def _inspected(handle: BinaryIO, name: str) -> int:
     """The bytes it has unpacked. Raises `InputError` for what is no workbook or too large."""
     head = handle.read(8)
     if head == OLE:
-        raise InputError.from_code(name, "workbook_old_or_locked")
+        raise InputError.from_code(name, "workbook_old_format")
     if not head.startswith(ZIP):
         raise InputError.from_code(name, "workbook_not_xlsx")
     size = handle.seek(0, 2)
@@ -89,7 +89,7 @@ def _inspected(handle: BinaryIO, name: str) -> int:
     # zipfile never unpacks more than a part declares, so the declared sizes can be trusted.
     found = sum(part.file_size for part in parts)
     if found > LARGEST or (found > 1 << 26 and found > PACKED_AT_MOST * size):
-        raise InputError.from_code(name, "workbook_unpacks_too_large", n_bytes=found)
+        raise InputError.from_code(name, "workbook_unpacked_large", n_bytes=found)
     if any(part.flag_bits & 1 for part in parts):
         raise InputError.from_code(name, "workbook_locked")
     return found

@@ -72,7 +72,7 @@ class OutputFolder:
         try:
             file = self._files[name] = path.open("xb")
         except OSError as error:
-            raise self._failure(error, "folder_takes_no_file", name=name) from error
+            raise self._failure(error, "folder_file_refused", name=name) from error
         return file
 
     def write_csv(self, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -107,7 +107,7 @@ class OutputFolder:
             self._files.pop(name, None)
             path.unlink(missing_ok=True)
             if isinstance(error, OSError):
-                raise self._failure(error, "folder_takes_no_file", name=name) from error
+                raise self._failure(error, "folder_file_refused", name=name) from error
             raise
 
     def _new(self, name: str) -> Path:
@@ -119,10 +119,10 @@ class OutputFolder:
             raise ValueError(f"{name} was written already")
         there = self.path / name
         if there.is_dir():
-            raise InputError.from_code(str(self.path), "folder_in_place_of_file", name=name)
+            raise InputError.from_code(str(self.path), "folder_in_place", name=name)
         if there.exists() and not there.is_file():
             # A device or a pipe: to replace it, as files are, would take it away from everybody.
-            raise InputError.from_code(str(self.path), "output_no_ordinary_file", name=name)
+            raise InputError.from_code(str(self.path), "output_not_ordinary", name=name)
         return self._stage / "new" / name
 
     def _prepare(self) -> None:
@@ -149,7 +149,7 @@ class OutputFolder:
         while not folder.is_dir():
             if folder.exists():
                 raise InputError.from_code(
-                    str(self.path), "output_parent_no_folder", folder=str(folder)
+                    str(self.path), "output_parent_file", folder=str(folder)
                 )
             missing.append(folder)
             folder = folder.parent

@@ -185,7 +185,7 @@ def _refuse_long(header: Sequence[str], row: Sequence[object], longest: int) -> 
         if isinstance(cell, str) and len(cell) >= longest:
             raise InputError.from_code(
                 "export",
-                "export_cell_too_long",
+                "export_cell_long",
                 name=name,
                 place=_place(header, row),
                 size=len(cell),

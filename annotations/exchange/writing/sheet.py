@@ -128,7 +128,7 @@ def _row(number: int, row: Sequence[object]) -> str:
             if len(cell) > LONGEST_CELL // 2 and len(cell.encode("utf-16-le")) > 2 * LONGEST_CELL:
                 raise InputError.from_code(
                     "export",
-                    "sheet_cell_too_long",
+                    "sheet_cell_long",
                     number=number,
                     size=len(cell),
                     most=LONGEST_CELL,

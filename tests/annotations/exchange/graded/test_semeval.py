@@ -113,11 +113,11 @@ def test_a_file_that_is_larger_or_deeper_than_it_may_be_is_refused(tmp_path, mon
 
 def test_a_text_that_is_too_long_is_told_with_its_line(tmp_path):
     text = SCIENTSBANK.replace("dunno", "x" * 100_001)
-    check_refused(written(tmp_path, text), "xml_text_too_long", file="q.xml", line=3, most=100_000)
+    check_refused(written(tmp_path, text), "xml_text_long", file="q.xml", line=3, most=100_000)
 
 
 def test_what_is_no_such_xml_is_told(tmp_path):
-    check_refused(written(tmp_path, "<question id='1'>"), "xml_not_well_formed", line=1)
+    check_refused(written(tmp_path, "<question id='1'>"), "xml_malformed", line=1)
     check_refused(written(tmp_path, "<a/>"), "no_question_element")
     without_id = SCIENTSBANK.replace(' id="EM_16b"', "")
     check_refused(written(tmp_path, without_id), "question_without_id", line=1, column="id")

@@ -87,13 +87,13 @@ def test_a_short_row_a_missing_question_and_a_missing_worker_are_told_with_their
     assert sorted(faults(error), key=str) == [
         (2, None, "row_too_short"),
         (3, "worker", "graded_worker_missing"),
-        (4, "question", "graded_table_question_missing"),
+        (4, "question", "table_question_missing"),
     ]
 
 
 def test_a_file_without_a_graded_answer_says_so(tmp_path):
     error = refused(file(tmp_path, "a.csv", "question,answer,grade\n1,a,\n"))
-    check_problem(only_problem(error), "all_answers_ungraded", n_ungraded=1)
+    check_problem(only_problem(error), "answers_all_ungraded", n_ungraded=1)
 
 
 def test_asap_has_the_first_score_for_a_grade_and_bare_quotes_in_its_texts(tmp_path):

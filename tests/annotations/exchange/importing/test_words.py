@@ -172,7 +172,7 @@ def test_a_batch_with_other_words_or_an_id_that_is_too_long_is_refused(tmp_path)
     # 250 + 1 + 11 and 250 + 1 + 7: the comment of the HIT is too long as well.
     for problem, size in zip(found, (262, 258), strict=True):
         expected = {"line": 2, "name": f"'{long[:60]}...'", "size": size, "most": 255}
-        check_problem(problem, "assignment_id_too_long", **expected)
+        check_problem(problem, "assignment_id_long", **expected)
     name = "H" * 243
     import_mturk(lakes, batch(tmp_path, {"HITId": name}))
     found = problems_of(

@@ -217,7 +217,7 @@ def test_entries_that_will_not_do_are_told():
     for entry, code, values in (
         ("worker=", "mapped_column_unnamed", {"what": "worker"}),
         ("worker=Nobody", "mapped_column_missing", {"name": "Nobody"}),
-        ("worker=Response", "mapped_column_used_twice", {}),
+        ("worker=Response", "mapped_column_twice", {}),
     ):
         with raises_problem(code, file="table.csv", **values):
             read("long", mapping=mapping.changed([entry], header, "table.csv"))
@@ -250,7 +250,7 @@ def test_a_worker_who_stands_in_two_rows_is_refused_unless_one_counts():
 
 def test_what_is_no_export_at_all_says_so():
     for name, content, code, values in (
-        ("a.json", b"[1, 2]", "no_list_of_objects", {}),
+        ("a.json", b"[1, 2]", "not_object_list", {}),
         ("a.json", b"{ ", "json_ends", {}),
         ("a.csv", b"", "file_empty", {}),
         ("a.docx", b"PK", "ending_unknown", {"ending": ".docx"}),

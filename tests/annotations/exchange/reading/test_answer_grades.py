@@ -81,7 +81,7 @@ def test_every_bad_row_is_told(written):
     with pytest.raises(InputError) as error:
         read_answer_grades(file, scale=(0, 5))
     assert faults(error.value) == [
-        (3, None, "answer_graded_twice_by_expert"),
+        (3, None, "expert_graded_twice"),
         (4, "worker", "grade_of_none"),
         (5, "worker", "grade_of_two"),
         (6, "question", "graded_question_missing"),

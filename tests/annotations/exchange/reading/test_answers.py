@@ -171,7 +171,7 @@ def test_an_unknown_status_lists_the_accepted_ones(tmp_path):
 
 def test_the_status_empty_beside_an_answer_is_refused(tmp_path):
     path = write(tmp_path, MODELS + "m,q1,a,empty\n")
-    check_model_fault(path, "status_empty_with_answer", line=2, column="status")
+    check_model_fault(path, "status_empty_answered", line=2, column="status")
 
 
 def test_a_missing_model_is_told_with_its_line(tmp_path):

@@ -99,7 +99,7 @@ def moving(kind):
         (picture("TIFF"), "no_picture", None),
         (picture("JPEG", (400, 400))[:-300], "picture_damaged", None),
         (picture("PNG", (400, 400))[:200], "picture_damaged", None),
-        (b"\xff" * (LARGEST_IMAGE + 1), "picture_file_too_large", 8),
+        (b"\xff" * (LARGEST_IMAGE + 1), "picture_too_heavy", 8),
         (bomb(60_000, 60_000), "picture_too_large", 40),
         (bomb(10_000, 9_000), "picture_too_large", 40),
         (bomb(7_000, 6_000), "picture_too_large", 40),

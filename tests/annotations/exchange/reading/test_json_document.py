@@ -105,7 +105,7 @@ def test_repair_mends_commas_only(text):
         ('["\\x"]', 1, 3, "json_escape", {}),
         ('["\\ud800"]', 1, 2, "json_text_unwritable", {}),
         ("{} {}", 1, 4, "json_goes_on", {}),
-        ("{1: 2}", 1, 2, "json_expected", {"wanted": "a key in quotes", "found": "1"}),
+        ("{1: 2}", 1, 2, "json_key_expected", {"found": "1"}),
         ("[NaN]", 1, 2, "json_expected", {"wanted": "a value", "found": "N"}),
         ("[01]", 1, 2, "json_expected", {"wanted": "a value", "found": "0"}),
         ("[" * 200, 1, 102, "json_too_deep", {}),

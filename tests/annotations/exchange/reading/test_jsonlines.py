@@ -62,8 +62,8 @@ def test_what_is_not_json_is_named_with_line_and_column_and_the_rest_is_checked(
     lines = ["{nonsense", GOOD.strip(), "[1]", '"text"', "[]", "0", "null"]
     error = fault(write(tmp_path, GOOD + "\n".join(lines) + "\n", "a.jsonl"))
     assert faults(error) == [
-        (2, 2, "json_line_invalid"),
-        *((line, None, "json_line_no_object") for line in (4, 5, 6, 7, 8)),
+        (2, 2, "line_invalid"),
+        *((line, None, "line_no_object") for line in (4, 5, 6, 7, 8)),
     ]
 
 
@@ -75,17 +75,17 @@ def test_an_object_without_keys_is_a_line_without_columns_and_no_blank_line(tmp_
 
 def test_a_key_that_stands_there_twice_is_refused(tmp_path):
     path = write(tmp_path, GOOD.replace("}", ', "worker": "w2"}'), "a.jsonl")
-    check_fault(path, "json_line_key_twice", line=1, key="worker")
+    check_fault(path, "line_key_twice", line=1, key="worker")
 
 
 def test_nan_is_no_json(tmp_path):
     path = write(tmp_path, GOOD.replace('"yes"', "NaN"), "a.jsonl")
-    check_fault(path, "json_line_no_value", line=1, value="NaN")
+    check_fault(path, "line_no_value", line=1, value="NaN")
 
 
 def test_json_nested_without_end_is_refused(tmp_path):
     path = write(tmp_path, GOOD + "[" * 100_000 + "\n", "a.jsonl")
-    check_fault(path, "json_line_too_deep", line=2)
+    check_fault(path, "line_too_deep", line=2)
 
 
 def test_a_key_missing_in_the_first_line_ends_the_reading(tmp_path):
@@ -147,10 +147,10 @@ def test_a_new_key_in_every_line_is_refused_before_it_grows(tmp_path):
     path = write(tmp_path, "\n".join(lines[:-1]).encode(), "few.jsonl")
     assert len(read_answers(path).kept_aside) == 1_000
     path = write(tmp_path, "\n".join(lines).encode(), "many.jsonl")
-    check_fault(path, "json_too_many_keys", line=1001, most=1_000)
+    check_fault(path, "too_many_keys", line=1001, most=1_000)
 
 
 def test_the_key_that_stands_twice_is_named_among_very_many(tmp_path):
     keys = ",".join(f'"k{n}":1' for n in range(200_000))
     path = write(tmp_path, ("{" + keys + ',"k199999":2}').encode(), "a.jsonl")
-    check_fault(path, "json_line_key_twice", key="k199999")
+    check_fault(path, "line_key_twice", key="k199999")

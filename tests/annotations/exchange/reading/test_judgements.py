@@ -35,7 +35,7 @@ def test_an_empty_score_is_none_and_not_0():
         ("item,score\na,four\n", 2, "score_no_number", {"cell": "four"}),
         ("item,score\na,nan\n", 2, "score_no_number", {"cell": "nan"}),
         ("item,score\n", None, "no_judgement", {}),
-        ("item,system\na,b\n", None, "no_score_or_reply", {}),
+        ("item,system\na,b\n", None, "no_score", {}),
         ("system,score\na,1\n", 1, "column_missing", {"name": "item"}),
     ],
 )

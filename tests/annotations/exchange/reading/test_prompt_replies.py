@@ -43,7 +43,7 @@ def test_bad_rows_are_told_with_their_lines():
         (2, "item", "row_name_missing"),
         (3, "variant", "row_name_missing"),
         (4, "status", "status_unknown"),
-        (5, "status", "status_empty_with_reply"),
+        (5, "status", "status_empty_replied"),
     ]
 
 

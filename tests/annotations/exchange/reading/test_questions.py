@@ -94,9 +94,9 @@ def test_every_bad_row_is_told_with_its_line(tmp_path):
         (2, "question", "record_id_missing"),
         (3, "text", "text_missing"),
         (4, "kind", "word_unknown"),
-        (5, "choices", "choices_of_no_choice"),
-        (6, "accepted_answers", "no_list_of_texts"),
-        (7, "answerable", "neither_yes_nor_no"),
+        (5, "choices", "choices_not_allowed"),
+        (6, "accepted_answers", "not_text_list"),
+        (7, "answerable", "not_boolean"),
         (8, "question", "value_too_long"),
     ]
 
@@ -131,4 +131,4 @@ def test_columns_of_other_names(tmp_path):
 
 def test_a_list_that_is_none_is_told(tmp_path):
     path = write_jsonl(tmp_path, {"id": "q", "text": "Why?", "choices": [["a"]]}, name="q.jsonl")
-    check_fault(path, "no_list_of_texts", reader=read_questions, column="choices")
+    check_fault(path, "not_text_list", reader=read_questions, column="choices")

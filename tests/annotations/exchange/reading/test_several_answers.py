@@ -29,14 +29,14 @@ def replies(*entries):
     [
         ("text", None, "question_no_object"),
         ({"id": True, "question": "q", "answer": ["a"]}, "id", "id_no_text"),
-        ({"question": " ", "answer": ["a"]}, "question", "question_missing_or_no_text"),
-        ({"question": 7, "answer": ["a"]}, "question", "question_missing_or_no_text"),
+        ({"question": " ", "answer": ["a"]}, "question", "question_text_missing"),
+        ({"question": 7, "answer": ["a"]}, "question", "question_text_missing"),
         ({"question": LONG, "answer": ["a"]}, "question", "question_too_long"),
         ({"question": "q"}, "answer", "right_answers_missing"),
-        ({"question": "q", "answer": [[]]}, "answer", "right_answer_without_spelling"),
+        ({"question": "q", "answer": [[]]}, "answer", "right_answer_unspelled"),
         ({"question": "q", "answer": ["a", " "]}, "answer", "right_answer_empty"),
-        ({"question": "q", "answer": ["a", {}]}, "answer", "right_answer_no_text"),
-        ({"question": "q", "answer": True}, "answer", "right_answer_no_text"),
+        ({"question": "q", "answer": ["a", {}]}, "answer", "right_answer_unusable"),
+        ({"question": "q", "answer": True}, "answer", "right_answer_unusable"),
         ({"question": "q", "answer": "a", "kind": []}, "kind", "value_no_text"),
     ],
 )
@@ -70,12 +70,12 @@ def test_what_is_no_list_of_questions_is_refused(content):
         ({"answers": "a"}, "answers", "answers_no_list"),
         ({"answers": ["a", ""]}, "answers", "answer_empty"),
         ({"answers": ["a", None]}, "answers", "answer_no_text"),
-        ({"first_token": {}}, "first_token", "first_tokens_no_list"),
+        ({"first_token": {}}, "first_token", "first_tokens_unlisted"),
         ({"first_token": [{"answer": "a"}]}, "first_token", "first_token_unusable"),
-        ({"confidence": [1]}, "confidence", "confidence_no_number_or_text"),
+        ({"confidence": [1]}, "confidence", "confidence_unusable"),
         ({"logprobs": 7}, "logprobs", "logprobs_no_numbers"),
         ({"status": "fine"}, "status", "status_unknown"),
-        ({"status": "empty"}, "status", "status_empty_with_reply"),
+        ({"status": "empty"}, "status", "status_empty_replied"),
     ],
 )
 def test_a_reply_that_will_not_do_is_refused(changes, column, code):
@@ -109,5 +109,5 @@ def test_an_empty_confidence_is_none(given, confidence):
 
 
 def test_replies_in_a_table_are_refused():
-    with raises_problem("replies_not_json_lines", line=None):
+    with raises_problem("replies_wrong_format", line=None):
         read_several_answers_replies(bytes_source("r.csv", b"item,reply\n1,a\n"))

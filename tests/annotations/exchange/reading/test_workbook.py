@@ -122,7 +122,7 @@ def test_a_workbook_with_a_broken_part_is_refused(tmp_path, part):
 
 def test_an_old_or_protected_workbook_is_called_so(tmp_path):
     path = write(tmp_path, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "a.xlsx")
-    check_fault(path, "workbook_old_or_locked")
+    check_fault(path, "workbook_old_format")
 
 
 def test_a_workbook_that_would_unpack_to_an_absurd_size_is_refused(tmp_path):
@@ -130,14 +130,14 @@ def test_a_workbook_that_would_unpack_to_an_absurd_size_is_refused(tmp_path):
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/media/zeros.bin", bytes(70 << 20))
     problem = only_fault(path)
-    assert problem.code == "workbook_unpacks_too_large"
+    assert problem.code == "workbook_unpacked_large"
     assert problem.values["n_bytes"] // 1_000_000 == 73
 
 
 def test_a_workbook_over_the_absolute_size_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(workbook, "LARGEST", 1000)
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
-    check_fault(path, "workbook_unpacks_too_large")
+    check_fault(path, "workbook_unpacked_large")
 
 
 def test_entities_that_blow_up_are_refused(tmp_path):

@@ -53,7 +53,7 @@ def test_what_is_no_ordinary_file_is_not_replaced(existing):
     (existing / "link").symlink_to("pipe")
     for name in ("pipe", "link"):
         with (
-            raises_problem("output_no_ordinary_file", name=name),
+            raises_problem("output_not_ordinary", name=name),
             OutputFolder(existing) as folder,
         ):
             folder.open(name)
@@ -215,7 +215,7 @@ def test_a_system_that_refuses_is_an_input_error(existing, monkeypatch):
 
 def test_a_folder_in_the_way_of_a_file_is_refused_and_kept(existing):
     (existing / "c.npz").mkdir()
-    with raises_problem("folder_in_place_of_file", name="c.npz"), OutputFolder(existing) as folder:
+    with raises_problem("folder_in_place", name="c.npz"), OutputFolder(existing) as folder:
         fill(folder)
     assert (existing / "c.npz").is_dir()
     assert (existing / "a.csv").read_text() == "old a"

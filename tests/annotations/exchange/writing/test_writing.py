@@ -90,11 +90,11 @@ def test_a_nul_character_is_refused_with_its_place_and_leaves_no_file(tmp_path, 
 
 def test_a_text_too_long_for_a_cell_is_refused_where_it_would_be_cut(tmp_path):
     rows = [("w1", "x" * 32_768)]
-    with raises_problem("sheet_cell_too_long", size=32_768):
+    with raises_problem("sheet_cell_long", size=32_768):
         write_table(tmp_path / "t.xlsx", "xlsx", ("one", "two"), rows)
     write_table(tmp_path / "t.csv", "csv", ("one", "two"), rows)
     assert read(tmp_path / "t.csv") == rows
-    with raises_problem("export_cell_too_long"):
+    with raises_problem("export_cell_long"):
         write_table(tmp_path / "u.csv", "csv", ("one", "two"), [("w1", "x" * 131_073)])
 
 

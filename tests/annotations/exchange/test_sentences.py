@@ -1,0 +1,83 @@
+"""Each sentence of an import's problems and reports, spelled once; other tests assert codes."""
+
+import ast
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from annotations.exchange.problem_messages import PROBLEM_MESSAGES
+from tests.annotations.exchange.reports import report_of
+
+ROOT = Path(__file__).resolve().parents[3]
+CATALOGUE = ROOT / "annotations" / "exchange" / "problem_messages"
+PRODUCT = ("annotations", "evaluation")
+SENTENCES = tomllib.loads(Path(__file__).with_name("problem_sentences.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("sentence", SENTENCES["sentence"], ids=lambda one: one["code"])
+def test_a_code_and_its_values_make_the_sentence(sentence):
+    # TOML has no null: a name that nothing is like is left out there.
+    values = {"suggestion": None, **sentence.get("values", {})}
+    found = PROBLEM_MESSAGES[sentence["code"]].texts(values)
+    assert found == (
+        sentence["reason"],
+        sentence.get("remedy", ""),
+        sentence.get("on_terminal", ""),
+    )
+
+
+def test_every_code_is_spelled():
+    assert {one["code"] for one in SENTENCES["sentence"]} == set(PROBLEM_MESSAGES)
+
+
+def test_every_code_is_used_by_the_product():
+    used = set()
+    for folder in PRODUCT:
+        for path in (ROOT / folder).rglob("*.py"):
+            if CATALOGUE not in path.parents:
+                for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                        used.add(node.value)
+    assert set(PROBLEM_MESSAGES) - used == set()
+
+
+def test_a_code_is_in_one_module_of_the_catalogue():
+    defined = [
+        key.value
+        for path in CATALOGUE.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Dict)
+        for key in node.keys
+        if isinstance(key, ast.Constant)
+    ]
+    assert sorted(defined) == sorted(PROBLEM_MESSAGES)
+
+
+def test_the_lines_of_a_report():
+    report = report_of(
+        **{"n_rows": 10, "n_new": 4, "n_unchanged": 3, "n_repeated": 2, "n_superseded": 1},
+        **{"n_empty": 5, "n_completed": 6, "n_rejected": 7, "n_reflagged": 8},
+        created={"workers": 2, "questions": 0, "passages": 1},
+        kept_aside=("mood", "seconds"),
+        notes=["A note."],
+        warnings=["It is late."],
+        dry_run=True,
+    )
+    assert list(report.lines()) == [
+        "a.csv into rivers, version 2",
+        "10 answers in the file = 4 new + 3 unchanged + 2 repeated + 1 superseded; 5 of them empty",
+        "7 of them were rejected where they were collected: they are flagged, and left out of runs",
+        "8 unchanged ones got the flag of the file",
+        "6 questions got the text they lacked",
+        "New beside them: 2 workers, 1 passages",
+        "Columns kept aside: mood, seconds",
+        "A note.",
+        "Warning: It is late.",
+        "This was a dry run: nothing was stored.",
+    ]
+    assert list(report_of(n_rows=1, n_unchanged=1).lines()) == [
+        "a.csv into rivers, version 2",
+        "1 answers in the file = 0 new + 1 unchanged + 0 repeated",
+        "Nothing changed: all of it was there already.",
+    ]
