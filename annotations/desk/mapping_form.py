@@ -131,7 +131,8 @@ class MappingForm(forms.Form):
                 self._chosen().checked(self._head.header, self._head.name)
             except InputError as error:
                 problem = error.problems[0]
-                self.add_error("answers", f"{problem.reason.capitalize()}. {problem.remedy}")
+                said = f"{problem.reason.capitalize()}. {problem.remedy}"
+                self.add_error("answers", forms.ValidationError(said, code=problem.code))
         return found
 
     def _chosen(self) -> Mapping:

@@ -143,7 +143,7 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
         if not upload._state.adding and not _is_still_there(upload):
             return
         if isinstance(error, FileNotFoundError):
-            error = InputError.single(upload.name, "the file is here no longer", "Send it again.")
+            error = InputError.from_code(upload.name, "file_gone")
         upload.report = None
         note_problems(upload, error)
         if kind.slug == WIZARD:

@@ -17,6 +17,26 @@ from annotations.models import QuestionSet
 USAGE = 2
 """Exit status after bad usage or bad input."""
 
+LONGEST_NAME = 200
+"""Characters that the name of a question set may have."""
+
+SET_ERRORS = {
+    "set_name_length": "a question set's name has 1 to {most} characters",
+    "set_unknown": "{owner} has no question set {name!r}; there is: {names}",
+    "user_unknown": "there is no user {username!r} (`manage.py createsuperuser` makes one)",
+    "users_missing": "there is no user yet (`manage.py createsuperuser` makes one)",
+    "users_several": "there are several users: say whose set it is with --owner USERNAME",
+}
+"""The sentence of each code of a `SetError`."""
+
+
+class SetError(CommandError):
+    """The set or its owner cannot be found or named so: a code of `SET_ERRORS`, and its values."""
+
+    def __init__(self, code: str, **values: Any) -> None:
+        super().__init__(SET_ERRORS[code].format_map(values), returncode=USAGE)
+        self.code, self.values = code, values
+
 
 class SetCommand(BaseCommand):
     """A door to one question set: SET and its owner."""
@@ -48,12 +68,10 @@ class SetCommand(BaseCommand):
         if not create:
             theirs = QuestionSet.objects.filter(owner=owner.pk).order_by("name")
             names = ", ".join(theirs.values_list("name", flat=True))
-            raise CommandError(
-                f"{owner.get_username()} has no question set {name!r}; there is: {names or 'none'}",
-                returncode=USAGE,
-            )
-        if not name or len(name) > 200:
-            raise CommandError("a question set's name has 1 to 200 characters", returncode=USAGE)
+            values = {"owner": owner.get_username(), "name": name, "names": names or "none"}
+            raise SetError("set_unknown", **values)
+        if not name or len(name) > LONGEST_NAME:
+            raise SetError("set_name_length", most=LONGEST_NAME)
         return QuestionSet(owner_id=owner.pk, name=name)
 
     def _owner(self, username: str | None) -> AbstractBaseUser:
@@ -64,12 +82,8 @@ class SetCommand(BaseCommand):
         if len(found) == 1:
             return found[0]
         if username is not None:
-            reason = f"there is no user {username!r} (`manage.py createsuperuser` makes one)"
-        elif found:
-            reason = "there are several users: say whose set it is with --owner USERNAME"
-        else:
-            reason = "there is no user yet (`manage.py createsuperuser` makes one)"
-        raise CommandError(reason, returncode=USAGE)
+            raise SetError("user_unknown", username=username)
+        raise SetError("users_several" if found else "users_missing")
 
 
 def _set_of_id(text: str) -> QuestionSet | None:

@@ -103,8 +103,7 @@ def _first_lines(file: ModelAnswerFile, problems: Problems) -> dict[str, int]:
         models.setdefault(record.model, record.line)
     for name, line in models.items():
         if len(name) > LONGEST_NAME:
-            reason = f"the name has {len(name):,} characters, more than {LONGEST_NAME}"
-            problems.add(line, "model", reason, "Shorten it everywhere.")
+            problems.add_code(line, "model", "model_name_long", size=len(name), most=LONGEST_NAME)
     problems.raise_if_any()
     return questions
 
@@ -123,12 +122,7 @@ def _refuse_hidden(
     hidden = owned.exclude(pk__in=owned.visible_to(user).values("pk"))
     for some in chunks(lines, IDS):
         for name in hidden.filter(name__in=some).values_list("name", flat=True):
-            problems.add(
-                lines[name],
-                "model",
-                f"the owner of the set keeps another model called {name}, which you do not see",
-                "Call it otherwise, or let the owner send its answers.",
-            )
+            problems.add_code(lines[name], "model", "model_hidden", name=name)
     problems.raise_if_any()
 
 
@@ -139,11 +133,7 @@ def _models(file: ModelAnswerFile, question_set: QuestionSet) -> tuple[dict[str,
     for name in dict.fromkeys(record.model for record in file.records):
         model, made = LanguageModel.objects.get_or_create(owner_id=question_set.owner_id, name=name)
         if Removal.objects.filter(target_id=model.public_id, finished_at=None).exists():
-            raise InputError.single(
-                file.name,
-                f"the model {name} is being deleted",
-                "Import the file again once it is gone, or call the model by another name.",
-            )
+            raise InputError.from_code(file.name, "model_being_deleted", name=name)
         keys[name] = model.pk
         if made:
             new.append(model.pk)
@@ -172,12 +162,15 @@ def _fresh(
             unchanged.add(record.row)
             if status != record.status or not same_text(text, record.text):
                 what = "status" if status != record.status else "text"
-                problems.add(
+                problems.add_code(
                     record.line,
                     None,
-                    f"model {record.model} answered question {record.question} already "
-                    f"(stored on {since:%Y-%m-%d}: {quoted(text)}), with another {what}",
-                    "Stored answers are not overwritten: correct the row or leave it out.",
+                    "model_answer_differs",
+                    model=record.model,
+                    question=record.question,
+                    since=f"{since:%Y-%m-%d}",
+                    text=quoted(text),
+                    what=what,
                 )
     return [record for record in file.records if record.row not in unchanged]
 

@@ -4,9 +4,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations import demo
+from annotations.exchange.importing.report import DRY_RUN, NOTHING_CHANGED
+from annotations.management.importing import SetError
 from annotations.models import QuestionSet, Response
 from tests.annotations import world
 from tests.annotations.exchange.files import HEADER, write
+from tests.annotations.exchange.reports import counts_line
+from tests.problems import check_problem, only_problem
 
 pytestmark = pytest.mark.django_db
 
@@ -22,28 +26,33 @@ def refused(*arguments, **options):
         say(*arguments, **options)
     assert caught.value.returncode == 2
     assert not QuestionSet.objects.exists()
-    return str(caught.value)
+    return caught.value
+
+
+def check_set_refused(code, *arguments, values=None, **options):
+    error = refused(*arguments, **options)
+    assert (error.code, error.values) == (code, values or {})
 
 
 def test_the_demo_by_commands():
     world.user("rana")
     said = say("import_questions", "demo", demo.QUESTIONS, passages=demo.PASSAGES)
-    assert "2 passages in the file = 2 new" in said
-    assert "16 questions in the file = 16 new" in said
+    assert counts_line("passages", n_rows=2, n_new=2) in said
+    assert counts_line("questions", n_rows=16, n_new=16) in said
     said = say("import_answers", "demo", demo.ANSWERS, panel="demo")
-    assert "464 answers in the file = 464 new + 0 unchanged + 0 repeated" in said
+    assert counts_line("answers", n_rows=464, n_new=464) in said
     assert "New beside them: 29 workers" in said
     assert "Columns kept aside: written_as" in said
     said = say("import_model_answers", "demo", demo.MODEL_ANSWERS)
-    assert "64 model answers in the file = 64 new" in said
+    assert counts_line("model answers", n_rows=64, n_new=64) in said
     assert "New beside them: 4 models" in said
-    assert "Nothing changed" in say("import_model_answers", "demo", demo.MODEL_ANSWERS)
+    assert NOTHING_CHANGED in say("import_model_answers", "demo", demo.MODEL_ANSWERS)
 
 
 def test_a_dry_run_leaves_no_set_behind(tmp_path):
     world.user("rana")
     said = say("import_questions", "demo", demo.QUESTIONS, passages=demo.PASSAGES, dry_run=True)
-    assert said.count("This was a dry run") == 2
+    assert said.count(DRY_RUN) == 2
     path = write(tmp_path, HEADER + "ada,q1,x\n")
     assert "1 new" in say("import_answers", "demo", path, create_questions=True, dry_run=True)
     assert not QuestionSet.objects.exists()
@@ -51,22 +60,25 @@ def test_a_dry_run_leaves_no_set_behind(tmp_path):
 
 def test_a_failed_import_leaves_no_set_behind(tmp_path):
     world.user("rana")
-    message = refused("import_questions", "demo", demo.QUESTIONS)
-    assert "has no passage tides" in message
+    error = refused("import_questions", "demo", demo.QUESTIONS)
+    problem = error.__cause__.problems[0]
+    check_problem(problem, "passage_unknown", passage="tides")
+    assert str(problem) in str(error)
     path = write(tmp_path, HEADER + ",q1,x\n")
-    assert "the worker is missing" in refused("import_answers", "demo", path, create_questions=True)
+    error = refused("import_answers", "demo", path, create_questions=True)
+    check_problem(only_problem(error.__cause__), "id_missing", line=2, column="worker")
 
 
 def test_the_owner_and_the_set_are_found_or_the_choice_is_named():
-    assert "there is no user yet" in refused("import_answers", "demo", demo.ANSWERS)
+    answers = ("import_answers", "demo", demo.ANSWERS)
+    check_set_refused("users_missing", *answers)
     world.user("rana")
-    assert "has no question set 'demo'" in refused("import_answers", "demo", demo.ANSWERS)
+    unknown = {"owner": "rana", "name": "demo", "names": "none"}
+    check_set_refused("set_unknown", *answers, values=unknown)
     world.user("otto")
-    several = refused("import_answers", "demo", demo.ANSWERS)
-    assert "several users" in several
-    assert "createsuperuser" not in several
-    assert "no user 'ann'" in refused("import_answers", "demo", demo.ANSWERS, owner="ann")
-    assert "--columns" in refused("import_answers", "x", demo.ANSWERS, columns="a=b")
+    check_set_refused("users_several", *answers)
+    check_set_refused("user_unknown", *answers, owner="ann", values={"username": "ann"})
+    assert "--columns" in str(refused("import_answers", "x", demo.ANSWERS, columns="a=b"))
 
 
 def test_the_sets_of_others_are_out_of_reach():
@@ -75,8 +87,8 @@ def test_the_sets_of_others_are_out_of_reach():
     world.user("olga", is_superuser=True)
     # Who sees every set has none for that.
     for owner in ("rana", "olga"):
-        with pytest.raises(
-            CommandError, match=f"{owner} has no question set 'rivers'; .* is: none"
-        ):
+        with pytest.raises(SetError) as caught:
             say("import_answers", "rivers", demo.ANSWERS, owner=owner)
+        assert caught.value.code == "set_unknown"
+        assert caught.value.values == {"owner": owner, "name": "rivers", "names": "none"}
     assert not Response.objects.exists()

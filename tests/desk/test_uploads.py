@@ -14,6 +14,8 @@ from django.urls import reverse
 
 from annotations.desk import uploads
 from annotations.exchange.importing import answers as importing
+from annotations.exchange.importing.report import NOTHING_CHANGED
+from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.models import QuestionSet, Response, Upload, Worker
 from annotations.models.uploads import KEPT, sweep
 from annotations.web import size_limit
@@ -44,6 +46,12 @@ def confirm(client, question_set, response):
 
 def upload(client, question_set, kind, content, **more):
     return confirm(client, question_set, send(client, question_set, kind, content, **more))
+
+
+def form_errors(response):
+    """The codes of the form's errors, by field."""
+    found = response.context["form"].errors.as_data()
+    return {field: [error.code for error in errors] for field, errors in found.items()}
 
 
 def folder():
@@ -77,7 +85,8 @@ def test_the_same_file_again_says_that_nothing_changed(client, question_set):
     upload(client, question_set, "questions", QUESTIONS)
     again = send(client, question_set, "questions", QUESTIONS)
     page = again.content.decode()
-    assert "Nothing changed: all of it was there already." in page
+    assert again.context["staged"].report["changed"] is False
+    assert NOTHING_CHANGED in page
     assert "upload-confirm" not in page
     assert "Import 0" not in page
 
@@ -88,13 +97,15 @@ def test_every_bad_row_is_named_and_nothing_is_stored(client, question_set):
     response = send(client, question_set, "answers", bad)
     staged = response.context["staged"]
     assert staged.state == "bad"
-    assert {problem["line"] for problem in staged.problems} == {3}
-    page = response.content.decode()
-    assert "the worker is missing" in page
+    assert [(p["line"], p["column"], p["code"]) for p in staged.problems] == [
+        (3, "worker", "id_missing")
+    ]
+    assert staged.problems[0]["reason"] in response.content.decode()
     assert Response.objects.count() == 0
     assert files() == []
     unknown = send(client, question_set, "answers", b"worker,question,answer\nben,q9,east\n")
-    assert "has no question q9" in unknown.content.decode()
+    assert [p["code"] for p in unknown.context["staged"].problems] == ["question_unknown"]
+    assert "q9" in unknown.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -144,7 +155,10 @@ def test_what_to_do_about_a_column_that_is_missing_holds_no_switch_of_the_termin
 ):
     response = send(client, question_set, "answers", b"worker,question,Answer_\nada,q1,north\n")
     page = response.content.decode()
-    assert "If it is the one called Answer_, name it answer." in page
+    (problem,) = response.context["staged"].problems
+    assert problem["code"] == "column_missing"
+    assert "Answer_" in problem["remedy"]
+    assert problem["remedy"] in page
     assert "--columns" not in page
 
 
@@ -164,7 +178,7 @@ def test_model_answers_come_in(client, question_set):
 def test_other_endings_are_refused_whatever_the_name_says(client, question_set, name, own_home):
     response = send(client, question_set, "questions", QUESTIONS, name=name)
     assert response.context["staged"].state == "bad"
-    assert "is not among the accepted ones" in response.content.decode()
+    assert [p["code"] for p in response.context["staged"].problems] == ["ending_unknown"]
     assert {path.parent for path in own_home.rglob("*") if path.is_file()} <= {folder()}
 
 
@@ -177,15 +191,21 @@ def test_too_large_a_file_is_dropped_on_the_way(client, question_set, monkeypatc
     monkeypatch.setattr(size_limit, "LARGEST", 1000)
     response = send(client, question_set, "questions", b"question,text\n" + b"x" * 70_000)
     assert response.status_code == 400
-    assert "The file is larger than" in str(response.context["form"].errors)
+    # Nothing of it arrived; that it is too large is said with the limit.
+    assert form_errors(response) == {"file": ["required"]}
+    assert " MB" in response.context["form"].errors["file"][0]
     assert files() == []
 
 
 def test_no_file_is_said_so(client, question_set):
     address = reverse("admin:upload", args=[question_set.public_id, "questions"])
-    assert "Choose a file." in client.post(address).content.decode()
+    missing = client.post(address)
+    assert form_errors(missing) == {"file": ["required"]}
+    assert " MB" not in missing.context["form"].errors["file"][0]
     empty = send(client, question_set, "questions", b"")
-    assert "The file is empty." in empty.content.decode()
+    assert form_errors(empty) == {"file": ["empty"]}
+    for response in (missing, empty):
+        assert response.context["form"].errors["file"][0] in response.content.decode()
 
 
 def test_uploaded_files_are_private_and_go_after_a_day(client, question_set):
@@ -269,7 +289,10 @@ def test_what_is_discarded_while_it_is_confirmed_is_told_and_not_imported(
     result = confirm(client, question_set, preview)
     page = result.content.decode()
     assert result.redirect_chain[-1][0] == f"/admin/question-sets/{question_set.public_id}/"
-    assert "file.csv was discarded; nothing was imported." in page
+    (message,) = result.context["messages"]
+    assert message.level_tag == "warning"
+    assert message.message.startswith("file.csv ")
+    assert message.message in page
     assert str(settings.UPLOADS) not in page
     assert (Upload.objects.count(), Response.objects.count(), files()) == (0, 0, [])
 
@@ -294,8 +317,8 @@ def test_a_file_that_is_gone_from_the_disk_is_asked_for_again(
         path.unlink()
     page = confirm(client, question_set, preview).content.decode()
     assert str(settings.UPLOADS) not in page
-    assert "Check its path" not in page
-    assert Upload.objects.get().problems[0]["remedy"] == "Send it again."
+    assert PROBLEM_MESSAGES["unreadable"].remedy not in page
+    assert [problem["code"] for problem in Upload.objects.get().problems] == ["file_gone"]
 
 
 def at_its_beginning(monkeypatch, act):
@@ -323,8 +346,7 @@ def test_a_full_disk_keeps_no_part_of_a_file(client, question_set, tmp_path, set
             target = [question_set.public_id, *(["questions"] if address == "upload" else [])]
             said = client.post(reverse(f"admin:{address}", args=target), {"file": large})
             assert said.status_code == 507
-            assert "so your file was not taken" in said.content.decode()
-            assert "Nothing of it was kept" in said.content.decode()
+            assert 'data-outage="storage-full" data-files="refused"' in said.content.decode()
             assert files() == kept
         assert Upload.objects.count() == 1
 
@@ -367,10 +389,11 @@ def test_an_unknown_kind_or_token_does_not_exist(client, question_set):
 def test_a_question_answered_twice_stops_the_file_unless_one_answer_counts(client, question_set):
     upload(client, question_set, "questions", QUESTIONS)
     twice = b"worker,question,answer\nada,q1,north\nada,q1,south\nada,q1,north\n"
-    bad = send(client, question_set, "answers", twice).content.decode()
-    assert "which of a worker&#x27;s answers counts" in bad
-    assert "--duplicates" not in bad
+    bad = send(client, question_set, "answers", twice)
+    (problem,) = bad.context["staged"].problems
+    assert (problem["line"], problem["code"]) == (3, "answers_differ")
+    assert "--duplicates" not in bad.content.decode()
     done = upload(client, question_set, "answers", twice, duplicates="last")
     assert Response.objects.get().text == "north"
     # Row 2 took the place of row 1, row 3 that of row 2.
-    assert "<strong>2</strong>given twice, the other counts" in done.content.decode()
+    assert '<div id="superseded"><strong>2</strong>' in done.content.decode()

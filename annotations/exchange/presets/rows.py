@@ -150,9 +150,7 @@ class MappedRows:
             wording = cells[at[mapping.text]].strip() if mapping.text else ""
             for offset, (column, text) in enumerate(zip(mapping.answers, texts, strict=True)):
                 if len(text.encode()) > LONGEST_ANSWER:
-                    self.problems.add_code(
-                        line, column, "foreign_answer_long", most=LONGEST_ANSWER
-                    )
+                    self.problems.add_code(line, column, "foreign_answer_long", most=LONGEST_ANSWER)
                     continue
                 question = mapping.question_of(row_id, column)
                 self._learn(question, column, wording, line)

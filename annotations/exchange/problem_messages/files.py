@@ -56,6 +56,7 @@ FILES = {
         "the file is empty",
         "Check that it was saved completely.",
     ),
+    "file_gone": ProblemMessage("the file is here no longer", "Send it again."),
     "file_missing": ProblemMessage(
         "there is no file {path}",
         "Check the path for typing mistakes.",

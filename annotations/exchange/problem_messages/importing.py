@@ -5,6 +5,22 @@ from __future__ import annotations
 from annotations.exchange.problem_messages.message import ProblemMessage
 
 IMPORTING = {
+    "model_answer_differs": ProblemMessage(
+        "model {model} answered question {question} already (stored on {since}: {text}), "
+        "with another {what}",
+        "Stored answers are not overwritten: correct the row or leave it out.",
+    ),
+    "model_being_deleted": ProblemMessage(
+        "the model {name} is being deleted",
+        "Import the file again once it is gone, or call the model by another name.",
+    ),
+    "model_hidden": ProblemMessage(
+        "the owner of the set keeps another model called {name}, which you do not see",
+        "Call it otherwise, or let the owner send its answers.",
+    ),
+    "model_name_long": ProblemMessage(
+        "the name has {size:,} characters, more than {most}", "Shorten it everywhere."
+    ),
     "assignment_id_long": ProblemMessage(
         "the question {name} has an id of {size} characters, more than {most}",
     ),

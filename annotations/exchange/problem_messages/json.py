@@ -17,6 +17,7 @@ def _add_or_repair(values: Mapping[str, Any]) -> str:
 
 
 JSON = {
+    "key_missing": ProblemMessage("there is no {name}", "Every row needs it."),
     "cell_not_text": ProblemMessage(
         "the {name} is {kind}",
         "Write it as text in quotes.",

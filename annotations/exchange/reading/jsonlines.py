@@ -148,9 +148,7 @@ def _shape(
         if name not in kept_aside:
             if len(kept_aside) == MOST_KEYS:
                 # Each would be a column of every answer after it.
-                raise TooManyKeysError.from_code(
-                    file, "too_many_keys", line=line, most=MOST_KEYS
-                )
+                raise TooManyKeysError.from_code(file, "too_many_keys", line=line, most=MOST_KEYS)
             kept_aside.append(name)
         others.append((kept_aside.index(name), keys[position]))
     width = max((i for i, _ in others), default=-1) + 1

@@ -148,9 +148,7 @@ class OutputFolder:
         missing = []
         while not folder.is_dir():
             if folder.exists():
-                raise InputError.from_code(
-                    str(self.path), "output_parent_file", folder=str(folder)
-                )
+                raise InputError.from_code(str(self.path), "output_parent_file", folder=str(folder))
             missing.append(folder)
             folder = folder.parent
         for folder in reversed(missing):

@@ -209,7 +209,7 @@ class BulkViewSet(ApiViewSet):
         problems = Problems("rows")
         for line, row in enumerate(rows, 1):
             for key in _missing(row, self.required_keys):
-                problems.add(line, key, f"there is no {key}", "Every row needs it.")
+                problems.add_code(line, key, "key_missing", name=key)
         # A line left empty is skipped; the others keep their numbers.
         lines = rows_source(
             "rows", (None if _missing(row, self.required_keys) else row for row in rows)

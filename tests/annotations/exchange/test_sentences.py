@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
+from annotations.management.importing import SET_ERRORS
 from tests.annotations.exchange.reports import report_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -56,8 +57,15 @@ def test_a_code_is_in_one_module_of_the_catalogue():
 
 def test_the_lines_of_a_report():
     report = report_of(
-        **{"n_rows": 10, "n_new": 4, "n_unchanged": 3, "n_repeated": 2, "n_superseded": 1},
-        **{"n_empty": 5, "n_completed": 6, "n_rejected": 7, "n_reflagged": 8},
+        n_rows=10,
+        n_new=4,
+        n_unchanged=3,
+        n_repeated=2,
+        n_superseded=1,
+        n_empty=5,
+        n_completed=6,
+        n_rejected=7,
+        n_reflagged=8,
         created={"workers": 2, "questions": 0, "passages": 1},
         kept_aside=("mood", "seconds"),
         notes=["A note."],
@@ -81,3 +89,30 @@ def test_the_lines_of_a_report():
         "1 answers in the file = 0 new + 1 unchanged + 0 repeated",
         "Nothing changed: all of it was there already.",
     ]
+
+
+SETS = [
+    ("set_name_length", {"most": 200}, "a question set's name has 1 to 200 characters"),
+    (
+        "set_unknown",
+        {"owner": "rana", "name": "lakes", "names": "none"},
+        "rana has no question set 'lakes'; there is: none",
+    ),
+    (
+        "user_unknown",
+        {"username": "ann"},
+        "there is no user 'ann' (`manage.py createsuperuser` makes one)",
+    ),
+    ("users_missing", {}, "there is no user yet (`manage.py createsuperuser` makes one)"),
+    (
+        "users_several",
+        {},
+        "there are several users: say whose set it is with --owner USERNAME",
+    ),
+]
+
+
+def test_the_errors_of_a_command_that_names_a_set():
+    assert [code for code, _, _ in SETS] == list(SET_ERRORS)
+    for code, values, sentence in SETS:
+        assert SET_ERRORS[code].format_map(values) == sentence

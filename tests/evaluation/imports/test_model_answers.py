@@ -8,6 +8,7 @@ from evaluation.imports import import_model_answers
 from evaluation.models import LanguageModel, LLMResponse
 from tests.annotations import world
 from tests.annotations.exchange.files import write
+from tests.problems import faults, raises_problem
 
 pytestmark = pytest.mark.django_db
 
@@ -51,14 +52,13 @@ def test_what_contradicts_a_stored_answer_is_told_and_nothing_is_stored(rivers, 
     other = HEADER + "new,r1,x,\nsmall,r1,south,\nlarge,r1,,error\n"
     with pytest.raises(InputError) as caught:
         import_model_answers(rivers, write_rows(tmp_path, other))
-    assert [problem.line for problem in caught.value.problems] == [3, 4]
-    assert "another text" in str(caught.value)
-    assert "another status" in str(caught.value)
+    assert faults(caught.value) == [(line, None, "model_answer_differs") for line in (3, 4)]
+    assert [problem.values["what"] for problem in caught.value.problems] == ["text", "status"]
     assert (LLMResponse.objects.count(), LanguageModel.objects.count()) == (4, 2)
 
 
 def test_an_unknown_question_is_an_error(rivers, tmp_path):
-    with pytest.raises(InputError, match="has no question r9"):
+    with raises_problem("question_unknown", line=2, question="r9"):
         import_model_answers(rivers, write_rows(tmp_path, HEADER + "small,r9,x,\n"))
     assert not LanguageModel.objects.exists()
 
