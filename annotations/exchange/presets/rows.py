@@ -6,6 +6,7 @@ import glob
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from annotations.exchange.facts import seconds_of
@@ -77,6 +78,10 @@ class OwnRows(AnswerRows):
             if record.question not in self.questions:
                 self.questions[record.question] = MturkQuestion("", {}, record.line)
             yield record, key
+
+
+def _ignore(column: str, code: str, /, **values: Any) -> None:
+    """Note nothing: a cell that cannot be read stays beside the answer."""
 
 
 class MappedRows:
@@ -189,7 +194,7 @@ class MappedRows:
             rejected=rejected,
             started_at=started,
             submitted_at=submitted,
-            work_seconds=seconds_of(times.seconds, row.get(times.seconds, ""), lambda *_: None),
+            work_seconds=seconds_of(times.seconds, row.get(times.seconds, ""), _ignore),
             session_started_at=started,
             session_submitted_at=submitted,
             extra=extra,

@@ -16,6 +16,28 @@ PRODUCT = ("annotations", "evaluation")
 SENTENCES = tomllib.loads(Path(__file__).with_name("problem_sentences.toml").read_text("utf-8"))
 
 
+def product_nodes():
+    """Yield the syntax of all modules that may name a code, but not the catalogue's."""
+    for folder in PRODUCT:
+        for path in (ROOT / folder).rglob("*.py"):
+            if CATALOGUE not in path.parents:
+                yield from ast.walk(ast.parse(path.read_text("utf-8")))
+
+
+def product_calls():
+    """Yield the calls that make a problem of a code."""
+    named = ("add_code", "from_code", "note", "wrong", "_error")
+    for node in product_nodes():
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+            if name in named:
+                yield node
+
+
+def is_string(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
 @pytest.mark.parametrize("sentence", SENTENCES["sentence"], ids=lambda one: one["code"])
 def test_a_code_and_its_values_make_the_sentence(sentence):
     # TOML has no null: a name that nothing is like is left out there.
@@ -33,14 +55,22 @@ def test_every_code_is_spelled():
 
 
 def test_every_code_is_used_by_the_product():
-    used = set()
-    for folder in PRODUCT:
-        for path in (ROOT / folder).rglob("*.py"):
-            if CATALOGUE not in path.parents:
-                for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                        used.add(node.value)
+    used = {node.value for node in product_nodes() if is_string(node)}
     assert set(PROBLEM_MESSAGES) - used == set()
+
+
+def test_every_call_with_a_code_gives_the_values_of_its_sentence():
+    wanted = {}
+    for one in SENTENCES["sentence"]:
+        wanted.setdefault(one["code"], set()).update(one.get("values", {}))
+    checked = set()
+    for call in product_calls():
+        codes = {node.value for node in call.args if is_string(node)} & wanted.keys()
+        given = {keyword.arg for keyword in call.keywords}
+        for code in codes if None not in given else ():  # None: values that are unpacked
+            assert wanted[code] <= given, f"{code}: line {call.lineno}"
+            checked.add(code)
+    assert len(checked) > 200
 
 
 def test_a_code_is_in_one_module_of_the_catalogue():

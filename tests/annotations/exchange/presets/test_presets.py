@@ -95,6 +95,13 @@ def test_of_qualtrics_the_header_rows_are_no_answers_and_previews_are_counted(na
     assert f"Left out: 1 {TRIED}" in rows.notes
 
 
+def test_a_duration_that_is_none_stays_beside_the_answer():
+    content = exports.qualtrics(**{"Duration (in seconds)": "long", "Q1": "yes"})
+    _, records = read("qualtrics", source=bytes_source("survey.csv", content))
+    assert {record.facts.work_seconds for record in records} == {None}
+    assert records[0].facts.extra["Duration (in seconds)"] == "long"
+
+
 def test_of_prolific_the_status_tells_who_was_rejected_and_who_returned():
     rows, records = read("prolific")
     assert [(r.worker, r.is_rejected) for r in records[::2]] == [
