@@ -63,7 +63,7 @@ class ExcludedSets(serializers.ListField):
 
 def bounded(name: str, help_text: str = "", **options: Any) -> serializers.IntegerField:
     """Return the field of a number whose bounds the rules name."""
-    _, least, most = rules.BOUNDS[name]
+    least, most = rules.BOUNDS[name]
     return serializers.IntegerField(
         min_value=least, max_value=most, required=False, help_text=help_text, **options
     )
@@ -495,6 +495,7 @@ def _said(do: Any, **fields: str) -> Any:
         said = str(error)
         said = f"{capfirst(said)}{'' if said.endswith('.') else '.'}"
         name = fields.get(error.field, error.field)
-        fault = [Fault(said, pointer=f"#/{name}")] if name else []
+        fault = [Fault(said, pointer=f"#/{name}", code=error.code)] if name else []
         stays = isinstance(error, BegunError) or not name
-        raise ApiProblem("conflict" if stays else "invalid", said, fault) from error
+        code = "conflict" if stays else "invalid"
+        raise ApiProblem(code, said, fault, reason=error.code) from error

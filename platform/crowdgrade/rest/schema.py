@@ -24,6 +24,7 @@ class FaultSerializer(serializers.Serializer[Any]):
     index = serializers.IntegerField(required=False, help_text="Which row, counted from 0.")
     line = serializers.IntegerField(required=False, help_text="Which line, counted from 1.")
     remedy = serializers.CharField(required=False, help_text="What to do about it.")
+    code = serializers.CharField(required=False, help_text="What is wrong, for programs.")
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
@@ -34,6 +35,9 @@ class ProblemSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     status = serializers.IntegerField()
     detail = serializers.CharField(required=False)
+    reason = serializers.CharField(
+        required=False, help_text="Which of the kind's reasons, for programs."
+    )
     instance = serializers.CharField(required=False, help_text="The address that was asked.")
 
 
