@@ -496,6 +496,5 @@ def _said(do: Any, **fields: str) -> Any:
         said = f"{capfirst(said)}{'' if said.endswith('.') else '.'}"
         name = fields.get(error.field, error.field)
         fault = [Fault(said, pointer=f"#/{name}", code=error.code)] if name else []
-        stays = isinstance(error, BegunError) or not name
-        code = "conflict" if stays else "invalid"
+        code = "conflict" if isinstance(error, BegunError) or not name else "invalid"
         raise ApiProblem(code, said, fault, reason=error.code) from error

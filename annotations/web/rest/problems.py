@@ -95,9 +95,10 @@ class ApiProblem(APIException):
         self.more = more | ({"reason": reason} if reason else {})
 
 
-def bad_parameter(name: str, detail: str, code: str = "invalid") -> ApiProblem:
-    """Return the problem of one query parameter."""
-    return ApiProblem(code, f"{name}: {detail}", [Fault(detail, parameter=name)])
+def bad_parameter(name: str, detail: str, code: str = "invalid", reason: str = "") -> ApiProblem:
+    """Return the problem of one query parameter; `reason` is the code of its fault."""
+    fault = Fault(detail, parameter=name, code=reason)
+    return ApiProblem(code, f"{name}: {detail}", [fault])
 
 
 def bad_field(name: str, detail: str, code: str = "") -> ApiProblem:

@@ -225,10 +225,11 @@ class PayingViewSet(ApiViewSet):
         try:
             deciding.decide(about, request.user, kind, **values)
         except deciding.DecisionError as error:
-            field, why, remedy = error.wrong[0]
-            raise bad_field(field, f"{why}. {remedy}") from None
+            wrong = error.wrong[0]
+            said = f"{wrong.why}. {wrong.remedy}"
+            raise bad_field(wrong.field, said, wrong.code) from None
         except deciding.WithdrawnError as error:
-            raise ApiProblem("conflict", f"{error}.") from None
+            raise ApiProblem("conflict", f"{error}.", reason=error.code) from None
         except deciding.DecidedMeanwhileError as error:
             raise decided_meanwhile(error) from None
         return told_of(version, submission_id)
@@ -272,6 +273,7 @@ def decided_meanwhile(error: deciding.DecidedMeanwhileError) -> ApiProblem:
         "conflict",
         f"{newest.decided_by.get_username()} decided meanwhile: {newest.kind} "
         f"({newest.public_id}).",
+        reason=error.code,
     )
 
 
@@ -282,6 +284,9 @@ def refused_payment() -> Iterator[None]:
         yield
     except OtherTotalError as error:
         said = f"You said {error.said:.2f}, and it is {error.total:.2f} by now"
-        raise ApiProblem("conflict", f"{said}: nothing was done; look again.") from None
+        said = f"{said}: nothing was done; look again."
+        total = f"{error.total:.2f}"
+        raise ApiProblem("conflict", said, reason=error.code, total=total) from None
     except (OtherAmountError, deciding.WithdrawnError) as error:
-        raise ApiProblem("conflict", f"Nothing was planned: {error}.") from None
+        said = f"Nothing was planned: {error}."
+        raise ApiProblem("conflict", said, reason=error.code) from None

@@ -41,8 +41,7 @@ class RoundField(serializers.CharField):
         try:
             return bonuses.of_bonus(super().run_validation(data))
         except bonuses.RoundError as error:
-            said = str(error)
-            raise serializers.ValidationError(f"{capfirst(said)}.") from None
+            raise serializers.ValidationError(f"{capfirst(str(error))}.", error.code) from None
 
 
 class BonusRuleSerializer(StrictSerializer):
