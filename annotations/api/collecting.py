@@ -347,7 +347,7 @@ class CollectionViewSet(ApiViewSet):
             raise ApiProblem(
                 "conflict",
                 f"It is {collection.state} and no longer {values['was']}; nothing was changed.",
-                [Fault(f"It is {collection.state}.", pointer="#/was")],
+                [Fault(f"It is {collection.state}.", pointer="#/was", code="other_state")],
             )
         return self._answer(collection)
 
@@ -375,7 +375,7 @@ class CollectionViewSet(ApiViewSet):
                 "conflict",
                 f"There are {collection.places:,} places and no longer {values['was']:,}; none "
                 "were added.",
-                [Fault(f"There are {collection.places:,}.", pointer="#/was")],
+                [Fault(f"There are {collection.places:,}.", pointer="#/was", code="other_places")],
             )
         return self._answer(collection)
 
@@ -460,7 +460,8 @@ class CollectionViewSet(ApiViewSet):
         found = {one.public_id: one for one in self._sets().filter(public_id__in=ids)}
         for place, one in enumerate(ids):
             if one not in found:
-                raise bad_field(f"excludes/{place}", "There is no such question set.")
+                said = "There is no such question set."
+                raise bad_field(f"excludes/{place}", said, "unknown_set")
         return list(found.values())
 
     def _exclude(self, collection: Collection, excluded: list[QuestionSet] | None) -> None:
@@ -492,8 +493,7 @@ def _said(do: Any, **fields: str) -> Any:
     try:
         return do()
     except SettingsError as error:
-        said = str(error)
-        said = f"{capfirst(said)}{'' if said.endswith('.') else '.'}"
+        said = f"{capfirst(str(error)).removesuffix('.')}."
         name = fields.get(error.field, error.field)
         fault = [Fault(said, pointer=f"#/{name}", code=error.code)] if name else []
         code = "conflict" if isinstance(error, BegunError) or not name else "invalid"

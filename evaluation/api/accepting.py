@@ -103,10 +103,13 @@ class AcceptingViewSet(DoneRunViewSet):
                 run, request.user, asked["seen"], asked["who"], with_alarms=asked["alarms"]
             )
         except NobodyLeftError:
-            raise ApiProblem("conflict", "There is nobody left to accept.") from None
+            said = "There is nobody left to accept."
+            raise ApiProblem("conflict", said, reason="nobody_left") from None
         except MovedMeanwhileError as error:
             reason = "They are others by now: read whom it would accept, and ask again."
-            raise ApiProblem("conflict", reason, newest=error.rest.seen) from None
+            raise ApiProblem(
+                "conflict", reason, reason="changed_meanwhile", newest=error.rest.seen
+            ) from None
         return Response(TogetherSerializer(done).data, status.HTTP_201_CREATED)
 
     @extend_schema(

@@ -153,6 +153,9 @@ class InterimViewSet(ApiViewSet):
             raise ApiProblem(
                 "conflict",
                 f"{error.done:,} of the {FEWEST} people that a grading needs have handed in.",
+                reason="too_few_people",
+                people=error.done,
+                needed=FEWEST,
             ) from None
         except OptionError as error:
             raise refused_options(kind_named(GRADING), error, "conflict") from None

@@ -197,9 +197,8 @@ class BonusRuleViewSet(ApiViewSet):
             try:
                 new = plan_proposed(found, request.user, values["round"], seen=values["seen"])
             except ChangedError:
-                raise ApiProblem(
-                    "conflict", "Who gets the bonus has changed since: try the rule again."
-                ) from None
+                said = "Who gets the bonus has changed since: try the rule again."
+                raise ApiProblem("conflict", said, reason="changed_meanwhile") from None
         told = {
             "round": values["round"],
             "n": found.n_rewarded,
