@@ -197,8 +197,8 @@ def _gone_back(new: list[PanelStatus], newest: dict[int, PanelStatus]) -> Iterat
         and row.status not in SETTLED
     ]
     if back:
-        before, now = back[0]
-        yield REPORTS.text("settled_before", n=len(back), before=before, now=now)
+        was, now = back[0]
+        yield REPORTS.text("settled_before", n=len(back), before=was, now=now)
 
 
 def _refuse_another_study(
