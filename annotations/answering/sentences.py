@@ -74,6 +74,14 @@ SETTINGS = Sentences(
 )
 """Why settings of a collection cannot be used."""
 
+CHANGES = Sentences(
+    {
+        "other_state": "It is {state} and no longer {was}; nothing was changed.",
+        "other_places": "There are {places:,} places and no longer {was:,}; none were added.",
+    }
+)
+"""Why a collection is not changed: somebody else changed it since it was read."""
+
 PUBLISHING = Sentences(
     {
         "published": "{version} is published",

@@ -23,6 +23,7 @@ from annotations.answering import collecting as rules
 from annotations.answering import links
 from annotations.answering.monitor import newest
 from annotations.answering.refused import BegunError, SettingsError
+from annotations.answering.sentences import CHANGES
 from annotations.models import Admission, Collection, QuestionSet
 from annotations.models.collections import MOST_PLACES
 from annotations.web.paging import Keyset
@@ -344,11 +345,9 @@ class CollectionViewSet(ApiViewSet):
         collection = _collection(self._editable_set(set_id))
         values = self.checked(CollectionStateSerializer).validated_data
         if not rules.set_state(collection, values["state"], values.get("was")):
-            raise ApiProblem(
-                "conflict",
-                f"It is {collection.state} and no longer {values['was']}; nothing was changed.",
-                [Fault(f"It is {collection.state}.", pointer="#/was", code="other_state")],
-            )
+            said = CHANGES.text("other_state", state=collection.state, was=values["was"])
+            fault = Fault(f"It is {collection.state}.", pointer="#/was", code="other_state")
+            raise ApiProblem("conflict", said, [fault])
         return self._answer(collection)
 
     @extend_schema(
@@ -371,12 +370,9 @@ class CollectionViewSet(ApiViewSet):
             places="more",
         )
         if not added:
-            raise ApiProblem(
-                "conflict",
-                f"There are {collection.places:,} places and no longer {values['was']:,}; none "
-                "were added.",
-                [Fault(f"There are {collection.places:,}.", pointer="#/was", code="other_places")],
-            )
+            said = CHANGES.text("other_places", places=collection.places, was=values["was"])
+            fault = Fault(f"There are {collection.places:,}.", pointer="#/was", code="other_places")
+            raise ApiProblem("conflict", said, [fault])
         return self._answer(collection)
 
     @extend_schema(

@@ -175,7 +175,9 @@ def test_it_is_paused_opened_and_closed_and_two_who_do_so_do_not_undo_each_other
     assert asks("POST", "state/", {"state": "paused", "was": "open"}).json()["state"] == "paused"
     assert asks("POST", "state/", {"state": "paused", "was": "open"}).status_code == 200
     told = problem(asks("POST", "state/", {"state": "closed", "was": "open"}), 409, "conflict")
-    assert told["detail"] == "It is paused and no longer open; nothing was changed."
+    (fault,) = told["errors"]
+    assert (fault["pointer"], fault["code"]) == ("#/was", "other_state")
+    assert "paused" in told["detail"]
     closed = asks("POST", "state/", {"state": "closed"}).json()
     assert (closed["state"], closed["closed_at"] is None) == ("closed", False)
     assert asks("POST", "state/", {"state": "open"}).json()["closed_at"] is None

@@ -62,7 +62,7 @@ def test_a_rule_of_other_people_by_now_plans_nothing(desk):
     seen = desk.seen()
     decide(desk.people["ada"], desk.rana, "reject", "OTHER", REASON)
     told = desk.post("bonuses/plan/", 409, **RULE, seen=seen)
-    assert told["reason"] == "changed_meanwhile"
+    assert told["reason"] == "rule_changed"
     other = desk.seen()
     desk.post("bonuses/plan/", **RULE, seen=other)
     # Another amount for the same round.

@@ -18,6 +18,7 @@ from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.problems import ApiProblem, bad_field
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
+from evaluation.api.conflicts import conflict
 from evaluation.api.paying.desk import (
     VERSION,
     PaySubmissionSerializer,
@@ -71,9 +72,7 @@ class AppealViewSet(ApiViewSet):
         values: dict[str, Any] = self.checked(AppealAnswerSerializer).validated_data
         appeal = appealing.newest_appeals([about.pk]).get(about.pk)
         if appeal is None:
-            raise ApiProblem(
-                "conflict", "They wrote nothing to answer to.", reason="nothing_to_answer"
-            )
+            raise conflict("nothing_to_answer")
         try:
             appealing.answer(appeal, request.user, values["answer"], approve=values["approve"])
         except WithdrawnError as error:
@@ -83,8 +82,7 @@ class AppealViewSet(ApiViewSet):
             raise decided_meanwhile(error) from None
         except appealing.AppealError as error:
             if error.code == "answered":
-                said = "Somebody answered otherwise before, and one answer is given."
-                raise ApiProblem("conflict", said, reason=error.code) from None
+                raise conflict("answered") from None
             said = f"Write 1 to {appealing.LONGEST:,} characters."
             raise bad_field("answer", said, error.code) from None
         return told_of(version, submission_id)

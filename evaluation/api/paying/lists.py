@@ -37,8 +37,9 @@ from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.negotiation import AnyForm
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.paging import limit_of, slice_body, start_of
-from annotations.web.rest.problems import ApiProblem, bad_parameter
+from annotations.web.rest.problems import bad_parameter
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
+from evaluation.api.conflicts import conflict
 from evaluation.api.paying.bonuses import PayStandingSerializer
 from evaluation.api.paying.desk import VERSION
 from evaluation.api.paying.money import MoneyField
@@ -115,9 +116,9 @@ class TakenListViewSet(ApiViewSet):
             batch = take(version, request.user, name)
         except NothingToSendError:
             n_held = len(confirmed(payments_of(version)).held_back) if name == BONUSES else 0
-            held = f" {capfirst(LISTS.text('held_back', n=n_held))}." if n_held else ""
-            said = f"No confirmed {MONEY[name]} was left to be sent.{held}"
-            raise ApiProblem("conflict", said, reason="nothing_left", held_back=n_held) from None
+            held = capfirst(LISTS.text("held_back", n=n_held)) if n_held else ""
+            more = {"held_back": n_held}
+            raise conflict("nothing_left", more, noun=MONEY[name], held_back=held) from None
         tally = by_list(payments_of(version))[batch.id]
         told = TakenListSerializer(_told(request, version, batch.id, tally)).data
         return Response(told, status.HTTP_201_CREATED)

@@ -16,8 +16,9 @@ from annotations.ledger import bonuses
 from annotations.models import BonusPayment, QuestionSetVersion
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.once import repeatable
-from annotations.web.rest.problems import ApiProblem, bad_field
+from annotations.web.rest.problems import bad_field
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
+from evaluation.api.conflicts import conflict
 from evaluation.api.paying.desk import VERSION, PayScoreSerializer, refused_payment
 from evaluation.api.paying.money import AmountField, MoneyField
 from evaluation.api.said import SaidField
@@ -197,8 +198,7 @@ class BonusRuleViewSet(ApiViewSet):
             try:
                 new = plan_proposed(found, request.user, values["round"], seen=values["seen"])
             except ChangedError:
-                said = "Who gets the bonus has changed since: try the rule again."
-                raise ApiProblem("conflict", said, reason="changed_meanwhile") from None
+                raise conflict("rule_changed") from None
         told = {
             "round": values["round"],
             "n": found.n_rewarded,

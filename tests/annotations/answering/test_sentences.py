@@ -1,8 +1,11 @@
 """Each sentence about collections, settings, languages and waves, once, by its code."""
 
 import pytest
+from django.utils import translation
 
-from annotations.answering.sentences import FRAME, PUBLISHING, SETTINGS, WAVES
+from annotations.answering.sentences import CHANGES, FRAME, PUBLISHING, SETTINGS, WAVES
+from annotations.answering.stages import ENDED, ON_THE_WAY, Left
+from annotations.worker_pages.questions import ERRORS
 
 SETTING_CASES = [
     ("no_questions", {}, "there is nothing to publish: it has no questions yet"),
@@ -160,6 +163,18 @@ PUBLISHING_CASES = [
         "tides, version 1 was published before; nothing changed",
     ),
 ]
+CHANGE_CASES = [
+    (
+        "other_state",
+        {"state": "paused", "was": "open"},
+        "It is paused and no longer open; nothing was changed.",
+    ),
+    (
+        "other_places",
+        {"places": 6000, "was": 4},
+        "There are 6,000 places and no longer 4; none were added.",
+    ),
+]
 FRAME_CASES = [
     (
         "same_language",
@@ -193,19 +208,55 @@ FRAME_CASES = [
 ]
 
 
+CASES = [
+    (SETTINGS, SETTING_CASES),
+    (WAVES, WAVE_CASES),
+    (PUBLISHING, PUBLISHING_CASES),
+    (FRAME, FRAME_CASES),
+    (CHANGES, CHANGE_CASES),
+]
+
+
 @pytest.mark.parametrize(
     ("sentences", "code", "values", "sentence"),
-    [
-        *((SETTINGS, *case) for case in SETTING_CASES),
-        *((WAVES, *case) for case in WAVE_CASES),
-        *((PUBLISHING, *case) for case in PUBLISHING_CASES),
-        *((FRAME, *case) for case in FRAME_CASES),
-    ],
+    [(sentences, *case) for sentences, cases in CASES for case in cases],
 )
 def test_each_code_has_its_sentence(sentences, code, values, sentence):
     assert sentences.text(code, **values) == sentence
 
 
-@pytest.mark.parametrize(("sentences", "cases"), [(SETTINGS, SETTING_CASES), (WAVES, WAVE_CASES)])
+@pytest.mark.parametrize(("sentences", "cases"), CASES)
 def test_every_code_is_in_the_table(sentences, cases):
     assert set(sentences) == {code for code, *_ in cases}
+
+
+LEFT = {
+    "agreed": "left after agreeing, before anything was shown.",
+    "practice": "left in the practice.",
+    "reading": "left while reading passage 2.",
+    "question": "left at question 2.",
+    "review": "left at the last look, with everything answered.",
+    "returned": "withdrew their answers.",
+    "screened_out": "did not pass the practice.",
+}
+
+
+@pytest.mark.parametrize(("stage", "sentence"), LEFT.items())
+def test_each_stage_at_which_people_leave_has_its_sentence(stage, sentence):
+    assert Left(stage, 2, 1000, 4000).words == f"1,000 of 4,000 {sentence}"
+
+
+def test_every_stage_at_which_people_leave_is_in_the_table():
+    assert {*ON_THE_WAY, *ENDED.values()} - {"done", "timed_out"} == set(LEFT)
+
+
+def test_each_error_beside_an_answer_has_its_sentence():
+    with translation.override("en"):
+        assert {code: str(sentence) for code, sentence in ERRORS.items()} == {
+            "no_such_choice": "Choose one of the answers.",
+            "not_stored": "It is so long that it could not be saved. It is still here.",
+            "other_text": "You wrote another text in another window or on another device. Both "
+            "are here.",
+            "written_elsewhere": "You wrote this in another window. It was not overwritten.",
+            "no_answer": "This question has no answer yet.",
+        }

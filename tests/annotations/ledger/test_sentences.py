@@ -4,6 +4,7 @@ import pytest
 
 from annotations.exchange.sentences import AMOUNTS
 from annotations.exchange.sentences import DECISIONS as WRONG
+from annotations.ledger.appealing import NOT_NOTED
 from annotations.ledger.sentences import DECISIONS, LISTS, PARTS, PAYMENTS, SENDING
 
 AMOUNT_CASES = [
@@ -302,3 +303,11 @@ def test_each_code_has_its_sentence(sentences, code, values, sentence):
 @pytest.mark.parametrize(("sentences", "cases"), CASES)
 def test_every_code_is_in_the_table(sentences, cases):
     assert set(sentences) == {code for code, *_ in cases}
+
+
+def test_each_reason_why_a_text_is_not_noted_has_its_sentence():
+    assert NOT_NOTED == {
+        "own_page": "They have a page here and write back there, once.",
+        "not_rejected": "They are not rejected.",
+        "appealed": "Another text is kept already, one for each rejection.",
+    }
