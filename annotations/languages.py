@@ -7,6 +7,8 @@ from typing import Final
 
 from django.utils.translation import get_language_info, gettext
 
+from annotations.sentences import CodedError, Sentences
+
 TAG: Final = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 """What a language is called, as in BCP 47, as far as it can be known by its form."""
 LONGEST_TAG: Final = 35
@@ -17,11 +19,28 @@ RIGHT_TO_LEFT: Final = frozenset(
 """Languages that are written from right to left; Django knows the commonest of them only."""
 
 
+LANGUAGES = Sentences(
+    {
+        "bad_tag": "a language is written as in BCP 47: en, de, ar, pt-BR",
+        "original_missing": "say first in which language the texts themselves are",
+        "there_already": "the texts are there in {language} already",
+        "too_many": "{most} further languages are the most",
+    }
+)
+"""Why texts cannot be there in a language."""
+
+
+class LanguageError(CodedError, ValueError):
+    """Texts cannot be there in a language."""
+
+    sentences = LANGUAGES
+
+
 def canonical(tag: str) -> str:
-    """Return a language's tag as it is written: zh-Hant-TW. Raises ValueError for what is none."""
+    """Return a language's tag as it is written: zh-Hant-TW. Raises LanguageError for no tag."""
     tag = tag.strip().replace("_", "-")
     if not TAG.fullmatch(tag) or len(tag) > LONGEST_TAG:
-        raise ValueError("a language is written as in BCP 47: en, de, ar, pt-BR")
+        raise LanguageError("bad_tag")
     first, *rest = tag.split("-")
     parts = [first.lower()]
     for part in rest:

@@ -38,15 +38,15 @@ FIXED_ONCE_BEGUN = ("protocol", "worker_parameter", "panel")
 
 
 BOUNDS = {
-    "questions_per_worker": ("the questions for each person go", 1, 100_000),
-    "reading_seconds": ("the seconds to read a text go", 10, 24 * 3600),
-    "reservation_minutes": ("the minutes that a place is kept go", 1, 30 * 24 * 60),
-    "most_characters": ("the characters of an answer go", 1, 20_000),
-    "practice_needed": ("the right practice answers that are needed go", 0, 100_000),
-    "checks_needed": ("the right attention checks that are needed go", 0, 100_000),
-    "grade_every": ("the people after whom is graded go", 1, MOST_PLACES),
+    "questions_per_worker": (1, 100_000),
+    "reading_seconds": (10, 24 * 3600),
+    "reservation_minutes": (1, 30 * 24 * 60),
+    "most_characters": (1, 20_000),
+    "practice_needed": (0, 100_000),
+    "checks_needed": (0, 100_000),
+    "grade_every": (1, MOST_PLACES),
 }
-"""What each number goes from and to, with how that is said."""
+"""The smallest and the largest value of each number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +58,20 @@ class Published:
     changed: tuple[str, ...] = ()
 
 
-def why_not_publishable(version: QuestionSetVersion | None) -> str:
-    """Return why nobody could answer a version, in words; "" if people can."""
+def why_not_publishable(version: QuestionSetVersion | None) -> SettingsError | None:
+    """Return why nobody could answer a version; None if people can."""
     if version is None or not version.questions.exists():
-        return "there is nothing to publish: it has no questions yet"
+        return SettingsError("no_questions")
     if not version.questions.filter(GRADED).exists():
-        return "it has only practice and checks: add a question that is graded"
+        return SettingsError("nothing_graded")
     missing = [] if version.is_published else blocking(version)
     if missing:
         first = missing[0]
-        where = f"{first.item}: " if first.item is not None else ""
-        more = f" There are {len(missing) - 1:,} more like it." if len(missing) > 1 else ""
-        return f"{where}{first.words}{more}"
+        item = "" if first.item is None else str(first.item)
+        return SettingsError("blocked", item=item, reason=first.words, n_more=len(missing) - 1)
     without = version.questions.filter(text="").order_by("position", "pk")
     names = list(without.values_list("external_id", flat=True)[:4])
-    if names:
-        more = ", ..." if len(names) > 3 else ""
-        return (
-            f"questions without a text cannot be asked: {', '.join(names[:3])}{more}. Import their "
-            "texts first"
-        )
-    return ""
+    return SettingsError("without_text", names=names) if names else None
 
 
 @transaction.atomic
@@ -91,8 +84,9 @@ def publish(question_set: QuestionSet, **settings: Any) -> Published:
     given = {name: value for name, value in settings.items() if value is not None}
     version = question_set.latest_version()
     reason = why_not_publishable(version)
-    if reason or version is None:
-        raise SettingsError(reason)
+    if reason is not None:
+        raise reason
+    assert version is not None
     existing = Collection.objects.filter(version=version).select_related("version").first()
     if existing is not None:
         version.publish()
@@ -100,7 +94,7 @@ def publish(question_set: QuestionSet, **settings: Any) -> Published:
     usual = {"title": question_set.name, "signals": counts_signals(question_set)}
     usual |= waves.settings_of(question_set)
     if "places" not in usual | given:
-        raise SettingsError("say how many people may take part", "places")
+        raise SettingsError("places_missing", "places")
     collection = Collection(version=version, **(usual | given))
     if collection.worker_parameter == PROLIFIC:
         named: dict[str, Any] = {"panel": "Prolific", "return_url": PROLIFIC_RETURN} | usual | given
@@ -126,17 +120,9 @@ def change(collection: Collection, **settings: Any) -> tuple[str, ...]:
         return ()
     fixed = next((name for name in FIXED_ONCE_BEGUN if name in changed), None)
     if fixed and has_begun(collection):
-        raise BegunError(
-            "somebody has begun already, and their answers would not compare: publish a new "
-            "version to change it",
-            fixed,
-        )
+        raise BegunError("compares_answers", fixed)
     if settings.get("signals") and "signals" in changed and has_begun(collection):
-        raise BegunError(
-            "somebody has begun already, and was not told that anything is counted: publish a new "
-            "version to count",
-            "signals",
-        )
+        raise BegunError("signals_not_told", "signals")
     for name in changed:
         setattr(collection, name, settings[name])
     if "checks_needed" in changed and _make_code(collection):
@@ -158,7 +144,7 @@ def exclude(
     wanted = {one.pk: one for one in question_sets}
     owner = collection.version.question_set.owner_id
     if any(one.owner_id != owner for one in wanted.values()):
-        raise SettingsError("only sets of the same owner can be excluded", "excludes")
+        raise SettingsError("other_owner", "excludes")
     unseen = collection.excludes.exclude(pk__in=among.values("pk"))
     collection.excludes.set({*wanted, *unseen.values_list("pk", flat=True)})
 
@@ -199,7 +185,7 @@ def add_places(collection: Collection, more: int, was: int | None = None) -> boo
     if was is not None and current.places != was:
         return False
     if more < 1:
-        raise SettingsError("add at least 1 place", "places")
+        raise SettingsError("no_place_added", "places")
     change(collection, places=current.places + more)
     return True
 
@@ -281,18 +267,15 @@ def check(collection: Collection) -> None:
     """Raise `SettingsError` for settings that cannot be kept together."""
     places, each = collection.places, collection.answers_per_question
     if not 1 <= places <= MOST_PLACES:
-        raise SettingsError(f"places go from 1 to {MOST_PLACES:,}", "places")
+        raise SettingsError("places_out_of_range", "places", most=MOST_PLACES)
     if each is not None and each < 1:
-        raise SettingsError("each question wants at least 1 answer", "answers_per_question")
+        raise SettingsError("no_answers_each", "answers_per_question")
     if each is not None and each > places:
-        raise SettingsError(
-            f"{each:,} answers to each question need at least {each:,} places",
-            "answers_per_question",
-        )
-    for name, (words, least, most) in BOUNDS.items():
+        raise SettingsError("too_few_places", "answers_per_question", each=each)
+    for name, (least, most) in BOUNDS.items():
         value = getattr(collection, name)
         if value is not None and not least <= value <= most:
-            raise SettingsError(f"{words} from {least:,} to {most:,}", name)
+            raise SettingsError(f"{name}_out_of_range", name, least=least, most=most)
     _check_parameters(collection)
     _check_codes(collection)
     _check_checks(collection)
@@ -316,22 +299,13 @@ def _check_codes(collection: Collection) -> None:
         collection.code_not_chosen,
     ]  # fmt: skip
     if not collection.code_done.strip() or collection.code_done in codes:
-        raise SettingsError(
-            "the code of who has finished must be another than the rest", "code_done"
-        )
+        raise SettingsError("code_done_not_unique", "code_done")
     failed = collection.code_failed_checks
     if failed and failed in (collection.code_done, *codes):
-        raise SettingsError(
-            "the code of who failed the attention checks must be another than the rest",
-            "code_failed_checks",
-        )
+        raise SettingsError("code_failed_checks_not_unique", "code_failed_checks")
     others = (collection.code_no_consent, collection.code_too_late, collection.code_not_chosen)
     if collection.screened_out_pay is not None and collection.code_screened_out in others:
-        raise SettingsError(
-            "who did not pass the practice is paid a part, so their code must be another than the "
-            "rest",
-            "code_screened_out",
-        )
+        raise SettingsError("code_screened_out_not_unique", "code_screened_out")
 
 
 def _check_checks(collection: Collection) -> None:
@@ -340,18 +314,9 @@ def _check_checks(collection: Collection) -> None:
     if not needed:
         return
     if needed > (there := n_checks(collection.version)):
-        counted = "1 attention check" if there == 1 else f"{there:,} attention checks"
-        raise SettingsError(
-            f"{needed:,} right attention checks cannot be asked for: this version has "
-            f"{counted if there else 'none'} with a right answer",
-            "checks_needed",
-        )
+        raise SettingsError("too_few_checks", "checks_needed", needed=needed, n=there)
     if not collection.code_failed_checks.strip():
-        raise SettingsError(
-            "write the code of who failed the attention checks, or empty how many of them are "
-            "needed",
-            "code_failed_checks",
-        )
+        raise SettingsError("code_failed_checks_missing", "code_failed_checks")
 
 
 def _check_parameters(collection: Collection) -> None:
@@ -359,38 +324,32 @@ def _check_parameters(collection: Collection) -> None:
     names = [collection.worker_parameter, collection.study_parameter, collection.session_parameter]
     for name in filter(None, names):
         if not name.isprintable() or any(mark in name for mark in " &=?#%+/"):
-            raise SettingsError(f"{name!r} cannot be the name of a parameter", "worker_parameter")
+            raise SettingsError("bad_parameter", "worker_parameter", name=name)
     if not collection.worker_parameter:
-        raise SettingsError("name the parameter that holds the worker's id", "worker_parameter")
+        raise SettingsError("worker_parameter_missing", "worker_parameter")
     if len(set(filter(None, names))) < len(list(filter(None, names))):
-        raise SettingsError("each parameter needs a name of its own", "worker_parameter")
+        raise SettingsError("parameter_twice", "worker_parameter")
 
 
 def _check_money(collection: Collection) -> None:
     """Refuse amounts that are none, or have no currency, and a part that is more than the pay."""
     if collection.pay is not None and (collection.pay < Decimal(0) or not collection.currency):
-        raise SettingsError("say in which currency is paid, such as GBP", "currency")
+        raise SettingsError("currency_missing", "currency")
     if not Decimal(0) <= collection.panel_fee < 1000:
-        raise SettingsError("the fee of the panel goes from 0 to 999.99 percent", "panel_fee")
+        raise SettingsError("panel_fee_out_of_range", "panel_fee")
     least = collection.least_hourly_pay
     if least is not None and (least < 0 or collection.pay is None):
-        raise SettingsError(
-            "say what each person is paid, or nobody can tell what that is an hour",
-            "least_hourly_pay" if least < 0 else "pay",
-        )
+        raise SettingsError("hourly_without_pay", "least_hourly_pay" if least < 0 else "pay")
     for name in ("screened_out_pay", "failed_checks_pay"):
         part = getattr(collection, name)
         if part is None:
             continue
         if not part > 0:
-            raise SettingsError("a part of the pay is more than 0; empty it for none", name)
-        if collection.pay is None or part >= collection.pay:
-            raise SettingsError(
-                "a part of the pay is less than the pay"
-                if collection.pay is not None
-                else "say what each person is paid before you say a part of it",
-                name if collection.pay is not None else "pay",
-            )
+            raise SettingsError("part_not_positive", name)
+        if collection.pay is None:
+            raise SettingsError("part_without_pay", "pay")
+        if part >= collection.pay:
+            raise SettingsError("part_not_less", name)
 
 
 def _check_address(address: str, schemes: tuple[str, ...], field: str) -> None:
@@ -405,6 +364,4 @@ def _check_address(address: str, schemes: tuple[str, ...], field: str) -> None:
     except (ValidationError, ValueError):
         parts = urlsplit("")
     if not parts.hostname or parts.username is not None or parts.fragment:
-        raise SettingsError(
-            f"{address!r} is no address: write such as {schemes[0]}://example.org", field
-        )
+        raise SettingsError("bad_address", field, address=address, scheme=schemes[0])

@@ -15,6 +15,7 @@ from django.utils.translation.trans_real import (
     parse_accept_lang_header,
 )
 
+from annotations.answering.sentences import FRAME
 from annotations.languages import name_of
 from annotations.models import QuestionSetVersion, Submission
 
@@ -90,15 +91,13 @@ def said_of(version: QuestionSetVersion) -> str:
     if version.languages:
         return _said_of_several(version)
     language = language_of(version)
-    sentence = f"Buttons, progress and messages around your texts are in {name_of(language)}"
+    frame = name_of(language)
     if not version.spoken:
-        return f"{sentence}, because the language of the texts is not said."
+        return FRAME.text("language_missing", frame=frame)
     if version.spoken.lower().partition("-")[0] != language.partition("-")[0]:
-        return (
-            f"{sentence}, because they are not there in the language of your texts "
-            f"({version.spoken}). There are: {offered()}."
-        )
-    return f"{sentence}."
+        known = {"language": version.spoken, "offered": offered()}
+        return FRAME.text("not_translated", frame=frame, **known)
+    return FRAME.text("same_language", frame=frame)
 
 
 def _said_of_several(version: QuestionSetVersion) -> str:
@@ -107,13 +106,10 @@ def _said_of_several(version: QuestionSetVersion) -> str:
         one for one in known if spoken(one).partition("-")[0] != one.lower().partition("-")[0]
     ]
     names = ", ".join(name_of(one) for one in known)
-    sentence = f"People answer in the language that they choose: {names}"
     if not without:
-        return f"{sentence}. Buttons, progress and messages around your texts are in it too."
-    return (
-        f"{sentence}. Buttons, progress and messages are not there in "
-        f"{', '.join(name_of(one) for one in without)}, and are in English around these texts."
-    )
+        return FRAME.text("several", names=names)
+    missing = ", ".join(name_of(one) for one in without)
+    return FRAME.text("several_not_translated", names=names, without=missing)
 
 
 def _alone(tag: str) -> str:

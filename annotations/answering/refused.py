@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
+
+from annotations.answering.sentences import SETTINGS
+from annotations.sentences import CodedError
 
 CODES: Final = frozenset(
     {
@@ -26,11 +29,13 @@ class AnsweringError(ValueError):
         self.code = code
 
 
-class SettingsError(ValueError):
-    """Settings of a collection that will not do; `field` is what they are about, "" for all."""
+class SettingsError(CodedError, ValueError):
+    """Settings of a collection that cannot be used; `field` is what they are about, "" for all."""
 
-    def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(message)
+    sentences = SETTINGS
+
+    def __init__(self, code: str, field: str = "", **values: Any) -> None:
+        super().__init__(code, **values)
         self.field = field
 
 

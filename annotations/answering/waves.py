@@ -14,12 +14,13 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
+from annotations.answering.sentences import WAVES
 from annotations.models import Collection, QuestionSet, QuestionSetVersion, Submission
 from annotations.models.access import Anybody
+from annotations.sentences import CodedError
 
 People = QuestionSet.WavePeople
 MOST_WAVES = 500
-_ASKED = {People.SAME: "the same people again", People.OTHERS: "other people"}
 
 KEPT = (
     *("places", "answers_per_question", "questions_per_worker", "protocol", "title", "contact"),
@@ -31,11 +32,13 @@ KEPT = (
 """Settings of the collecting that the next wave begins with; codes, seed and key are its own."""
 
 
-class WaveError(ValueError):
+class WaveError(CodedError, ValueError):
     """Why there can be no such wave; `field` is what it is about, "" for none."""
 
-    def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(message)
+    sentences = WAVES
+
+    def __init__(self, code: str, field: str = "", **values: Any) -> None:
+        super().__init__(code, **values)
         self.field = field
 
 
@@ -89,14 +92,14 @@ def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
     """
     version = asked_version(question_set)
     if version is None or not version.questions.exists():
-        raise WaveError("there is nothing to ask again: it has no questions yet")
+        raise WaveError("no_questions")
     if people not in People.values:
-        raise WaveError(f"people is one of {', '.join(People.values)}", "people")
+        raise WaveError("bad_people", "people", known=People.values)
     if not (name := name.strip()):
-        raise WaveError("the new wave needs a name", "name")
+        raise WaveError("name_missing", "name")
     longest = QuestionSet._meta.get_field("name").max_length
     if longest is not None and len(name) > longest:
-        raise WaveError(f"a question set's name has 1 to {longest} characters", "name")
+        raise WaveError("name_too_long", "name", most=longest)
     try:
         with transaction.atomic():
             wave = QuestionSet.objects.create(
@@ -111,7 +114,7 @@ def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
                 wave_people=people,
             )
     except IntegrityError:
-        raise WaveError("the owner has a question set of this name", "name") from None
+        raise WaveError("name_taken", "name") from None
     version.copied_into(wave, 1)
     return wave
 
@@ -152,24 +155,18 @@ def refusal(later: QuestionSet, earlier: QuestionSet) -> WaveError | None:
     People and models are told apart for each owner, so both sets are of one owner.
     """
     if later.pk == earlier.pk:
-        return WaveError("a set is no later wave of itself", "earlier")
+        return WaveError("itself", "earlier")
     if later.owner_id != earlier.owner_id:
-        return WaveError(
-            "the two are of different owners, whose people and models are not the same", "earlier"
-        )
+        return WaveError("other_owner", "earlier")
     if later.earlier_wave_id == earlier.pk:
-        return WaveError(f"it is a later wave of “{earlier}” already", "earlier")
+        return WaveError("linked_already", "earlier", earlier=str(earlier))
     if later.earlier_wave_id is not None:
         # Not by its name: who changes this set need not see that one.
-        return WaveError(
-            "it is a later wave of another set already: take that link away first", "earlier"
-        )
+        return WaveError("linked_to_another", "earlier")
     if later in earlier_waves(earlier):
-        return WaveError(f"“{earlier}” is itself a later wave of “{later}”", "earlier")
+        return WaveError("circle", "earlier", earlier=str(earlier), later=str(later))
     if not matched(later, earlier).n_common:
-        return WaveError(
-            "the two have no question in common: questions are matched by their ids", "earlier"
-        )
+        return WaveError("no_common_question", "earlier")
     return None
 
 
@@ -199,13 +196,10 @@ def unlink(later: QuestionSet) -> QuestionSet:
     (row,) = _locked([later.pk])
     earlier = row.earlier_wave
     if earlier is None:
-        raise WaveError("it is no later wave of another set")
+        raise WaveError("no_link")
     published = Collection.objects.filter(version__question_set=later.pk).exists()
     if row.wave_people in {People.SAME, People.OTHERS} and not published:
-        raise WaveError(
-            f"it was made to ask {_ASKED[People(row.wave_people)]}, which is settled when it is "
-            "published: publish it first, or delete it"
-        )
+        raise WaveError("not_published", people=row.wave_people)
     QuestionSet.objects.filter(pk=later.pk).update(earlier_wave=None, wave_people="")
     later.earlier_wave, later.wave_people = None, ""
     return earlier

@@ -23,6 +23,7 @@ from annotations.answering import collecting as rules
 from annotations.answering import links
 from annotations.answering.monitor import newest
 from annotations.answering.refused import BegunError, SettingsError
+from annotations.answering.sentences import CHANGES
 from annotations.models import Admission, Collection, QuestionSet
 from annotations.models.collections import MOST_PLACES
 from annotations.web.paging import Keyset
@@ -63,7 +64,7 @@ class ExcludedSets(serializers.ListField):
 
 def bounded(name: str, help_text: str = "", **options: Any) -> serializers.IntegerField:
     """Return the field of a number whose bounds the rules name."""
-    _, least, most = rules.BOUNDS[name]
+    least, most = rules.BOUNDS[name]
     return serializers.IntegerField(
         min_value=least, max_value=most, required=False, help_text=help_text, **options
     )
@@ -344,11 +345,9 @@ class CollectionViewSet(ApiViewSet):
         collection = _collection(self._editable_set(set_id))
         values = self.checked(CollectionStateSerializer).validated_data
         if not rules.set_state(collection, values["state"], values.get("was")):
-            raise ApiProblem(
-                "conflict",
-                f"It is {collection.state} and no longer {values['was']}; nothing was changed.",
-                [Fault(f"It is {collection.state}.", pointer="#/was")],
-            )
+            said = CHANGES.text("other_state", state=collection.state, was=values["was"])
+            fault = Fault(f"It is {collection.state}.", pointer="#/was", code="other_state")
+            raise ApiProblem("conflict", said, [fault])
         return self._answer(collection)
 
     @extend_schema(
@@ -371,12 +370,9 @@ class CollectionViewSet(ApiViewSet):
             places="more",
         )
         if not added:
-            raise ApiProblem(
-                "conflict",
-                f"There are {collection.places:,} places and no longer {values['was']:,}; none "
-                "were added.",
-                [Fault(f"There are {collection.places:,}.", pointer="#/was")],
-            )
+            said = CHANGES.text("other_places", places=collection.places, was=values["was"])
+            fault = Fault(f"There are {collection.places:,}.", pointer="#/was", code="other_places")
+            raise ApiProblem("conflict", said, [fault])
         return self._answer(collection)
 
     @extend_schema(
@@ -460,7 +456,8 @@ class CollectionViewSet(ApiViewSet):
         found = {one.public_id: one for one in self._sets().filter(public_id__in=ids)}
         for place, one in enumerate(ids):
             if one not in found:
-                raise bad_field(f"excludes/{place}", "There is no such question set.")
+                said = "There is no such question set."
+                raise bad_field(f"excludes/{place}", said, "unknown_set")
         return list(found.values())
 
     def _exclude(self, collection: Collection, excluded: list[QuestionSet] | None) -> None:
@@ -492,9 +489,8 @@ def _said(do: Any, **fields: str) -> Any:
     try:
         return do()
     except SettingsError as error:
-        said = str(error)
-        said = f"{capfirst(said)}{'' if said.endswith('.') else '.'}"
+        said = f"{capfirst(str(error)).removesuffix('.')}."
         name = fields.get(error.field, error.field)
-        fault = [Fault(said, pointer=f"#/{name}")] if name else []
-        stays = isinstance(error, BegunError) or not name
-        raise ApiProblem("conflict" if stays else "invalid", said, fault) from error
+        fault = [Fault(said, pointer=f"#/{name}", code=error.code)] if name else []
+        code = "conflict" if isinstance(error, BegunError) or not name else "invalid"
+        raise ApiProblem(code, said, fault, reason=error.code) from error

@@ -22,9 +22,10 @@ from annotations.editing import (
     rows_of,
 )
 from annotations.editing.translating import MOST_PARTS, Piece
-from annotations.languages import LONGEST_TAG, direction, name_of
+from annotations.languages import LONGEST_TAG, LanguageError, direction, name_of
 from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.models.translations import is_list
+from annotations.sentences import Sentences
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.problems import ApiProblem, Fault, bad_field
 from annotations.web.scope import editable
@@ -127,9 +128,9 @@ class TranslationViewSet(ApiViewSet):
             with draft_of(question_set) as draft:
                 add_language(draft, tag)
         except PublishedError:
-            raise ApiProblem("conflict", PUBLISHED) from None
-        except ValueError as error:
-            raise bad_field("language", _sentence(error)) from None
+            raise _published() from None
+        except LanguageError as error:
+            raise bad_field("language", f"{capfirst(str(error))}.", error.code) from None
         return Response(_languages(draft), status.HTTP_201_CREATED)
 
     @extend_schema(
@@ -171,11 +172,12 @@ class TranslationViewSet(ApiViewSet):
                         "conflict",
                         "Somebody else translated meanwhile; nothing was stored. Read it again.",
                         [Fault("It is another state by now.", pointer="#/seen")],
+                        reason="changed_meanwhile",
                     )
                 sheet.store(_checked(sheet, values["texts"]))
                 return Response(_translation(Sheet(draft, language, rows_of(draft))))
         except PublishedError:
-            raise ApiProblem("conflict", PUBLISHED) from None
+            raise _published() from None
 
     @extend_schema(
         operation_id="translations_remove",
@@ -191,7 +193,7 @@ class TranslationViewSet(ApiViewSet):
             with draft_of(question_set) as draft:
                 remove_language(_having(draft, language), language)
         except PublishedError:
-            raise ApiProblem("conflict", PUBLISHED) from None
+            raise _published() from None
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def most_bytes(self, request: Request) -> int:
@@ -236,12 +238,10 @@ def _checked(sheet: Sheet, texts: dict[str, Any]) -> dict[Piece, Any]:
     found: dict[Piece, Any] = {}
     for key, value in texts.items():
         piece = pieces.get(key)
-        reason = (
-            "there is no such text in this version" if piece is None else _why_not(piece, value)
-        )
-        if reason:
+        code, reason = _why_not(piece, value)
+        if code:
             pointer = f"#/texts/{key.replace('~', '~0').replace('/', '~1')}"
-            faults.append(Fault(f"{capfirst(reason)}.", pointer=pointer))
+            faults.append(Fault(f"{capfirst(reason)}.", pointer=pointer, code=code))
         elif piece is not None:
             found[piece] = _tidied(value)
     if faults:
@@ -249,17 +249,36 @@ def _checked(sheet: Sheet, texts: dict[str, Any]) -> dict[Piece, Any]:
     return found
 
 
-def _why_not(piece: Piece, value: Any) -> str:
-    """Return why a value cannot be stored as what a piece says; "" if it can."""
-    if not is_list(piece.name):
-        if not isinstance(value, str):
-            return "this is a text"
-        return piece.why_too_long(value)
-    if not isinstance(value, list) or not all(_is_part(piece.name, one) for one in value):
-        return "this is a list of texts"
-    if len(value) > MOST_PARTS:
-        return f"it has {len(value):,} parts, more than {MOST_PARTS}"
-    return piece.why_too_long("\n".join(_texts(value)))
+TEXTS = Sentences(
+    {
+        "unknown_text": "there is no such text in this version",
+        "not_a_text": "this is a text",
+        "not_a_list": "this is a list of texts",
+        "too_many_parts": "it has {n:,} parts, more than {most}",
+    }
+)
+"""Why a text of a version cannot be stored."""
+
+
+def _why_not(piece: Piece | None, value: Any) -> tuple[str, str]:
+    """Return the code and the sentence of why a value cannot be stored as what a piece says.
+
+    Both are "" if it can.
+    """
+    code, values = "", {}
+    if piece is None:
+        code = "unknown_text"
+    elif not is_list(piece.name):
+        code = "" if isinstance(value, str) else "not_a_text"
+    elif not isinstance(value, list) or not all(_is_part(piece.name, one) for one in value):
+        code = "not_a_list"
+    elif len(value) > MOST_PARTS:
+        code, values = "too_many_parts", {"n": len(value), "most": MOST_PARTS}
+    if code or piece is None:
+        return code, TEXTS.text(code, **values)
+    text = value if isinstance(value, str) else "\n".join(_texts(value))
+    too_long = piece.why_too_long(text)
+    return ("too_long" if too_long else ""), too_long
 
 
 def _is_part(name: str, value: Any) -> bool:
@@ -279,5 +298,5 @@ def _tidied(value: Any) -> Any:
     return value.replace("\r\n", "\n").replace("\x00", "").strip()
 
 
-def _sentence(error: ValueError) -> str:
-    return f"{capfirst(str(error))}."
+def _published() -> ApiProblem:
+    return ApiProblem("conflict", PUBLISHED, reason="published")

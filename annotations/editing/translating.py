@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from annotations.exchange.reading.questions import LONGEST_PASSAGE
-from annotations.languages import canonical
+from annotations.languages import LanguageError, canonical
 from annotations.models import Passage, Question, QuestionSetVersion, Translation
 from annotations.models.translations import TITLE, Row, is_whole, mark, to_translate
 
@@ -190,16 +190,16 @@ def progress(version: QuestionSetVersion, rows: Sequence[Row] | None = None) -> 
 def add_language(draft: QuestionSetVersion, tag: str) -> str:
     """Let people answer in one more language; return its tag as it is kept.
 
-    The draft is locked by whoever calls this. Raises ValueError, with a sentence, for what is no
+    The draft is locked by whoever calls this. Raises LanguageError for what is no
     language, for one that it has, and where nobody said in which the texts are.
     """
     if not draft.spoken:
-        raise ValueError("say first in which language the texts themselves are")
+        raise LanguageError("original_missing")
     language = canonical(tag)
     if language.lower() in map(str.lower, draft.every_language):
-        raise ValueError(f"the texts are there in {language} already")
+        raise LanguageError("there_already", language=language)
     if len(draft.languages) >= MOST_LANGUAGES:
-        raise ValueError(f"{MOST_LANGUAGES} further languages are the most")
+        raise LanguageError("too_many", most=MOST_LANGUAGES)
     draft.languages = [*draft.languages, language]
     draft.save(update_fields=["languages"])
     return language

@@ -5,28 +5,34 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from annotations.exchange.sentences import AMOUNTS
+from annotations.sentences import CodedError
+
 LEAST, MOST = Decimal("0.01"), Decimal(10_000)
 _WRITTEN = re.compile(r"\d{1,12}(\.\d{1,2})?", re.ASCII)
+
+
+class AmountError(CodedError, ValueError):
+    """Why a text is no amount of money, or none that a bonus can have."""
+
+    sentences = AMOUNTS
 
 
 def amount_of(text: str) -> Decimal:
     """Return the amount of a bonus, such as 1.5 or 0.25, with two places.
 
-    Raises ValueError, with a reason for people, for what is no number with a point and at most two
+    Raises AmountError for what is no number with a point and at most two
     places, and for less than 0.01 or more than 10,000. "1,50" is refused: half of the world reads
     it as 150.
     """
     amount = sum_of(text)
     if not LEAST <= amount <= MOST:
-        raise ValueError(f"{amount} is no bonus: it goes from {LEAST} to {MOST:,}.00")
+        raise AmountError("out_of_range", amount=amount, least=LEAST, most=MOST)
     return amount
 
 
 def sum_of(text: str) -> Decimal:
-    """Return a sum of amounts with two places, such as 0 or 12500.75; ValueError as above."""
+    """Return a sum of amounts with two places, such as 0 or 12500.75; AmountError as above."""
     if not _WRITTEN.fullmatch(text.strip()):
-        raise ValueError(
-            f"{text.strip()[:40]!r} is no amount: write it with a point and at most two places, "
-            "such as 1.50"
-        )
+        raise AmountError("not_an_amount", text=text.strip()[:40])
     return Decimal(text.strip()).quantize(LEAST)

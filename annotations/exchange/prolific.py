@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from annotations.exchange.sentences import DECISIONS as REASONS
 
 APPROVE, REJECT, OPEN = "approve", "reject", "open"
 DECISIONS = (APPROVE, REJECT, OPEN)
@@ -70,8 +73,19 @@ def squashed(text: str) -> str:
 
 _BY_SQUASHED = {squashed(name): name for name in STATUSES}
 
-Wrong = tuple[str, str, str]
-"""What is wrong with a decision: the field, why, and what to do."""
+
+class Wrong(NamedTuple):
+    """What is wrong with a decision: the field, why, what to do, and the code of the reason."""
+
+    field: str
+    why: str
+    remedy: str
+    code: str
+
+    @classmethod
+    def of(cls, field: str, code: str, remedy: str, /, **values: Any) -> Wrong:
+        """Return it by the code of its sentence in `DECISIONS`."""
+        return cls(field, REASONS.text(code, **values), remedy, code)
 
 
 def status_named(text: str) -> str | None:
@@ -103,36 +117,23 @@ def message_length(text: str) -> int:
 def wrong_with(decision: str, category: str, reason: str) -> Iterator[Wrong]:
     """Yield what keeps a decision from being taken: by a file, a form or a program alike."""
     if decision not in DECISIONS:
-        yield (
-            "decision",
-            f"{decision[:40]!r} is no decision" if decision else "the decision is missing",
-            f"Write {', '.join(DECISIONS[:-1])} or {DECISIONS[-1]}.",
-        )
+        code = "decision_unknown" if decision else "decision_missing"
+        remedy = f"Write {', '.join(DECISIONS[:-1])} or {DECISIONS[-1]}."
+        yield Wrong.of("decision", code, remedy, text=decision[:40])
         return
     if "\0" in reason:
-        yield "reason", "there is a character in it that is no text", "Remove it."
+        yield Wrong.of("reason", "reason_not_text", "Remove it.")
     if (whole := len(reason.strip())) > LONGEST_MESSAGE:
-        yield (
-            "reason",
-            f"it has {whole:,} characters, more than {LONGEST_MESSAGE:,}",
-            "Shorten it: the worker reads it on the panel.",
-        )
+        remedy = "Shorten it: the worker reads it on the panel."
+        yield Wrong.of("reason", "reason_too_long", remedy, n=whole, most=LONGEST_MESSAGE)
     if decision != REJECT:
         if category:
-            yield "category", "a category belongs to a rejection only", "Leave it empty."
+            yield Wrong.of("category", "category_not_allowed", "Leave it empty.")
         return
     if category not in CATEGORIES:
-        yield (
-            "category",
-            f"{category[:40]!r} is no category of a rejection"
-            if category
-            else "a rejection needs a category",
-            f"Write one of {', '.join(CATEGORIES)}.",
-        )
+        code = "category_unknown" if category else "category_missing"
+        remedy = f"Write one of {', '.join(CATEGORIES)}."
+        yield Wrong.of("category", code, remedy, text=category[:40])
     if (length := message_length(reason)) < LEAST_MESSAGE:
-        yield (
-            "reason",
-            f"a rejection needs a reason of at least {LEAST_MESSAGE} characters, "
-            f"and this has {length}",
-            "Write what was wrong, in words that the worker can answer to.",
-        )
+        remedy = "Write what was wrong, in words that the worker can answer to."
+        yield Wrong.of("reason", "reason_too_short", remedy, least=LEAST_MESSAGE, n=length)

@@ -18,9 +18,11 @@ from uuid import UUID
 from django.db import transaction
 
 from annotations.ledger.deciding import locked, log_of, newest_of
+from annotations.ledger.sentences import PAYMENTS
 from annotations.models import BonusPayment, Decision, QuestionSetVersion
 from annotations.models import Collection as Collecting
 from annotations.models.payments import PART as PART
+from annotations.sentences import CodedError
 
 Event = BonusPayment.Event
 ROUND = "bonus"
@@ -46,46 +48,59 @@ ON_THE_WAY = frozenset({"sent", "unknown"})
 """Of these nobody here knows whether the money arrived."""
 
 
-class OtherAmountError(ValueError):
+class OtherAmountError(CodedError, ValueError):
     """A payment of this round stands there with another amount; `payment` is it."""
+
+    sentences = PAYMENTS
 
     def __init__(self, payment: Payment) -> None:
         super().__init__(
-            f"{payment.name} has a bonus of {payment.amount} in the round {payment.round} already, "
-            f"which is {payment.state}"
+            "other_amount",
+            name=payment.name,
+            amount=payment.amount,
+            round=payment.round,
+            state=payment.state,
         )
         self.payment = payment
 
 
-class RoundError(ValueError):
+class RoundError(CodedError, ValueError):
     """A name that no round of bonuses can have."""
+
+    sentences = PAYMENTS
 
 
 class NothingToSendError(RuntimeError):
     """No payment is confirmed and not sent."""
 
 
-class UnsettledError(ValueError):
+class UnsettledError(CodedError, ValueError):
     """What is told of a payment does not go with where it stands.
 
     `payment` is its id; `is_there` says whether there is such a payment at all.
     """
 
-    def __init__(self, payment: UUID, why: str, *, is_there: bool = True) -> None:
-        super().__init__(why)
+    sentences = PAYMENTS
+
+    def __init__(self, payment: UUID, code: str, *, is_there: bool = True, **values: Any) -> None:
+        super().__init__(code, payment=payment, **values)
         self.payment, self.is_there = payment, is_there
 
 
-class OtherTotalError(ValueError):
+class OtherTotalError(CodedError, ValueError):
     """The sum that a person `said` is not that of what would be done; `total` is."""
 
+    sentences = PAYMENTS
+
     def __init__(self, said: Decimal, total: Decimal) -> None:
-        super().__init__(f"you said {said}, but {total} would be paid: look again")
+        super().__init__("other_total", said=said, total=total)
         self.said, self.total = said, total
 
 
-class PanelRefusedError(RuntimeError):
+class PanelRefusedError(CodedError, RuntimeError):
     """The panel said that it paid nothing."""
+
+    sentences = PAYMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +175,6 @@ def payments_of(
     return [_payment(of) for of in entries.values()]
 
 
-HELD_BACK = (
-    "whose work was rejected after the bonus was planned: it stands in no list. Approve or open "
-    "that work again; or take the list of the others first, and then cancel what is left"
-)
-
-
 def confirmed(payments: Iterable[Payment]) -> Confirmed:
     """Return those that are confirmed, by whether they may be sent.
 
@@ -205,9 +214,9 @@ def of_bonus(name: str) -> str:
     """Return the name of a round of bonuses as it is kept. Raises RoundError."""
     name = name.strip()
     if not 0 < len(name) <= LONGEST_ROUND:
-        raise RoundError(f"a round's name has 1 to {LONGEST_ROUND} characters")
+        raise RoundError("round_too_long", most=LONGEST_ROUND)
     if name == PART:
-        raise RoundError(f"{PART!r} is what parts of the pay are called: take another name")
+        raise RoundError("round_of_parts", name=PART)
     return name
 
 
@@ -359,12 +368,11 @@ def settle(
         for key, (event, reference) in told.items():
             one = known.get(key)
             if one is None:
-                raise UnsettledError(key, f"there is no payment {key} here", is_there=False)
+                raise UnsettledError(key, "no_payment", is_there=False)
             if one.state == STATES[event]:
                 continue
             if one.state not in ON_THE_WAY:
-                why = f"the payment {key} is {one.state}, and cannot be {event}"
-                raise UnsettledError(key, why)
+                raise UnsettledError(key, "settled_otherwise", state=one.state, event=str(event))
             note([one], event, user, reference)
             new += 1
         return new, len(told) - new

@@ -14,9 +14,11 @@ from uuid import UUID
 from django.db import transaction
 
 from annotations.exchange.prolific import Wrong, category_named, wrong_with
+from annotations.ledger.sentences import PAYMENTS
 from annotations.models import Decision, QuestionSet, QuestionSetVersion, Submission
 from annotations.models.access import Anybody, is_requester
 from annotations.models.rights import rights
+from annotations.sentences import CodedError
 
 IDS = 500
 """Keys of one query: every SQLite takes that many."""
@@ -26,19 +28,23 @@ class DecisionError(ValueError):
     """Why a decision cannot be kept; `wrong` says it field by field."""
 
     def __init__(self, wrong: Sequence[Wrong]) -> None:
-        super().__init__(" ".join(f"{field}: {why}." for field, why, _ in wrong))
+        super().__init__(" ".join(f"{one.field}: {one.why}." for one in wrong))
         self.wrong = tuple(wrong)
 
 
-class WithdrawnError(ValueError):
+class WithdrawnError(CodedError, ValueError):
     """The worker took the answers back, or was erased: nothing is decided of them any more."""
 
+    sentences = PAYMENTS
 
-class DecidedMeanwhileError(RuntimeError):
+
+class DecidedMeanwhileError(CodedError, RuntimeError):
     """Somebody decided since the page was opened; `newest` is what they did."""
 
+    sentences = PAYMENTS
+
     def __init__(self, newest: Decision) -> None:
-        super().__init__(f"{newest.decided_by} decided meanwhile")
+        super().__init__("decided_meanwhile", by=str(newest.decided_by))
         self.newest = newest
 
 
@@ -190,7 +196,7 @@ def locked(submissions: Sequence[int], *, also_withdrawn: bool = False) -> None:
         held = held.filter(pk__in=keys[begin : begin + IDS]).select_related("worker")
         gone = [one.worker for one in held if one.withdrawn_at or one.worker.erased_at]
         if gone and not also_withdrawn:
-            raise WithdrawnError(f"{gone[0]} withdrew what they wrote")
+            raise WithdrawnError("withdrawn", worker=str(gone[0]))
 
 
 def _is(row: Decision, kind: str, category: str, reason: str) -> bool:

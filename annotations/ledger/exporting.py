@@ -17,7 +17,6 @@ from annotations.exchange.writing.formats import (
 )
 from annotations.ledger import parts
 from annotations.ledger.bonuses import (
-    HELD_BACK,
     PART,
     Batch,
     NothingToSendError,
@@ -29,26 +28,34 @@ from annotations.ledger.bonuses import (
 )
 from annotations.ledger.handing_over import lines_of
 from annotations.ledger.log import log_table
+from annotations.ledger.sentences import LISTS
 from annotations.models import PanelFile, QuestionSetVersion
 from annotations.panels.lists import PanelLists
 from annotations.panels.people import contradicted, decided_people
+from annotations.sentences import CodedError
 
 BONUSES, PARTS = "prolific-bonus", "prolific-screen-out"
 MONEY = {BONUSES: "bonus", PARTS: "part of the pay"}
 """Lists that are taken once, and what each of their lines is."""
 
 
-class NoListError(ValueError):
+class NoListError(CodedError, ValueError):
     """Why there is no such list."""
+
+    sentences = LISTS
 
 
 class WhichBatchError(NoListError):
-    """It is not known which batch is meant: `why`, and `there`, those that were imported."""
+    """It is not known which batch is meant: `why`, and `there`, those that were imported.
 
-    def __init__(self, why: str, there: Sequence[PanelFile]) -> None:
-        self.why = why
+    `reason` is the code of why.
+    """
+
+    def __init__(self, reason: str, there: Sequence[PanelFile], **values: Any) -> None:
+        self.reason = reason
+        self.why = LISTS.text(reason, **values)
         self.there = ", ".join(f"{one.name} ({one.public_id})" for one in there) or "none"
-        super().__init__(f"{why}: say which with --batch; there is: {self.there}")
+        super().__init__("which_batch", why=self.why, there=self.there)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,7 @@ def _approved(version: QuestionSetVersion, wanted: ListWanted) -> Made:
     ids = list(lists.prolific_approved())
     of = "submissions" if lists.by_submission else "participants"
     said = [
-        f"{len(ids):,} to approve, by the ids of {of}",
+        LISTS.text("to_approve", n=len(ids), ids=of),
         *_past(lists, rejected=False),
         _rest(lists),
     ]
@@ -83,7 +90,7 @@ def _rejected(version: QuestionSetVersion, wanted: ListWanted) -> Made:
     lists = _lists(version)
     table = lists.prolific_rejected()
     rows = list(table.rows)
-    said = [f"{len(rows):,} to reject", *_past(lists, rejected=True), _rest(lists)]
+    said = [LISTS.text("to_reject", n=len(rows)), *_past(lists, rejected=True), _rest(lists)]
     return panel_csv_chunks(table.header, rows), said
 
 
@@ -95,15 +102,13 @@ def _bonuses(version: QuestionSetVersion, wanted: ListWanted) -> Made:
     before = [one for one in there if one.state != "planned"]
     waiting = confirmed(before)
     n_held = len(waiting.held_back)
-    held = f"left out: {n_held:,} {HELD_BACK}"
     if before and not waiting.sendable:
-        why = f"; {held}" if n_held else ""
-        raise NoListError(f"no confirmed bonus is left to be sent{why}{_again(before)}")
+        raise NoListError("no_bonus_left", n_held=n_held, batch=_last_batch(before))
     chunks, said = _taken(version, wanted, BONUSES, expected=bool(waiting.sendable))
     if n_held:
-        said.append(held)
+        said.append(LISTS.text("held_back", n=n_held))
     if planned := len(there) - len(before):
-        said.append(f"in no list: {planned:,} planned that nobody confirmed (payments --confirm)")
+        said.append(LISTS.text("not_confirmed", n=planned))
     return chunks, said
 
 
@@ -113,10 +118,7 @@ def _parts(version: QuestionSetVersion, wanted: ListWanted) -> Made:
         return _once_more(version, wanted.batch, "parts of the pay", of_parts=True)
     if not parts.to_send(version):
         before = payments_of(version, round_=PART)
-        raise NoListError(
-            "no confirmed part of the pay is left to be sent: plan them with payments --parts, "
-            f"confirm them with payments --parts --confirm{_again(before)}"
-        )
+        raise NoListError("no_part_left", batch=_last_batch(before))
     return _taken(version, wanted, PARTS, expected=True)
 
 
@@ -148,7 +150,7 @@ def _taken(version: QuestionSetVersion, wanted: ListWanted, name: str, *, expect
     def pieces() -> Iterator[bytes]:
         batch = _claimed(version, wanted.user, name)
         if expected and not batch.payments:
-            raise InputError.single(wanted.name, "somebody else took the list at the same moment")
+            raise InputError.single(wanted.name, LISTS.text("taken_meanwhile"))
         said.extend(_told(batch))
         yield from list_of(version, batch)
 
@@ -158,28 +160,25 @@ def _taken(version: QuestionSetVersion, wanted: ListWanted, name: str, *, expect
 def _once_more(version: QuestionSetVersion, key: str, noun: str, *, of_parts: bool) -> Made:
     batch = claimed(version, _batch_id(key))
     if not batch.payments or is_part(batch) != of_parts:
-        raise NoListError(f"no list of {noun} {key} here")
-    said = ["the same list once more: take it to the panel only if nobody has"]
-    return list_of(version, batch), [*_told(batch), *said]
+        raise NoListError("no_such_list", noun=noun, key=key)
+    return list_of(version, batch), [*_told(batch), LISTS.text("once_more")]
 
 
-def _again(payments: Sequence[Payment]) -> str:
-    last = next((one.batch for one in reversed(payments) if one.batch), None)
-    return f"; write its list again with --batch {last}" if last else ""
+def _last_batch(payments: Sequence[Payment]) -> str:
+    """Return the id of the list that was taken last, "" if none was."""
+    return next((str(one.batch) for one in reversed(payments) if one.batch), "")
 
 
 def _told(batch: Batch) -> list[str]:
     currency = batch.payments[0].currency if batch.payments else ""
     noun = "parts of the pay" if is_part(batch) else "bonuses"
-    told = [f"{len(batch.payments):,} {noun}, {batch.total} {currency}".rstrip()]
+    values = {"noun": noun, "total": batch.total, "currency": currency}
+    told = [LISTS.text("payments", n=len(batch.payments), **values)]
     if batch.payments:
-        told.append(f"list {batch.id}")
+        told.append(LISTS.text("list_id", key=batch.id))
     n_of_mturk = sum(one.panel == MTURK for one in batch.payments)
     if 0 < n_of_mturk < len(batch.payments):
-        told.append(
-            f"{n_of_mturk:,} of them are people of Mechanical Turk, whose ids Prolific does not "
-            "know: take their lines out, and pay them there"
-        )
+        told.append(LISTS.text("of_mturk", n=n_of_mturk))
     return told
 
 
@@ -187,7 +186,7 @@ def _batch_id(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise NoListError(f"{text!r} is no id of a list") from None
+        raise NoListError("bad_list_id", key=text) from None
 
 
 def _mturk(version: QuestionSetVersion, wanted: ListWanted) -> Made:
@@ -197,9 +196,10 @@ def _mturk(version: QuestionSetVersion, wanted: ListWanted) -> Made:
     assert table is not None
     rows = list(table.rows)
     what = f"the batch {batch.name}" if batch else "assignments or workers that are decided of"
-    told = [f"{n:,} {how}" for how, n in sorted(lists.of_rows.items())]
+    marked = (LISTS.text(f"rows_{how}", n=n) for how, n in lists.of_rows.items())
+    told = sorted(marked, key=lambda said: said.partition(" ")[2])
     return panel_csv_chunks(table.header, rows), [
-        f"{len(rows):,} rows: {what}",
+        LISTS.text("rows", n=len(rows), what=what),
         *told,
         _rest(lists),
     ]
@@ -208,7 +208,7 @@ def _mturk(version: QuestionSetVersion, wanted: ListWanted) -> Made:
 def _log(version: QuestionSetVersion, wanted: ListWanted) -> Made:
     table: Table = log_table(version)
     rows = list(table.rows)
-    return csv_chunks(table.header, rows), [f"{len(rows):,} decisions"]
+    return csv_chunks(table.header, rows), [LISTS.text("decisions", n=len(rows))]
 
 
 FORMATS: dict[str, Callable[[QuestionSetVersion, ListWanted], Made]] = {
@@ -228,14 +228,13 @@ def _lists(version: QuestionSetVersion) -> PanelLists:
 def _past(lists: PanelLists, *, rejected: bool) -> list[str]:
     """Say of how many of a list the panel takes nothing any more, and what stands otherwise."""
     n = lists.n_past(rejected=rejected)
-    said = f"left out: {n:,} whom Prolific has approved or rejected, or who returned or ran out of"
     of_kind = [person for person in lists.decided if person.rejected == rejected]
-    return [*([f"{said} time there"] if n else []), *contradicted(of_kind)]
+    return [*([LISTS.text("settled_on_panel", n=n)] if n else []), *contradicted(of_kind)]
 
 
 def _rest(lists: PanelLists) -> str:
     n = len(lists.people) - len(lists.decided)
-    return f"in no list: {n:,} of whom nothing is decided"
+    return LISTS.text("undecided", n=n)
 
 
 def _batch(lists: PanelLists, wanted: str | None) -> PanelFile | None:
@@ -245,5 +244,6 @@ def _batch(lists: PanelLists, wanted: str | None) -> PanelFile | None:
     found = [one for one in lists.batches if wanted in (one.name, str(one.public_id))]
     if len(found) == 1:
         return found[0]
-    why = "several batches were imported" if wanted is None else f"there is no one batch {wanted!r}"
-    raise WhichBatchError(why, lists.batches)
+    if wanted is None:
+        raise WhichBatchError("several_batches", lists.batches)
+    raise WhichBatchError("no_such_batch", lists.batches, name=wanted)

@@ -13,7 +13,6 @@ from annotations.exchange.problems import Problems
 from annotations.exchange.reading.decisions import DecisionFile, GivenDecision, read_decisions
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.ledger.bonuses import (
-    HELD_BACK,
     ROUND,
     OtherAmountError,
     confirm,
@@ -23,8 +22,10 @@ from annotations.ledger.bonuses import (
     plan,
 )
 from annotations.ledger.deciding import Wanted, decide_all
+from annotations.ledger.sentences import DECISIONS
 from annotations.models import Decision, QuestionSetVersion, Submission
 from annotations.panels.people import contradicted, decided_people
+from annotations.panels.sentences import REPORTS
 
 NO_PANEL = "(none)"
 """What a file calls the panel of people who came in a file that names none."""
@@ -60,20 +61,24 @@ class DecideReport:
     def lines(self) -> Iterator[str]:
         """The report for a terminal, a line each."""
         yield f"{self.file} into {self.version}"
-        kinds = ", ".join(f"{n:,} {kind}" for kind, n in sorted(self.n_by_kind.items()))
-        yield (
-            f"{self.n_rows:,} decisions in the file ({kinds}) = {self.n_new:,} new + "
-            f"{self.n_unchanged:,} unchanged"
+        yield DECISIONS.text(
+            "decisions_in_file",
+            n=self.n_rows,
+            kinds=self.n_by_kind,
+            n_new=self.n_new,
+            n_unchanged=self.n_unchanged,
         )
         if self.n_bonuses:
-            yield (
-                f"{self.n_bonuses:,} bonuses in the file, {self.said_total} in all = "
-                f"{self.n_new_bonuses:,} new and confirmed + "
-                f"{self.n_bonuses - self.n_new_bonuses:,} that stood there already"
+            yield DECISIONS.text(
+                "bonuses_in_file",
+                n=self.n_bonuses,
+                total=self.said_total,
+                n_new=self.n_new_bonuses,
+                n_known=self.n_bonuses - self.n_new_bonuses,
             )
-        yield from (f"Warning: {warning}" for warning in self.warnings)
+        yield from (REPORTS.text("warning", warning=warning) for warning in self.warnings)
         if self.dry_run:
-            yield "This was a dry run: nothing was stored."
+            yield REPORTS.text("dry_run")
 
 
 def decide_by_file(
@@ -131,7 +136,7 @@ def decide_by_file(
 def _unkept(file: DecisionFile) -> Iterator[str]:
     """Tell of columns that are read over, so that a misspelled heading is seen."""
     if file.kept_aside:
-        yield "Columns that are not kept: " + ", ".join(file.kept_aside)
+        yield REPORTS.text("columns_left_out", names=file.kept_aside)
 
 
 def _rewarded(version: QuestionSetVersion, rejected: Sequence[int], round_: str) -> Iterator[str]:
@@ -141,12 +146,9 @@ def _rewarded(version: QuestionSetVersion, rejected: Sequence[int], round_: str)
     waiting = confirmed(payments_of(version, rejected, round_))
     n_held, n_paid = len(waiting.held_back), len(waiting.sendable)
     if n_paid:
-        yield (
-            f"of who is rejected, {n_paid:,} have a bonus all the same, which is confirmed: if it "
-            "is a slip, cancel the round before its list is taken (payments --cancel)"
-        )
+        yield DECISIONS.text("bonus_of_rejected", n=n_paid)
     if n_held:
-        yield f"of who is rejected, {n_held:,} have a confirmed bonus, {HELD_BACK}"
+        yield DECISIONS.text("held_bonus_of_rejected", n=n_held)
 
 
 def _is_rewarded_all_the_same(row: GivenDecision) -> bool:

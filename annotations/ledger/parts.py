@@ -21,15 +21,13 @@ from django.db.models import Q
 from annotations.exchange.prolific import PAST_PART
 from annotations.ledger import bonuses
 from annotations.ledger.deciding import locked
+from annotations.ledger.sentences import WHY_PART
 from annotations.models import Collection, QuestionSetVersion, Submission
 from annotations.panels.people import Person, people_of, standing, told_of
 
 State = Submission.State
 SCREENED_OUT, FAILED_CHECKS = "screened_out", "failed_checks"
-WHY = {
-    SCREENED_OUT: "did not pass the practice",
-    FAILED_CHECKS: "failed the attention checks",
-}
+WHY = WHY_PART
 ENDED = {
     SCREENED_OUT: Q(state=State.SCREENED_OUT),
     FAILED_CHECKS: Q(state=State.SUBMITTED, failed_checks=True),
@@ -76,10 +74,15 @@ class Parts:
         return sum(not one.person.status for one in self.owed)
 
     @property
+    def counts(self) -> list[tuple[str, int, Decimal]]:
+        """The kind, how many people and how much each, of each kind that somebody is owed."""
+        counts = Counter((one.kind, one.amount) for one in self.owed)
+        return [(kind, n, amount) for (kind, amount), n in sorted(counts.items())]
+
+    @property
     def by_kind(self) -> list[tuple[str, int, Decimal]]:
         """Why, how many people and how much each, of each kind that somebody is owed."""
-        counts = Counter((one.kind, one.amount) for one in self.owed)
-        return [(WHY[kind], n, amount) for (kind, amount), n in sorted(counts.items())]
+        return [(WHY[kind], n, amount) for kind, n, amount in self.counts]
 
 
 def parts_of(version: QuestionSetVersion) -> Parts:

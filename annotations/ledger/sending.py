@@ -15,17 +15,19 @@ from django.db import transaction
 from annotations.exchange.reading.mturk import PANEL as MTURK
 from annotations.ledger import bonuses, parts
 from annotations.ledger.handing_over import lines_of
+from annotations.ledger.sentences import PAYMENTS, SENDING
 from annotations.models import PanelSession, QuestionSetVersion, Submission
 from annotations.panels.client import NotDoneError, PanelClient, UnsureError
 from annotations.panels.lists import PanelLists
 from annotations.panels.people import Told, decided_people, people_of
 from annotations.panels.prolific import MOST_BONUSES
+from annotations.sentences import CodedError
 
-OF_MTURK = "people of Mechanical Turk, whose ids it does not know: pay them there"
 
-
-class WhichStudyError(ValueError):
+class WhichStudyError(CodedError, ValueError):
     """It is not known which study of the panel people came from."""
+
+    sentences = PAYMENTS
 
 
 @dataclass(slots=True)
@@ -43,15 +45,14 @@ class PanelPayer:
             wanted = int(batch.total * 100)
             if noted.amount not in (None, wanted):
                 raise NotDoneError(
-                    f"{self.client.name} noted {noted.amount} hundredths where {wanted} are to be "
-                    "paid; nothing was paid"
+                    "other_sum_noted", panel=self.client.name, noted=noted.amount, wanted=wanted
                 )
         except NotDoneError as error:
-            raise bonuses.PanelRefusedError(str(error)) from error
+            raise bonuses.PanelRefusedError("refused_by_panel", reason=str(error)) from error
         try:
             self.client.pay_bonuses(noted.id)
         except NotDoneError as error:
-            raise bonuses.PanelRefusedError(str(error)) from error
+            raise bonuses.PanelRefusedError("refused_by_panel", reason=str(error)) from error
         except UnsureError as error:
             error.reference = noted.id
             raise
@@ -75,12 +76,12 @@ class ScreenOutPayer:
         """Return the study. Raises PanelRefusedError, UnsureError."""
         amounts = {one.amount for one in batch.payments}
         if len(amounts) != 1:
-            raise bonuses.PanelRefusedError("the parts differ, and one request pays one amount")
+            raise bonuses.PanelRefusedError("several_amounts")
         named = [self.ids[one.submission] for one in batch.payments]
         try:
             self.client.screen_out(self.study, named, amounts.pop(), more_places=self.more_places)
         except NotDoneError as error:
-            raise bonuses.PanelRefusedError(str(error)) from error
+            raise bonuses.PanelRefusedError("refused_by_panel", reason=str(error)) from error
         return self.study
 
 
@@ -95,8 +96,7 @@ def study_of(version: QuestionSetVersion, named: str = "") -> str:
     found = sorted(set(came.values_list("study_id", flat=True)))
     if len(found) == 1:
         return found[0]
-    came_from = f"people came from several: {', '.join(found[:5])}" if found else "nobody said"
-    raise WhichStudyError(f"say which study of the panel it is ({came_from})")
+    raise WhichStudyError("which_study", studies=found)
 
 
 def to_send(version: QuestionSetVersion, round_: str | None = None) -> list[bonuses.Payment]:
@@ -109,10 +109,10 @@ def to_send(version: QuestionSetVersion, round_: str | None = None) -> list[bonu
 
 
 def left_out(version: QuestionSetVersion, round_: str | None = None) -> list[tuple[int, str]]:
-    """Return how many confirmed payments no list of these has, and why, in words."""
+    """Return how many confirmed payments no list of these has, and why, as a code of `SENDING`."""
     confirmed = _confirmed(version, round_)
     n_of_mturk = sum(one.panel == MTURK for one in confirmed.sendable)
-    found = [(len(confirmed.held_back), bonuses.HELD_BACK), (n_of_mturk, OF_MTURK)]
+    found = [(len(confirmed.held_back), "held_back"), (n_of_mturk, "of_mturk")]
     return [(n, why) for n, why in found if n]
 
 
@@ -224,15 +224,12 @@ class Sent:
 
     def lines(self, *, done: bool) -> Iterator[str]:
         """The report for a terminal, a line each."""
-        word = "brought to the panel" if done else "to bring to the panel"
-        yield f"{self.n_approved:,} approvals and {self.n_rejected:,} rejections {word}"
+        counts = {"n_approved": self.n_approved, "n_rejected": self.n_rejected}
+        yield SENDING.text("decisions_brought" if done else "decisions_to_bring", **counts)
         if self.n_without_id:
-            yield (
-                f"left out: {self.n_without_id:,} whose submission's id is not known here: take in "
-                "where submissions stand first"
-            )
+            yield SENDING.text("decisions_without_id", n=self.n_without_id)
         if self.n_past:
-            yield f"left out: {self.n_past:,} of whom the panel takes nothing any more"
+            yield SENDING.text("decisions_past", n=self.n_past)
         yield from self.problems
 
 

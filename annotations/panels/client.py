@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol
+from typing import Any, Protocol
 
 from annotations.exchange.reading.source import Source
+from annotations.panels.sentences import PANEL
+from annotations.sentences import CodedError
 
 
-class PanelError(RuntimeError):
+class PanelError(CodedError, RuntimeError):
     """What was asked of a panel came to nothing, or perhaps to nothing; `str()` says it."""
+
+    sentences = PANEL
 
 
 class NotDoneError(PanelError):
@@ -27,8 +31,8 @@ class UnsureError(PanelError):
     `reference` is the panel's id of what was asked for, "" where there was none yet.
     """
 
-    def __init__(self, message: str, reference: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, code: str, reference: str = "", **values: Any) -> None:
+        super().__init__(code, **values)
         self.reference = reference
 
 

@@ -37,7 +37,7 @@ class PanelLists:
     version: int
     people: list[Person]
     of_rows: Counter[str] = field(default_factory=Counter)
-    """Of a batch, once its rows were taken: how many are marked how, in words."""
+    """Of a batch, once its rows were taken: how many are marked how, by a code."""
 
     @cached_property
     def decided(self) -> list[Person]:
@@ -141,13 +141,12 @@ class PanelLists:
             marks: tuple[str, str] | None = None
             if was_settled(row, status):
                 marks = ("", "")
-                self.of_rows["approved or rejected there before: both cells are empty"] += 1
+                self.of_rows["settled"] += 1
             elif worker in decided:
                 marks = _marks(decided[worker])
-                kind = "rejected" if decided[worker].rejected else "approved"
-                self.of_rows[f"{kind} here"] += 1
+                self.of_rows["rejected" if decided[worker].rejected else "approved"] += 1
             elif any(row[place].strip() for place in places):
-                self.of_rows["undecided here, with the mark that the file came with"] += 1
+                self.of_rows["marked_in_file"] += 1
             else:
                 self.of_rows["undecided"] += 1
             if marks is not None:

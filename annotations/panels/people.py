@@ -19,6 +19,7 @@ from annotations.models import (
     Response,
     Submission,
 )
+from annotations.panels.sentences import REPORTS
 
 # What a survey's file calls the id of a submission on Prolific.
 SUBMISSION = ("Submission id", "submission_id", "SESSION_ID", "Session id", "session_id")
@@ -137,11 +138,8 @@ def contradicted(people: Sequence[Person]) -> Iterator[str]:
             and person.status == status
         ]
         if names:
-            others = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-            yield (
-                f"{len(names):,} {said} here {'is' if len(names) == 1 else 'are'} {there} on the "
-                f"panel: {', '.join(names[:MOST_NAMED])}{others}. No list turns that round: change "
-                "it there, or decide the same here."
+            yield REPORTS.text(
+                "contradicted", here=said, there=there, names=names[:MOST_NAMED], n=len(names)
             )
 
 

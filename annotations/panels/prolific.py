@@ -79,10 +79,7 @@ class Prolific:
     def __init__(self, address: str = "", patience: Patience | None = None) -> None:
         address = address or settings.PROLIFIC_API
         if not address:
-            raise NotDoneError(
-                "Prolific's interface is switched off here: whoever runs this installation sets "
-                f"CROWDGRADE_PROLIFIC_API (to {ADDRESS}) and {TOKEN} in the server's environment"
-            )
+            raise NotDoneError("switched_off", address=ADDRESS, token=TOKEN)
         self.address = address.rstrip("/")
         self.patience = patience or Patience()
 
@@ -110,16 +107,13 @@ class Prolific:
             told = self._read("submissions/", asked)
             rows = told.get("results")
             if not isinstance(rows, list):
-                raise UnsureError("Prolific answered without a list of submissions")
+                raise UnsureError("no_list")
             found.update((_text(row.get("id")), row) for row in rows if isinstance(row, dict))
             count = _count(told, count)
             if not rows or _is_last(told, len(found), count):
                 break
         if count is not None and len(found) < count:
-            raise UnsureError(
-                f"Prolific says that there are {count:,} submissions and gave {len(found):,}: "
-                "the list changed meanwhile; ask again"
-            )
+            raise UnsureError("list_changed", n=count, n_given=len(found))
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -143,7 +137,7 @@ class Prolific:
         told = self._write("submissions/bonus-payments/", body)
         key = _text(told.get("id")) if isinstance(told, dict) else ""
         if not _ID.fullmatch(key):
-            raise UnsureError("Prolific noted the bonuses and did not say under which id")
+            raise UnsureError("no_bonus_id")
         amount = told.get("amount")
         return SetUp(key, round(amount) if isinstance(amount, int | float) else None)
 
@@ -167,7 +161,7 @@ class Prolific:
         pays = told.get("payment_per_participant") if isinstance(told, dict) else None
         amount = pays.get("amount") if isinstance(pays, dict) else None
         if isinstance(amount, int | float) and round(100 * amount) != round(100 * each):
-            raise UnsureError(f"Prolific says that it pays {amount} each, where {each} was asked")
+            raise UnsureError("other_amount_each", amount=amount, each=each)
 
     def make_group(self, workspace: str, name: str, participants: Sequence[str]) -> str:
         """Make a participant group in a workspace; return its id."""
@@ -181,7 +175,7 @@ class Prolific:
         )
         key = _text(told.get("id")) if isinstance(told, dict) else ""
         if not key:
-            raise UnsureError("Prolific made the group and did not say under which id")
+            raise UnsureError("no_group_id")
         return key
 
     def _read(self, path: str, asked: dict[str, str] | None = None) -> dict[str, Any]:
@@ -197,7 +191,7 @@ class Prolific:
         except _AgainError as last:
             raise last.error from None
         if not isinstance(told, dict):
-            raise UnsureError("Prolific answered with something else than was asked for")
+            raise UnsureError("other_answer")
         return told
 
     def _write(self, path: str, body: dict[str, Any]) -> Any:
@@ -218,15 +212,15 @@ class Prolific:
         try:
             response, content = asyncio.run(self._send(method, path, headers=headers, **what))
         except AddressRefusedError as error:
-            raise NotDoneError(str(error)) from None
+            raise NotDoneError("address_refused", reason=str(error)) from None
         except (httpx.ConnectError, httpx.ConnectTimeout):
-            failed = NotDoneError(f"Prolific cannot be reached at {self.address}")
+            failed = NotDoneError("not_reached", address=self.address)
             raise _AgainError(failed, None) from None
         except (httpx.TimeoutException, TimeoutError):
-            silent = UnsureError(f"Prolific did not answer within {self.patience.timeout:g} s")
+            silent = UnsureError("no_answer", seconds=self.patience.timeout)
             raise _AgainError(silent, None) from None
         except httpx.HTTPError as error:
-            cut = UnsureError(f"the connection to Prolific broke ({type(error).__name__})")
+            cut = UnsureError("broken_off", error=type(error).__name__)
             raise _AgainError(cut, None) from None
         return self._received(response, content)
 
@@ -244,25 +238,24 @@ class Prolific:
             async for part in response.aiter_bytes():
                 content += part
                 if len(content) > LARGEST:
-                    raise UnsureError(f"Prolific's answer has more than {LARGEST:,} bytes")
+                    raise UnsureError("answer_too_long", most=LARGEST)
         return response, bytes(content)
 
     def _received(self, response: httpx.Response, content: bytes) -> Any:
         status = response.status_code
         if status == 429:
             wait = retry_after(response.headers.get("Retry-After"))
-            asks = f" and asks to wait {wait:.0f} s" if wait is not None else ""
-            busy = NotDoneError(f"Prolific is asked too often{asks}")
+            busy = NotDoneError("asked_too_often", wait=wait)
             if wait is not None and wait > self.patience.longest_wait:
                 raise busy
             raise _AgainError(busy, wait)
         if status >= 500:
             wait = retry_after(response.headers.get("Retry-After"))
-            raise _AgainError(UnsureError(f"Prolific failed (status {status})"), wait)
+            raise _AgainError(UnsureError("failed", status=status), wait)
         if status in (408, 425) or status < 200 or 300 <= status < 400:
-            raise UnsureError(f"Prolific answered with the status {status}")
+            raise UnsureError("other_status", status=status)
         if status >= 400:
-            raise NotDoneError(f"Prolific refused ({status}): {_said(content)}")
+            raise NotDoneError("refused", status=status, reason=_said(content))
         try:
             return json.loads(content) if content.strip() else {}
         except (ValueError, RecursionError):
@@ -272,17 +265,17 @@ class Prolific:
 def _token() -> str:
     token = os.environ.get(TOKEN, "").strip()
     if not token:
-        raise NotDoneError(f"there is no token of Prolific: set {TOKEN} in the environment")
+        raise NotDoneError("no_token", token=TOKEN)
     # An HTTP library would show the whole header in its complaint.
     if not (token.isascii() and token.isprintable()):
-        raise NotDoneError(f"the token in {TOKEN} holds a character that no token has")
+        raise NotDoneError("bad_token", token=TOKEN)
     return token
 
 
 def _checked(key: str) -> str:
     """Return an id of the panel; anything else would ask for another path."""
     if not _ID.fullmatch(key):
-        raise NotDoneError(f"{key[:40]!r} is no id of Prolific's")
+        raise NotDoneError("bad_id", key=key[:40])
     return key
 
 

@@ -23,6 +23,7 @@ from annotations.models import (
 )
 from annotations.models.panel_files import LONGEST_NAME
 from annotations.panels.people import contradicted, decided_people, submission_in
+from annotations.panels.sentences import PROBLEMS, REPORTS
 
 BATCH = 500
 PROLIFIC = "prolific"
@@ -54,20 +55,23 @@ class StatusReport:
         """The report for a terminal, a line each."""
         yield f"{self.file} into {self.version}"
         n = sum(self.strangers.values())
-        yield (
-            f"{self.n_rows:,} submissions in the file = {self.n_new:,} new + "
-            f"{self.n_unchanged:,} unchanged + {n:,} of people who did not take part here"
+        yield REPORTS.text(
+            "submissions_in_file",
+            n=self.n_rows,
+            n_new=self.n_new,
+            n_unchanged=self.n_unchanged,
+            n_strangers=n,
         )
-        yield "Of who took part: " + _counted(self.by_status)
+        yield REPORTS.text("took_part", counts=self.by_status)
         if n:
-            yield "Of who did not: " + _counted(self.strangers)
+            yield REPORTS.text("did_not_take_part", counts=self.strangers)
         if self.n_missing:
-            yield f"{self.n_missing:,} people took part here and are not in the file"
+            yield REPORTS.text("missing", n=self.n_missing)
         if self.kept_aside:
-            yield "Columns that are not kept: " + ", ".join(self.kept_aside)
-        yield from (f"Warning: {warning}" for warning in self.warnings)
+            yield REPORTS.text("columns_left_out", names=self.kept_aside)
+        yield from (REPORTS.text("warning", warning=warning) for warning in self.warnings)
         if self.dry_run:
-            yield "This was a dry run: nothing was stored."
+            yield REPORTS.text("dry_run")
 
 
 def import_statuses(
@@ -186,17 +190,15 @@ def _news(
 def _gone_back(new: list[PanelStatus], newest: dict[int, PanelStatus]) -> Iterator[str]:
     """Warn where somebody whom the panel had settled is under way again by the file."""
     back = [
-        f"{before.status} and now {row.status}"
+        (before.status, row.status)
         for row in new
         if (before := newest.get(row.submission_id)) is not None
         and before.status in SETTLED
         and row.status not in SETTLED
     ]
     if back:
-        yield (
-            f"{len(back):,} people were settled on the panel before ({back[0]}, the first of them)."
-            " Was this file exported earlier than the last one? Take in the newest once more then."
-        )
+        was, now = back[0]
+        yield REPORTS.text("settled_before", n=len(back), before=was, now=now)
 
 
 def _refuse_another_study(
@@ -214,20 +216,27 @@ def _refuse_another_study(
         problems.add(
             other.line,
             "Study id",
-            f"it is {other.study[:40]}, and {named[0].study[:40]} in line {named[0].line}",
+            PROBLEMS.text(
+                "several_studies",
+                study=other.study[:40],
+                first=named[0].study[:40],
+                first_line=named[0].line,
+            ),
             "Take in the export of one study at a time.",
         )
     if file.study and studies and file.study not in studies:
         problems.add(
-            None, None, f"its name says that it is of the study {file.study}, "
-            f"but people came here from {', '.join(sorted(studies)[:3])}", ANOTHER,
-        )  # fmt: skip
+            None,
+            None,
+            PROBLEMS.text("other_study_by_name", study=file.study, known=sorted(studies)[:3]),
+            ANOTHER,
+        )
     for row in file.rows:
         if row.study and studies and row.study not in studies:
             problems.add(
                 row.line,
                 "Study id",
-                f"people came here from another study than {row.study[:40]}",
+                PROBLEMS.text("other_study", study=row.study[:40]),
                 ANOTHER,
             )
         one = there.get(row.participant)
@@ -236,7 +245,9 @@ def _refuse_another_study(
             problems.add(
                 row.line,
                 "Submission id",
-                f"{row.participant[:40]} came here in another session than {row.submission[:40]}",
+                PROBLEMS.text(
+                    "other_session", worker=row.participant[:40], session=row.submission[:40]
+                ),
                 ANOTHER,
             )
     _refuse_strangers(file.rows, there, problems)
@@ -265,8 +276,12 @@ def _refuse_other_submissions(
             problems.add(
                 row.line,
                 "Submission id",
-                f"{row.participant[:40]} was done with the submission {before.session_id[:40]} by "
-                f"the last file, and not with {row.submission[:40]}",
+                PROBLEMS.text(
+                    "other_submission",
+                    worker=row.participant[:40],
+                    before=before.session_id[:40],
+                    now=row.submission[:40],
+                ),
                 f"{ANOTHER} If the last file was the wrong one, take this one in by "
                 "import_statuses --instead, or by REST with instead=true.",
             )
@@ -295,9 +310,7 @@ def _refuse_strangers(
     # A row from which the panel took the person away tells no study from another.
     named = [row for row in rows if row.participant]
     if named and not any(row.participant in there for row in named):
-        problems.add(
-            named[0].line, "Participant id", "nobody in the file took part in this set", ANOTHER
-        )
+        problems.add(named[0].line, "Participant id", PROBLEMS.text("no_one_there"), ANOTHER)
         return
     done = [row for row in named if row.status in HANDED_IN]
     strange = [row for row in done if row.participant not in there]
@@ -305,8 +318,12 @@ def _refuse_strangers(
         problems.add(
             strange[0].line,
             "Participant id",
-            f"{len(strange):,} of {len(done):,} people who say to be done did not take part here, "
-            f"{strange[0].participant[:40]} the first of them",
+            PROBLEMS.text(
+                "mostly_strangers",
+                n=len(strange),
+                n_done=len(done),
+                first=strange[0].participant[:40],
+            ),
             ANOTHER,
         )
 
@@ -315,7 +332,3 @@ def _kept(version: QuestionSetVersion) -> Iterator[tuple[int, Any]]:
     """Yield further cells that came with answers, by the keys of their submissions."""
     rows = Response.objects.filter(submission__version=version).exclude(extra={})
     return rows.order_by().values_list("submission", "extra").iterator()
-
-
-def _counted(counts: dict[str, int]) -> str:
-    return ", ".join(f"{n:,} {status}" for status, n in sorted(counts.items())) or "nobody"

@@ -50,6 +50,7 @@ def _page(request: HttpRequest, visit: Visit, text: str = "", wrong: str = "") -
     context = {
         "standing": standing,
         "error": errors.get(wrong, "") if standing.may_appeal else "",
+        "error_code": wrong,
         "is_refused": bool(wrong) and not standing.may_appeal,
         "text": text,
         "texts": [text] if wrong and text and not standing.may_appeal else [],

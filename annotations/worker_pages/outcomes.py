@@ -183,6 +183,7 @@ def outcome(
         status = told.status if told.is_error or request.method == "POST" else 200
     panel_code = getattr(collection, told.code) if told.code else ""
     words = {
+        "outcome": code,
         "told": told,
         "panel_code": panel_code,
         "way_back": way_back(collection, panel_code) if panel_code else "",

@@ -40,6 +40,39 @@ IN_LANGUAGE = "language-"
 ROWS = {Question.Kind.FREE: 5, Question.Kind.EXTRACTIVE: 2, Question.Kind.SHORT: 2}
 
 
+ERRORS = {
+    "no_such_choice": _("Choose one of the answers."),
+    "not_stored": _("It is so long that it could not be saved. It is still here."),
+    "other_text": _(
+        "You wrote another text in another window or on another device. Both are here."
+    ),
+    "written_elsewhere": _("You wrote this in another window. It was not overwritten."),
+    "no_answer": _("This question has no answer yet."),
+}
+"""What is wrong with an answer, by its code; `too_long` has numbers of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """What is wrong with an answer: a code, and its sentence in the page's language."""
+
+    code: str
+    sentence: str | Promise
+
+    def __str__(self) -> str:
+        return str(self.sentence)
+
+    @classmethod
+    def of(cls, code: str) -> FieldError:
+        """Return the error of a code of `ERRORS`."""
+        return cls(code, ERRORS[code])
+
+    @classmethod
+    def too_long(cls, text: str, most: int) -> FieldError:
+        """Return the error of a text with more characters than `most`."""
+        return cls("too_long", too_long(text, most))
+
+
 @dataclass(slots=True)
 class Field:
     """One question on the page, with what stands in its box.
@@ -55,7 +88,7 @@ class Field:
     stored: Response | None = None
     others: Sequence[OtherText] = ()
     counts: bool = False
-    errors: list[str | Promise] = field(default_factory=list)
+    errors: list[FieldError] = field(default_factory=list)
 
     @property
     def question(self) -> Question:
@@ -168,7 +201,7 @@ def _save(
         text, question = texts[one.name], one.question
         one.errors = []
         if question.kind == Question.Kind.CHOICE and text and text not in question.choices:
-            one.errors.append(_("Choose one of the answers."))
+            one.errors.append(FieldError.of("no_such_choice"))
             continue
         revision = revision_of(request, question.public_id)
         sent.append(drafts.Sent(question, text, revision, one.stored))
@@ -182,9 +215,9 @@ def _save(
         outcomes.append(saved.outcome)
         one.text, one.revision = saved.text, saved.revision
         if saved.outcome == drafts.NOT_STORED:
-            one.errors.append(_("It is so long that it could not be saved. It is still here."))
+            one.errors.append(FieldError.of("not_stored"))
         elif len(saved.text) > one.most:
-            one.errors.append(too_long(saved.text, one.most))
+            one.errors.append(FieldError.too_long(saved.text, one.most))
     return outcomes
 
 
@@ -192,13 +225,11 @@ def _is_whole(request: HttpRequest, fields: list[Field], outcomes: list[str]) ->
     """Whether the page can be left; what is missing is written beside the questions."""
     for one, became in zip(fields, outcomes, strict=True):
         if became == drafts.BOTH_KEPT:
-            one.errors.append(
-                _("You wrote another text in another window or on another device. Both are here.")
-            )
+            one.errors.append(FieldError.of("other_text"))
         elif became == drafts.OLDER_EMPTY:
-            one.errors.append(_("You wrote this in another window. It was not overwritten."))
+            one.errors.append(FieldError.of("written_elsewhere"))
         elif not one.text and not one.errors and "leave_empty" not in request.POST:
-            one.errors.append(_("This question has no answer yet."))
+            one.errors.append(FieldError.of("no_answer"))
     return not any(one.errors for one in fields)
 
 
@@ -255,7 +286,9 @@ def _use(request: HttpRequest, visit: Visit, fields: list[Field]) -> None:
         if other is not None:
             saved = drafts.exchange(other)
             one.text, one.revision = saved.text, saved.revision
-            one.errors = [too_long(one.text, one.most)] if len(one.text) > one.most else []
+            one.errors = []
+            if len(one.text) > one.most:
+                one.errors.append(FieldError.too_long(one.text, one.most))
 
 
 def _fields(visit: Visit, found: AnswerPage) -> list[Field]:
@@ -272,7 +305,7 @@ def _fields(visit: Visit, found: AnswerPage) -> list[Field]:
             made.text, made.revision = made.stored.text, made.stored.revision
             made.counts &= signals.can_go_on(made.stored)
         if len(made.text) > made.most:
-            made.errors.append(too_long(made.text, made.most))
+            made.errors.append(FieldError.too_long(made.text, made.most))
         fields.append(made)
     if any(drafts.has_others(one) for one in stored.values()):
         _add_others(visit, fields)

@@ -15,10 +15,10 @@ from annotations.models import rights
 from annotations.web.query import choice, flag
 from annotations.web.rest.base import StrictSerializer
 from annotations.web.rest.once import repeatable
-from annotations.web.rest.problems import ApiProblem
 from annotations.web.rest.serializers import serializer_of
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import RefusedError
+from evaluation.api.conflicts import conflict
 from evaluation.api.done import DoneRunViewSet
 from evaluation.api.triage import QueueRowSerializer
 from evaluation.background.accepting import (
@@ -103,10 +103,9 @@ class AcceptingViewSet(DoneRunViewSet):
                 run, request.user, asked["seen"], asked["who"], with_alarms=asked["alarms"]
             )
         except NobodyLeftError:
-            raise ApiProblem("conflict", "There is nobody left to accept.") from None
+            raise conflict("nobody_left") from None
         except MovedMeanwhileError as error:
-            reason = "They are others by now: read whom it would accept, and ask again."
-            raise ApiProblem("conflict", reason, newest=error.rest.seen) from None
+            raise conflict("people_changed", {"newest": error.rest.seen}) from None
         return Response(TogetherSerializer(done).data, status.HTTP_201_CREATED)
 
     @extend_schema(
@@ -124,7 +123,7 @@ class AcceptingViewSet(DoneRunViewSet):
         except WorkerVerdict.DoesNotExist:
             raise Http404("nothing of that id was accepted in the run") from None
         except NothingToTakeBackError:
-            raise ApiProblem("conflict", "Nothing of it is left to take back.") from None
+            raise conflict("nothing_to_take_back") from None
         return Response(serializer_of(TakenBack)(back).data)
 
     def _editable(self, request: Request, run_id: Any) -> Run:

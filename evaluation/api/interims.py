@@ -18,10 +18,10 @@ from annotations.web.paging import Keyset
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.paging import page_body, page_of
-from annotations.web.rest.problems import ApiProblem
 from annotations.web.rest.serializers import serializer_of
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import answered_set, editable, user_id
+from evaluation.api.conflicts import conflict
 from evaluation.api.runs import SECONDS_BETWEEN_LOOKS, refused_options
 from evaluation.api.said import SaidField
 from evaluation.background import interims
@@ -150,10 +150,8 @@ class InterimViewSet(ApiViewSet):
         try:
             interim = interims.start(collection, user_id(request))
         except interims.TooFewError as error:
-            raise ApiProblem(
-                "conflict",
-                f"{error.done:,} of the {FEWEST} people that a grading needs have handed in.",
-            ) from None
+            counts = {"people": error.done, "needed": FEWEST}
+            raise conflict("too_few_people", counts, **counts) from None
         except OptionError as error:
             raise refused_options(kind_named(GRADING), error, "conflict") from None
         there = reverse("api:run-detail", args=[interim.run.public_id])

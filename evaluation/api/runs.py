@@ -373,6 +373,7 @@ def refused_options(kind: Kind, error: OptionError, code: str = "invalid") -> Ap
         Fault(
             API.sentence(kind.options, one),
             pointer=f"#/parameters/{one.option}" if one.option else "#",
+            code=one.code,
         )
         for one in error.problems
     ]

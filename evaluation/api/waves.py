@@ -80,8 +80,8 @@ class WaveViewSet(ApiViewSet):
             made = waves.start(question_set, **values)
         except WaveError as error:
             if not error.field:
-                raise ApiProblem("conflict", f"{error}.") from error
-            raise bad_field(error.field, str(error)) from error
+                raise ApiProblem("conflict", f"{error}.", reason=error.code) from error
+            raise bad_field(error.field, str(error), error.code) from error
         wave = made.question_set
         version = wave.latest_version()
         told = {
@@ -186,7 +186,7 @@ class EarlierWaveViewSet(ApiViewSet):
                 question_set, earlier or question_set, with_models=values["with_models"]
             )
         except WaveError as error:
-            raise bad_field("earlier_wave", str(error)) from error
+            raise bad_field("earlier_wave", str(error), error.code) from error
         told = self._told(question_set, earlier)
         return Response(told | {"brought": _brought(brought)})
 
@@ -202,7 +202,8 @@ class EarlierWaveViewSet(ApiViewSet):
         try:
             unlink(self._editable(request, set_id))
         except WaveError as error:
-            raise ApiProblem("conflict", f"{capfirst(str(error))}.") from error
+            said = f"{capfirst(str(error))}."
+            raise ApiProblem("conflict", said, reason=error.code) from error
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
@@ -221,7 +222,8 @@ class EarlierWaveViewSet(ApiViewSet):
             later = self._editable(request, set_id)
             return Response(_brought(waves.bring_seen_replies(request, later)))
         except WaveError as error:
-            raise ApiProblem("conflict", f"{capfirst(str(error))}.") from error
+            said = f"{capfirst(str(error))}."
+            raise ApiProblem("conflict", said, reason=error.code) from error
 
     def _editable(self, request: Request, set_id: UUID) -> QuestionSet:
         answered_set(request, set_id)

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotations.exchange.money import amount_of, sum_of
+from annotations.ledger.sentences import PARTS
 from annotations.management.importing import USAGE
 from evaluation.paying import rules
 
@@ -44,9 +45,9 @@ def refuse_what_does_nothing(options: dict[str, Any]) -> None:
 def plans_parts(options: dict[str, Any]) -> bool:
     """Whether parts of the pay are to be planned or told; exit status 2 for what does not go."""
     if options["parts"] and (options["rule"] or options["round"]):
-        raise CommandError("parts of the pay have neither rule nor round", returncode=USAGE)
+        raise CommandError(PARTS.text("rule_or_round"), returncode=USAGE)
     if options["increase_places"] and not (options["parts"] and options["send"]):
-        raise CommandError("--increase-places goes with --parts --send", returncode=USAGE)
+        raise CommandError(PARTS.text("increase_places"), returncode=USAGE)
     return bool(options["parts"]) and not any(options[name] for name in ACTS)
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -66,9 +67,8 @@ def new_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
         try:
             made = waves.start(question_set, **values)
         except WaveError as error:
-            said = str(error)
             field = error.field if error.field in form.fields else None
-            form.add_error(field, f"{capfirst(said)}.")
+            form.add_error(field, ValidationError(f"{capfirst(str(error))}.", error.code))
         else:
             messages.success(
                 request,
@@ -146,7 +146,8 @@ def link_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
             # Somebody else may have linked it meanwhile; of a set that is linked no form is shown.
             question_set.refresh_from_db(fields=["earlier_wave"])
             if question_set.earlier_wave_id is None:
-                form.add_error("earlier", f"{capfirst(str(refused))}.")
+                said = f"{capfirst(str(refused))}."
+                form.add_error("earlier", ValidationError(said, refused.code))
             else:
                 error = str(refused)
     earlier = waves.wave_before(request, question_set)

@@ -4,6 +4,7 @@ import pytest
 
 from annotations.models import Worker
 from evaluation.models import LanguageModel
+from evaluation.words.reasons import WHY_EMPTY
 from tests.evaluation import fact_world
 from tests.evaluation.reports import world as graded
 
@@ -36,7 +37,7 @@ def test_a_run_tells_what_people_state_and_on_how_many_questions_it_says_nothing
     assert (found["agreed"], found["contested"]) == (1, 2)
     (silent,) = found["silent"]
     assert (silent["count"], silent["reason"]) == (1, "no_shared_slot")
-    assert silent["why"].startswith("answers state no fact of one and the same kind")
+    assert silent["why"] == WHY_EMPTY["no_shared_slot"]
     first, _, third = found["facts"]["results"]
     assert first.pop("question") == str(run.version.questions.get(external_id="cable").public_id)
     assert first == {
@@ -63,7 +64,7 @@ def test_a_question_tells_what_is_agreed_and_contested_or_why_nothing_is_said(ap
     why = facts("why")
     assert (why["agreed"], why["contested"]) == ([], [])
     assert why["reason"] == "no_shared_slot"
-    assert why["why"].startswith("answers state no fact")
+    assert why["why"] == WHY_EMPTY["no_shared_slot"]
 
 
 def test_a_worker_and_a_model_tell_each_fact_with_its_sentence(api, rana, run):

@@ -16,6 +16,7 @@ from evaluation.reports.comparisons import comparisons_report
 from evaluation.reports.plan import plan_of
 from evaluation.reports.planner import planner_report
 from evaluation.reports.trust import trust_report
+from evaluation.words.reasons import WHY_UNCHECKED
 from tests.api.conftest import problem
 from tests.desk.routes import other_run
 from tests.evaluation.reports import world as graded
@@ -62,7 +63,7 @@ def test_an_alarm_says_what_rang_on_whom_and_by_how_much(api, rana, run, results
     sent = asking.get(f"{results}alarms/").json()
     assert (sent["looked"], sent["counts"]) == (True, {"alarm": 1, "notice": 1})
     assert [check["rings"] for check in sent["checks"]] == [True, False]
-    assert sent["checks"][1]["why"] == "fewer than 5 questions have two answers"
+    assert sent["checks"][1]["why"] == WHY_UNCHECKED["fewer_than_5_questions"]
     copies, _ = sent["alarms"]["results"]
     assert (copies["place"], copies["kind"], copies["severity"]) == (0, "copies", "alarm")
     assert (copies["statistic"], copies["threshold"]) == (0.9, 0.5)

@@ -28,7 +28,7 @@ def asks(made):
 
 def test_the_answers_so_far_are_graded_and_read_with_what_ten_more_would_bring(asks, made):
     told = problem(asks("POST"), 409, "conflict")
-    assert told["detail"] == "0 of the 3 people that a grading needs have handed in."
+    assert (told["reason"], told["people"], told["needed"]) == ("too_few_people", 0, 3)
     hand_in(made, "ada", "ben", "cy", "dot")
     before = asks("GET", "latest/").json()
     assert (before["people"], before["needed"], before["may_grade"]) == (4, 3, True)

@@ -9,6 +9,7 @@ from annotations.ledger.appealing import answer, appeal
 from annotations.ledger.deciding import decide
 from annotations.models import Decision
 from tests.evaluation.paying.crowd import rivers
+from tests.sentences import api_sentence
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +35,7 @@ def test_people_are_listed_filtered_and_sorted_with_evidence(crowd):
         {
             "category": "FAILED_CHECK",
             "offered": True,
-            "said": "1 of 1 attention check was answered otherwise than asked for.",
+            "said": api_sentence("paying.checks", failed=1, checks=1),
         }
     ]
     assert (ben["score"], ben["decision"]) == (None, None)

@@ -11,10 +11,12 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotations.ledger import bonuses, tallies
+from annotations.ledger.bonuses import PART
 from annotations.ledger.deciding import decide
 from annotations.models import BonusPayment
 from tests.annotations.world import submission
 from tests.api.paying_desk import RULE
+from tests.sentences import api_sentence
 
 pytestmark = pytest.mark.django_db
 
@@ -27,15 +29,18 @@ def confirmed(desk):
     desk.post("bonuses/confirm/", round="bonus", total="1.45")
 
 
-def test_a_rule_is_tried_and_nothing_is_stored(desk):
+def test_a_rule_is_tried_and_nothing_is_stored(desk, rendered_messages):
     told = desk.post("bonuses/rule/", **RULE)
     assert (told["n"], told["considered"], told["total"], told["currency"]) == (8, 9, "1.45", "GBP")
     assert (told["rule"], told["base_pay"]) == ("0.05 for each answer", "1.00")
     ada = next(one for one in told["people"] if one["worker"] == "ada")
     # (1.00 + 4 x 0.05) for ten minutes
     assert (ada["amount"], ada["answers"], ada["hourly"]) == ("0.20", 4, "7.20")
-    # gus, without an answer: 1.00 for ten minutes
-    assert any("7.00 GBP an hour, bonus included: the lowest 6.00" in w for w in told["warnings"])
+    # gus, without an answer: 1.00 for ten minutes; cy with one: 1.05
+    (poor,) = (one for one in rendered_messages if one.code == "paying.poor")
+    assert (poor.values["below"], poor.values["least"]) == (2, "7.00")
+    assert poor.values["lowest"] == "6.00"
+    assert api_sentence("paying.poor", **poor.values) in told["warnings"]
     assert {one["what"] for one in told["fairness"]} >= {"language"}
     assert not BonusPayment.objects.exists()
     # Asked for otherwise than the settings say: nobody earns less than 0.01 an hour.
@@ -57,57 +62,57 @@ def test_a_rule_of_other_people_by_now_plans_nothing(desk):
     seen = desk.seen()
     decide(desk.people["ada"], desk.rana, "reject", "OTHER", REASON)
     told = desk.post("bonuses/plan/", 409, **RULE, seen=seen)
-    assert "has changed since: try the rule again" in told["detail"]
+    assert told["reason"] == "rule_changed"
     other = desk.seen()
     desk.post("bonuses/plan/", **RULE, seen=other)
     # Another amount for the same round.
     ten = RULE | {"amount": "0.10"}
     told = desk.post("bonuses/plan/", 409, **ten, seen=desk.seen(amount="0.10"))
-    assert "has a bonus of 0.20 in the round bonus already, which is planned" in told["detail"]
+    assert told["reason"] == "other_amount"
+    assert "0.20" in told["detail"]
     assert BonusPayment.objects.count() == 7
 
 
 @pytest.mark.parametrize(
-    ("change", "field", "said"),
+    ("change", "field", "code"),
     [
         *(
-            ({"amount": text}, "amount", "is no amount: write it with a point")
+            ({"amount": text}, "amount", "not_an_amount")
             for text in ("1,50", "-1", "1e9", "0.005", "NaN", "", "Infinity", "١.٥")
         ),
-        ({"amount": "0"}, "amount", "0.00 is no bonus: it goes from 0.01"),
-        ({"amount": "10000.01"}, "amount", "10000.01 is no bonus"),
-        ({"amount": 0.5}, "amount", "Write it as text"),
-        ({"amount": True}, "amount", "Write it as text"),
-        ({"amount": None}, "amount", "may not be null"),
-        ({"least_hourly": "1,50"}, "least_hourly", "is no amount"),
-        ({"base_pay": "-1"}, "base_pay", "is no amount"),
-        ({"kind": "everybody"}, "kind", "is not a valid choice"),
-        ({"kind": "quantile"}, "share", "say which share of people"),
-        ({"kind": "quantile", "share": 0}, "share", "above 0 and at most 1"),
-        ({"kind": "quantile", "share": 1.5}, "share", "above 0 and at most 1"),
-        ({"kind": "quantile", "share": 0.2}, "kind", "nobody has a score"),
-        ({"kind": "threshold"}, "at_least", "say which score"),
-        ({"kind": "threshold", "at_least": 1e9}, "at_least", "say which score"),
-        ({"end": "high"}, "end", "is not a valid choice"),
-        ({"round": "part of the pay"}, "round", "take another name"),
-        ({"round": "x" * 61}, "round", "no more than 60"),
-        ({"round": ""}, "round", "may not be blank"),
-        ({"rounds": "x"}, "rounds", "There is no such key"),
-        ({"amount": "10000"}, "amount", "somebody would get more than 10,000.00"),
+        ({"amount": "0"}, "amount", "out_of_range"),
+        ({"amount": "10000.01"}, "amount", "out_of_range"),
+        ({"amount": 0.5}, "amount", "not_text"),
+        ({"amount": True}, "amount", "not_text"),
+        ({"amount": None}, "amount", "null"),
+        ({"least_hourly": "1,50"}, "least_hourly", "not_an_amount"),
+        ({"base_pay": "-1"}, "base_pay", "not_an_amount"),
+        ({"kind": "everybody"}, "kind", "invalid_choice"),
+        ({"kind": "quantile"}, "share", ""),
+        ({"kind": "quantile", "share": 0}, "share", ""),
+        ({"kind": "quantile", "share": 1.5}, "share", ""),
+        ({"kind": "quantile", "share": 0.2}, "kind", ""),
+        ({"kind": "threshold"}, "at_least", ""),
+        ({"kind": "threshold", "at_least": 1e9}, "at_least", ""),
+        ({"end": "high"}, "end", "invalid_choice"),
+        ({"round": PART}, "round", "round_of_parts"),
+        ({"round": "x" * 61}, "round", "max_length"),
+        ({"round": ""}, "round", "blank"),
+        ({"rounds": "x"}, "rounds", "unknown_key"),
+        ({"amount": "10000"}, "amount", ""),
     ],
 )
-def test_a_rule_that_will_not_do_names_its_field(desk, change, field, said):
+def test_a_rule_that_will_not_do_names_its_field(desk, change, field, code):
     for path, more in (("rule", {}), ("plan", {"seen": "x"})):
         (fault,) = desk.post(f"bonuses/{path}/", 400, **RULE | more | change)["errors"]
-        assert fault["pointer"] == f"#/{field}"
-        assert said.casefold() in fault["detail"].casefold()
+        assert (fault["pointer"], fault.get("code", "")) == (f"#/{field}", code)
     assert not BonusPayment.objects.exists()
 
 
 def test_a_round_is_confirmed_and_cancelled_with_its_sum_alone(desk):
     desk.post("bonuses/plan/", **RULE, seen=desk.seen())
     told = desk.post("bonuses/confirm/", 409, round="bonus", total="1.44")
-    assert told["detail"] == "You said 1.44, and it is 1.45 by now: nothing was done; look again."
+    assert (told["reason"], told["total"]) == ("other_total", "1.45")
     desk.post("bonuses/cancel/", 409, round="bonus", total="0")
     assert desk.states() == {"planned"}
     done = desk.post("bonuses/confirm/", round="bonus", total="1.45")
@@ -170,7 +175,7 @@ def test_a_list_is_taken_once_and_written_again(desk):
     assert (taken["list"], taken["n"], taken["total"]) == ("prolific-bonus", 8, "1.45")
     assert taken["states"] == [{"state": "sent", "n": 8, "amount": "1.45"}]
     gone = desk.post("lists/", 409)
-    assert gone["detail"] == "No confirmed bonus was left to be sent."
+    assert (gone["reason"], gone["held_back"]) == ("nothing_left", 0)
     desk.post("lists/", 409, list="prolific-screen-out")
     desk.post("lists/", 400, list="log")
     response = desk.client.get(taken["url"])
@@ -208,7 +213,7 @@ def test_what_the_panel_said_is_kept_whole_or_not_at_all(desk):
         return desk.post("bonuses/settle/", status, payments=payments)
 
     told = settle(409, (first, "paid"))
-    assert "is confirmed, and cannot be paid" in told["detail"]
+    assert told["reason"] == told["errors"][0]["code"] == "settled_otherwise"
     desk.post("lists/", 201)
     told = settle(400, (first, "paid"), (str(uuid.uuid4()), "paid"))
     assert told["errors"][0]["pointer"] == "#/payments/1/id"

@@ -86,7 +86,7 @@ def test_it_is_written_anew_smaller_and_without_what_else_the_file_said(send, ti
 @pytest.mark.parametrize(
     ("content", "words", "pointer", "said"),
     [
-        (b"<svg/>", WORDS, "#/picture", "It is no PNG, JPEG or WebP."),
+        (b"<svg/>", WORDS, "#/picture", "JPEG or WebP"),
         (picture()[:60], WORDS, "#/picture", "damaged"),
         (picture("PNG", (8000, 6000)), WORDS, "#/picture", "40 million pixels"),
         (picture(), None, "#/image_alt", "required"),

@@ -174,4 +174,6 @@ def test_too_many_runs_at_a_time_are_told_as_such(api, world, settings):
     body = {"question_set": str(world.set.public_id), "parameters": {"embedder": "tfidf-word"}}
     assert asking.post("runs/", body).status_code == 202
     said = problem(asking.post("runs/", body), 409, "conflict")
-    assert "You have 1 runs under way or paused" in said["detail"]
+    (fault,) = said["errors"]
+    assert fault["code"] == "too_many_runs"
+    assert "1" in said["detail"]

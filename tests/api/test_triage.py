@@ -108,7 +108,5 @@ def test_nobody_is_accepted_who_was_not_shown(of):
     assert late.json()["newest"] == now["seen"]
     assert not WorkerVerdict.objects.filter(kind="accept").exists()
     rana.post(f"{triage}accept/", {"alarms": True, "seen": now["seen"]})
-    assert rana.post(f"{triage}accept/", {"seen": rest["seen"]}).json()["detail"] == (
-        "There is nobody left to accept."
-    )
+    assert rana.post(f"{triage}accept/", {"seen": rest["seen"]}).json()["reason"] == "nobody_left"
     assert rana.get(f"{triage}accept/?who=burn").status_code == 400

@@ -64,7 +64,7 @@ class Panel:
 
     def make_group(self, workspace, name, participants):
         if name == "unlucky":
-            raise NotDoneError("no")
+            raise NotDoneError("refused", status=400, reason="no")
         return f"id of {name}"
 
 

@@ -6,6 +6,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.utils.text import capfirst
 
@@ -181,8 +182,8 @@ class SettingsForm(OfCollection):
                 collecting.change(collection, **values)
                 stored = collection
         except SettingsError as error:
-            said = str(error)
-            self.add_error(error.field if error.field in self.fields else None, capfirst(said))
+            field = error.field if error.field in self.fields else None
+            self.add_error(field, ValidationError(capfirst(str(error)), error.code))
             return None
         collecting.exclude(stored, excluded, self.among)
         return stored

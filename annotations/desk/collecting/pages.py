@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -120,8 +121,7 @@ def places(request: HttpRequest, set_id: UUID) -> HttpResponse:
     try:
         added = rules.add_places(collection, more, was)
     except SettingsError as error:
-        said = str(error)
-        form.add_error("more", f"{capfirst(said)}.")
+        form.add_error("more", ValidationError(f"{capfirst(str(error))}.", error.code))
         return collect(request, set_id, add=form)
     if added:
         messages.success(request, f"There are {collection.places:,} places now.")

@@ -47,7 +47,7 @@ def collect(
     collection = monitor.newest(question_set)
     context = page_context(request, question_set, "People answer")
     latest = question_set.latest_version()
-    context["reason"] = rules.why_not_publishable(latest)
+    context["reason"] = rules.why_not_publishable(latest) or ""
     context["newer"] = collection is not None and latest != collection.version
     if collection is None:
         return TemplateResponse(request, "annotations/collecting/begin.html", context)

@@ -80,8 +80,8 @@ def read_decisions(given: Readable, problems: Problems | None = None) -> Decisio
             cleaned(reason),
             _bonus(told, line, bonus),
         )
-        for column, why, remedy in wrong_with(one.decision, one.category, one.reason):
-            told.add(line, column, why, remedy)
+        for wrong in wrong_with(one.decision, one.category, one.reason):
+            told.add(line, wrong.field, wrong.why, wrong.remedy)
         if not one.worker or len(one.worker) > LONGEST_ID:
             code = "panel_worker_long" if one.worker else "panel_worker_missing"
             told.add_code(line, "worker", code, most=LONGEST_ID)

@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.answering import collecting, links
 from annotations.answering.refused import SettingsError
+from annotations.answering.sentences import PUBLISHING
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import Collection
 
@@ -99,13 +100,13 @@ class Command(SetCommand):
         collection = published.collection
         if not collection.base_url:
             collecting.change(collection, base_url=HERE)
+        version = str(collection.version)
         if published.is_new:
-            self.stdout.write(f"{collection.version} is published")
+            self.stdout.write(PUBLISHING.text("published", version=version))
         elif published.changed:
-            names = ", ".join(name.replace("_", " ") for name in published.changed)
-            self.stdout.write(f"{collection.version} was published before; changed: {names}")
+            self.stdout.write(PUBLISHING.text("changed", version=version, names=published.changed))
         else:
-            self.stdout.write(f"{collection.version} was published before; nothing changed")
+            self.stdout.write(PUBLISHING.text("unchanged", version=version))
         each = collection.answers_per_question
         answers = "answers by everybody" if each is None else f"{each:,} answers to each question"
         places = "1 place" if collection.places == 1 else f"{collection.places:,} places"

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.ledger.sending import send_decisions
+from annotations.ledger.sentences import SENDING
 from annotations.management.desk import DeskCommand
 from annotations.management.importing import USAGE
 from annotations.panels.client import PanelError
@@ -48,4 +49,4 @@ class Command(DeskCommand):
         if not options["send"]:
             self.stdout.write("Nothing was sent. To do it, add --send")
         if sent.problems:
-            raise CommandError(f"{len(sent.problems):,} rejections did not get there")
+            raise CommandError(SENDING.text("rejections_failed", n=len(sent.problems)))

@@ -9,6 +9,7 @@ from django.conf import settings
 from rest_framework import serializers, viewsets
 from rest_framework.exceptions import (
     AuthenticationFailed,
+    ErrorDetail,
     NotAuthenticated,
     ParseError,
     Throttled,
@@ -50,7 +51,7 @@ class StrictSerializer(serializers.Serializer[Any]):
         if not isinstance(data, dict):
             return super().to_internal_value(data)
         known = ", ".join(name for name, field in self.fields.items() if not field.read_only)
-        reason = f"There is no such key; known are {known}."
+        reason = ErrorDetail(f"There is no such key; known are {known}.", "unknown_key")
         faults: dict[str, Any] = {key: [reason] for key in data if key not in self.fields}
         try:
             values = super().to_internal_value(data)

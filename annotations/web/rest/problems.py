@@ -54,7 +54,7 @@ class Fault:
     """One thing that is wrong: in the body (`pointer`), the query (`parameter`) or a header.
 
     `pointer` is a JSON pointer as a URI fragment, such as #/rows/3/answer. `index` counts rows of
-    a bulk upload from 0, `line` those of JSON Lines from 1. `code` names what is wrong with a row.
+    a bulk upload from 0, `line` those of JSON Lines from 1. `code` names the fault.
     """
 
     detail: str
@@ -73,7 +73,10 @@ class Fault:
 
 
 class ApiProblem(APIException):
-    """A problem of a known kind; `headers` go with the response."""
+    """A problem of a known kind; `headers` go with the response.
+
+    `reason` is a code that says which of the kind's reasons it is, "" where there is only one.
+    """
 
     def __init__(
         self,
@@ -81,6 +84,7 @@ class ApiProblem(APIException):
         detail: str,
         faults: Iterable[Fault] = (),
         headers: Mapping[str, str] | None = None,
+        reason: str = "",
         **more: Any,
     ) -> None:
         super().__init__(detail, code)
@@ -88,17 +92,19 @@ class ApiProblem(APIException):
         self.status_code = self.kind.status
         self.faults = tuple(faults)
         self.headers = dict(headers or {})
-        self.more = more
+        self.more = more | ({"reason": reason} if reason else {})
 
 
-def bad_parameter(name: str, detail: str, code: str = "invalid") -> ApiProblem:
-    """Return the problem of one query parameter."""
-    return ApiProblem(code, f"{name}: {detail}", [Fault(detail, parameter=name)])
+def bad_parameter(name: str, detail: str, code: str = "invalid", reason: str = "") -> ApiProblem:
+    """Return the problem of one query parameter; `reason` is the code of its fault."""
+    fault = Fault(detail, parameter=name, code=reason)
+    return ApiProblem(code, f"{name}: {detail}", [fault])
 
 
-def bad_field(name: str, detail: str) -> ApiProblem:
+def bad_field(name: str, detail: str, code: str = "") -> ApiProblem:
     """Return the problem of one value in the body; `name` may be a path such as a/b."""
-    return ApiProblem("invalid", f"{name}: {detail}", [Fault(detail, pointer=f"#/{name}")])
+    fault = Fault(detail, pointer=f"#/{name}", code=code)
+    return ApiProblem("invalid", f"{name}: {detail}", [fault])
 
 
 def bad_rows(error: InputError, *, lines: bool, path: str = "rows") -> ApiProblem:

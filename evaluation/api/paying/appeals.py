@@ -18,6 +18,7 @@ from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.problems import ApiProblem, bad_field
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
+from evaluation.api.conflicts import conflict
 from evaluation.api.paying.desk import (
     VERSION,
     PaySubmissionSerializer,
@@ -71,19 +72,19 @@ class AppealViewSet(ApiViewSet):
         values: dict[str, Any] = self.checked(AppealAnswerSerializer).validated_data
         appeal = appealing.newest_appeals([about.pk]).get(about.pk)
         if appeal is None:
-            raise ApiProblem("conflict", "They wrote nothing to answer to.")
+            raise conflict("nothing_to_answer")
         try:
             appealing.answer(appeal, request.user, values["answer"], approve=values["approve"])
         except WithdrawnError as error:
-            raise ApiProblem("conflict", f"{capfirst(str(error))}: nothing was sent.") from None
+            said = f"{capfirst(str(error))}: nothing was sent."
+            raise ApiProblem("conflict", said, reason=error.code) from None
         except DecidedMeanwhileError as error:
             raise decided_meanwhile(error) from None
         except appealing.AppealError as error:
             if error.code == "answered":
-                raise ApiProblem(
-                    "conflict", "Somebody answered otherwise before, and one answer is given."
-                ) from None
-            raise bad_field("answer", f"Write 1 to {appealing.LONGEST:,} characters.") from None
+                raise conflict("answered") from None
+            said = f"Write 1 to {appealing.LONGEST:,} characters."
+            raise bad_field("answer", said, error.code) from None
         return told_of(version, submission_id)
 
     @extend_schema(
@@ -105,9 +106,12 @@ class AppealViewSet(ApiViewSet):
         try:
             appealing.appeal(about, values["text"], request.user)
         except WithdrawnError as error:
-            raise ApiProblem("conflict", f"{capfirst(str(error))}: nothing was noted.") from None
+            said = f"{capfirst(str(error))}: nothing was noted."
+            raise ApiProblem("conflict", said, reason=error.code) from None
         except appealing.AppealError as error:
-            if said := appealing.NOT_NOTED.get(error.code):
-                raise ApiProblem("conflict", f"{said} Nothing was noted.") from None
-            raise bad_field("text", f"Write 1 to {appealing.LONGEST:,} characters.") from None
+            if why := appealing.NOT_NOTED.get(error.code):
+                said = f"{why} Nothing was noted."
+                raise ApiProblem("conflict", said, reason=error.code) from None
+            said = f"Write 1 to {appealing.LONGEST:,} characters."
+            raise bad_field("text", said, error.code) from None
         return told_of(version, submission_id)

@@ -211,9 +211,11 @@ class BonusViewSet(ApiViewSet):
         try:
             new, unchanged = bonuses.settle(version, request.user, told)
         except UnsettledError as error:
-            fault = Fault(f"{error}.", pointer=f"#/payments/{places[error.payment]}/id")
+            pointer = f"#/payments/{places[error.payment]}/id"
+            fault = Fault(f"{error}.", pointer=pointer, code=error.code)
             code = "conflict" if error.is_there else "invalid"
-            raise ApiProblem(code, f"Nothing was kept: {error}.", [fault]) from None
+            said = f"Nothing was kept: {error}."
+            raise ApiProblem(code, said, [fault], reason=error.code) from None
         return Response(SettledSerializer({"new": new, "unchanged": unchanged}).data)
 
     def _advance(

@@ -22,6 +22,7 @@ from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.filtering import filtered_page, sort_parameter
 from annotations.web.rest.paging import page_body
 from annotations.web.rest.problems import ApiProblem, bad_field
+from evaluation.api.conflicts import conflict
 from evaluation.options import API
 from evaluation.paying.scope import paid_version
 from evaluation.reports.paying.people import APPEALS, ENDED, Desk, PayFilter, PayRow
@@ -225,10 +226,11 @@ class PayingViewSet(ApiViewSet):
         try:
             deciding.decide(about, request.user, kind, **values)
         except deciding.DecisionError as error:
-            field, why, remedy = error.wrong[0]
-            raise bad_field(field, f"{why}. {remedy}") from None
+            wrong = error.wrong[0]
+            said = f"{wrong.why}. {wrong.remedy}"
+            raise bad_field(wrong.field, said, wrong.code) from None
         except deciding.WithdrawnError as error:
-            raise ApiProblem("conflict", f"{error}.") from None
+            raise ApiProblem("conflict", f"{error}.", reason=error.code) from None
         except deciding.DecidedMeanwhileError as error:
             raise decided_meanwhile(error) from None
         return told_of(version, submission_id)
@@ -268,11 +270,8 @@ def told_of(version: QuestionSetVersion, submission_id: UUID) -> Response:
 def decided_meanwhile(error: deciding.DecidedMeanwhileError) -> ApiProblem:
     """Return the problem of somebody who decided before: who, what, and the id of it."""
     newest = error.newest
-    return ApiProblem(
-        "conflict",
-        f"{newest.decided_by.get_username()} decided meanwhile: {newest.kind} "
-        f"({newest.public_id}).",
-    )
+    by = newest.decided_by.get_username()
+    return conflict("decided_meanwhile", by=by, kind=newest.kind, decision=newest.public_id)
 
 
 @contextmanager
@@ -281,7 +280,8 @@ def refused_payment() -> Iterator[None]:
     try:
         yield
     except OtherTotalError as error:
-        said = f"You said {error.said:.2f}, and it is {error.total:.2f} by now"
-        raise ApiProblem("conflict", f"{said}: nothing was done; look again.") from None
+        now = {"total": f"{error.total:.2f}"}
+        raise conflict("other_total", now, said=error.said, total=error.total) from None
     except (OtherAmountError, deciding.WithdrawnError) as error:
-        raise ApiProblem("conflict", f"Nothing was planned: {error}.") from None
+        said = f"Nothing was planned: {error}."
+        raise ApiProblem("conflict", said, reason=error.code) from None

@@ -14,7 +14,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations.ledger.bonuses import (
-    HELD_BACK,
     NothingToSendError,
     claimed,
     confirmed,
@@ -30,6 +29,7 @@ from annotations.ledger.exporting import (
     list_of,
     take,
 )
+from annotations.ledger.sentences import LISTS
 from annotations.ledger.tallies import Tally, by_list
 from annotations.models import BonusPayment, QuestionSetVersion
 from annotations.web.downloads import download, file_name
@@ -37,8 +37,9 @@ from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.negotiation import AnyForm
 from annotations.web.rest.once import repeatable
 from annotations.web.rest.paging import limit_of, slice_body, start_of
-from annotations.web.rest.problems import ApiProblem, bad_parameter
+from annotations.web.rest.problems import bad_parameter
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
+from evaluation.api.conflicts import conflict
 from evaluation.api.paying.bonuses import PayStandingSerializer
 from evaluation.api.paying.desk import VERSION
 from evaluation.api.paying.money import MoneyField
@@ -115,10 +116,9 @@ class TakenListViewSet(ApiViewSet):
             batch = take(version, request.user, name)
         except NothingToSendError:
             n_held = len(confirmed(payments_of(version)).held_back) if name == BONUSES else 0
-            held = f" Left out: {n_held:,} {HELD_BACK}." if n_held else ""
-            raise ApiProblem(
-                "conflict", f"No confirmed {MONEY[name]} was left to be sent.{held}"
-            ) from None
+            held = capfirst(LISTS.text("held_back", n=n_held)) if n_held else ""
+            more = {"held_back": n_held}
+            raise conflict("nothing_left", more, noun=MONEY[name], held_back=held) from None
         tally = by_list(payments_of(version))[batch.id]
         told = TakenListSerializer(_told(request, version, batch.id, tally)).data
         return Response(told, status.HTTP_201_CREATED)
@@ -173,7 +173,7 @@ class PanelListViewSet(ApiViewSet):
             chunks, _ = FORMATS[name](version, wanted)
         except WhichBatchError as error:
             said = f"{capfirst(error.why)}: name one of {error.there}."
-            raise bad_parameter("batch", said) from None
+            raise bad_parameter("batch", said, reason=error.reason) from None
         return download(chunks, _name(version, name), ENDINGS.get(name, "csv"))
 
 

@@ -9,7 +9,7 @@ from django.utils.text import capfirst
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotations.exchange.money import amount_of, sum_of
+from annotations.exchange.money import AmountError, amount_of, sum_of
 
 PATTERN = r"^[0-9]{1,12}(\.[0-9]{1,2})?$"
 AS_TEXT = 'Write it as text with a point and at most two places, such as "1.50".'
@@ -22,15 +22,14 @@ class SumField(serializers.Field[Any, Any, Any, Any]):
     def to_internal_value(self, data: Any) -> Decimal:
         """Return it; ValidationError for a number, or what is no sum."""
         if not isinstance(data, str):
-            raise serializers.ValidationError(AS_TEXT)
+            raise serializers.ValidationError(AS_TEXT, "not_text")
         try:
             return self.read(data)
-        except ValueError as error:
-            said = str(error)
-            raise serializers.ValidationError(f"{capfirst(said)}.") from None
+        except AmountError as error:
+            raise serializers.ValidationError(f"{capfirst(str(error))}.", error.code) from None
 
     def read(self, text: str) -> Decimal:
-        """Return the sum that a text is; raises ValueError."""
+        """Return the sum that a text is; raises AmountError."""
         return sum_of(text)
 
 
@@ -38,7 +37,7 @@ class AmountField(SumField):
     """An amount from 0.01 to 10,000.00, such as "1.50"."""
 
     def read(self, text: str) -> Decimal:
-        """Return the amount that a text is; raises ValueError."""
+        """Return the amount that a text is; raises AmountError."""
         return amount_of(text)
 
 

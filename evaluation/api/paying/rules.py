@@ -16,8 +16,9 @@ from annotations.ledger import bonuses
 from annotations.models import BonusPayment, QuestionSetVersion
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.once import repeatable
-from annotations.web.rest.problems import ApiProblem, bad_field
+from annotations.web.rest.problems import bad_field
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
+from evaluation.api.conflicts import conflict
 from evaluation.api.paying.desk import VERSION, PayScoreSerializer, refused_payment
 from evaluation.api.paying.money import AmountField, MoneyField
 from evaluation.api.said import SaidField
@@ -41,8 +42,7 @@ class RoundField(serializers.CharField):
         try:
             return bonuses.of_bonus(super().run_validation(data))
         except bonuses.RoundError as error:
-            said = str(error)
-            raise serializers.ValidationError(f"{capfirst(said)}.") from None
+            raise serializers.ValidationError(f"{capfirst(str(error))}.", error.code) from None
 
 
 class BonusRuleSerializer(StrictSerializer):
@@ -198,9 +198,7 @@ class BonusRuleViewSet(ApiViewSet):
             try:
                 new = plan_proposed(found, request.user, values["round"], seen=values["seen"])
             except ChangedError:
-                raise ApiProblem(
-                    "conflict", "Who gets the bonus has changed since: try the rule again."
-                ) from None
+                raise conflict("rule_changed") from None
         told = {
             "round": values["round"],
             "n": found.n_rewarded,

@@ -23,12 +23,14 @@ from annotations.ledger.sending import (
     study_of,
     to_send,
 )
+from annotations.ledger.sentences import PARTS, SENDING
 from annotations.ledger.settling import settle_by_file
 from annotations.management.desk import DeskCommand, add_round, add_study
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSetVersion
 from annotations.panels.client import NotDoneError, UnsureError
 from annotations.panels.prolific import UNVERIFIED, Prolific
+from annotations.panels.sentences import REPORTS
 from evaluation.management.payment_arguments import (
     add_rule,
     plans_parts,
@@ -167,105 +169,89 @@ class Command(DeskCommand):
     def _send(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
         """Say what the next list would pay, or have it paid once somebody says its sum."""
         waiting = to_send(version, options["round"])
-        for n, why in left_out(version, options["round"]):
-            self.stdout.write(f"left out: {n:,} {why}")
+        for n, code in left_out(version, options["round"]):
+            self.stdout.write(SENDING.text("left_out", said=SENDING.text(code, n=n)))
         total = sum((one.amount for one in waiting), Decimal(0))
         if not waiting:
-            raise CommandError("no confirmed bonus is left to be sent", returncode=USAGE)
+            raise CommandError(SENDING.text("no_bonus_left"), returncode=USAGE)
         currency = waiting[0].currency
-        said = f"{len(waiting):,} bonuses, {total} {currency}".rstrip()
         study = study_of(version, options["study"])
         self.stderr.write(UNVERIFIED)
         if options["total"] is None:
-            self.stdout.write(
-                f"{said}, and the panel's fee, would be paid to people of the study {study}. "
-                f"Nothing was sent. To pay, say the same with --total {total}"
-            )
+            values = {"n": len(waiting), "total": total, "currency": currency, "study": study}
+            self.stdout.write(SENDING.text("bonuses_would_be_paid", **values))
             return
         batch = self._paid(
             lambda: send_bonuses(
                 version, user, Prolific(), study, options["total"], options["round"]
             )
         )
-        paid = f"{len(batch.payments):,} bonuses, {batch.total} {currency}".rstrip()
-        self.stdout.write(f"{paid}: the panel has taken them on")
+        paid = {"n": len(batch.payments), "total": batch.total, "currency": currency}
+        self.stdout.write(SENDING.text("bonuses_paid", **paid))
 
     def _plan_parts(self, version: QuestionSetVersion, user: Any, *, dry_run: bool) -> None:
         """Tell who is owed a part of the pay and who is not, and plan it unless it is only told."""
         found = parts.parts_of(version)
-        for why, n, amount in found.by_kind:
-            each = f"{amount} {found.currency}".rstrip()
-            self.stdout.write(f"{n:,} who {why}: {each} each")
+        currency = found.currency
+        for kind, n, amount in found.counts:
+            said = PARTS.text("owed", n=n, kind=kind, amount=amount, currency=currency)
+            self.stdout.write(said)
         if not found.owed:
-            self.stdout.write("nobody is left to plan a part of the pay for")
-        for n, why in (
-            (found.n_without, "for whom the settings say no part of the pay"),
-            (found.n_decided, "whom somebody approved or rejected"),
-            (found.n_settled, "whom the panel has settled"),
-            (found.n_there, "who have one already"),
+            self.stdout.write(PARTS.text("nobody_owed"))
+        for n, code in (
+            (found.n_without, "without_amount"),
+            (found.n_decided, "decided"),
+            (found.n_settled, "settled"),
+            (found.n_there, "there"),
+            (found.n_unknown, "status_unknown"),
         ):
             if n:
-                self.stdout.write(f"left out: {n:,} {why}")
-        if found.n_unknown:
-            self.stdout.write(
-                f"Warning: of {found.n_unknown:,} of them it is not known where they stand on the "
-                "panel. If your study there pays by the code itself, take in where they stand "
-                "first (import_statuses)."
-            )
+                self.stdout.write(PARTS.text(code, n=n))
         if dry_run:
-            self.stdout.write("This was a dry run: nothing was stored.")
+            self.stdout.write(REPORTS.text("dry_run"))
             return
         done = parts.plan_parts(version, user)
-        total = f"{done.total} {found.currency}".rstrip()
-        self.stdout.write(
-            f"{len(done.payments):,} planned, {total} in all; a person confirms them with "
-            "--parts --confirm"
-        )
+        n = len(done.payments)
+        self.stdout.write(PARTS.text("planned", n=n, total=done.total, currency=currency))
 
     def _send_parts(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
         """Say what the next request would pay, or have it paid once somebody says its sum."""
         found = next_parts(version)
         if found.n_without_id:
-            self.stdout.write(
-                f"left out: {found.n_without_id:,} whose submission's id is not known here: take "
-                "in where submissions stand first, or take them by a list"
-            )
+            self.stdout.write(SENDING.text("parts_without_id", n=found.n_without_id))
         if not found.payments:
-            raise CommandError("no confirmed part of the pay is left to be sent", returncode=USAGE)
-        n, currency = len(found.payments), found.payments[0].currency
-        is_screening = found.kind == parts.SCREENED_OUT
-        how = "screened out and paid" if is_screening else "paid as a bonus"
-        said = f"{n:,} who {parts.WHY[found.kind]}, {found.total} {currency}".rstrip()
+            raise CommandError(SENDING.text("no_part_left"), returncode=USAGE)
+        paid = {
+            "n": len(found.payments),
+            "kind": found.kind,
+            "total": found.total,
+            "currency": found.payments[0].currency,
+        }
         study = study_of(version, options["study"])
         self.stderr.write(UNVERIFIED)
         if options["total"] is None:
-            self.stdout.write(
-                f"{said}, and the panel's fee, would be {how} in the study {study}. Nothing was "
-                f"sent. To pay, say the same with --total {found.total}"
-            )
+            self.stdout.write(SENDING.text("parts_would_be_paid", **paid, study=study))
             return
         more = options["increase_places"]
         self._paid(
             lambda: send_parts(version, user, Prolific(), study, options["total"], more_places=more)
         )
-        self.stdout.write(f"{said}: the panel has taken them on")
+        self.stdout.write(SENDING.text("parts_paid", **paid))
 
     def _paid(self, pay: Callable[[], bonuses.Batch]) -> bonuses.Batch:
         """Have it paid; what goes wrong is told with what it means for the money."""
         try:
             return pay()
         except (bonuses.OtherTotalError, bonuses.NothingToSendError) as error:
-            raise CommandError(str(error) or "nothing was left", returncode=USAGE) from error
+            said = str(error) or SENDING.text("nothing_left")
+            raise CommandError(said, returncode=USAGE) from error
         except NotDoneError as error:
             raise CommandError(str(error), returncode=USAGE) from error
         except bonuses.PanelRefusedError as error:
-            raise CommandError(f"nothing was paid: {error}") from error
+            raise CommandError(SENDING.text("nothing_paid", reason=str(error))) from error
         except UnsureError as error:
-            at = f" (list {error.reference})" if error.reference else ""
-            raise CommandError(
-                f"whether it was paid is not known{at}: {error}. It is not sent again by itself: "
-                "look on the panel, and say what came of it with --settle"
-            ) from error
+            values = {"reference": error.reference, "reason": str(error)}
+            raise CommandError(SENDING.text("not_known", **values)) from error
 
     def _tell(self, payments: list[bonuses.Payment]) -> None:
         counts = Counter(one.state for one in payments)

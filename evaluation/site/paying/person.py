@@ -165,7 +165,7 @@ def _refused(
     form = RejectForm(row.suggestion.categories, values)
     form.is_valid()
     problem = ""
-    for field, why, remedy in error.wrong:
+    for field, why, remedy, _ in error.wrong:
         if field in form.fields:
             form.errors.pop(field, None)
             form.add_error(field, f"{capfirst(why)}. {remedy}")

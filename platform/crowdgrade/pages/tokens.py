@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -46,7 +47,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
                 _, token = make_token(user, form.cleaned_data["name"], form.cleaned_data["days"])
             form = TokenForm()
         except IntegrityError:
-            form.add_error("name", "You have a token of this name.")
+            said = "You have a token of this name."
+            form.add_error("name", ValidationError(said, "name_taken"))
     context = {
         "title": "API tokens",
         "subtitle": "With a token another program asks in your name, and sees what you see. "

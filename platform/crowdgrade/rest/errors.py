@@ -134,7 +134,7 @@ def faults_in(detail: Any, path: str = "#") -> Iterator[Fault]:
             nested = isinstance(inner, Mapping | list)
             yield from faults_in(inner, f"{path}/{index}" if nested else path)
     else:
-        yield Fault(str(detail), pointer=path)
+        yield Fault(str(detail), pointer=path, code=getattr(detail, "code", ""))
 
 
 def headers_of(error: Exception, kind: Kind) -> dict[str, str]:

@@ -25,7 +25,7 @@ class FaultSerializer(serializers.Serializer[Any]):
     line = serializers.IntegerField(required=False, help_text="Which line, counted from 1.")
     remedy = serializers.CharField(required=False, help_text="What to do about it.")
     code = serializers.CharField(
-        required=False, help_text="What is wrong with a row or a file, such as id_missing."
+        required=False, help_text="What is wrong, for programs, such as id_missing."
     )
 
 
@@ -37,6 +37,9 @@ class ProblemSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     status = serializers.IntegerField()
     detail = serializers.CharField(required=False)
+    reason = serializers.CharField(
+        required=False, help_text="Which of the kind's reasons, for programs."
+    )
     instance = serializers.CharField(required=False, help_text="The address that was asked.")
 
 

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import translation
 
 from annotations.answering.languages import language_of, offered, said_of, spoken
+from annotations.answering.sentences import FRAME
 from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.worker_pages.questions import Field
 from annotations.worker_pages.showing import too_long
@@ -194,14 +195,10 @@ def version(language):
 @pytest.mark.usefixtures("three")
 def test_a_requester_is_told_which_language_the_pages_will_have():
     assert offered() == "Arabic (ar), English (en), German (de)"
-    begin = "Buttons, progress and messages around your texts are in "
-    assert said_of(version("de-CH")) == f"{begin}German."
-    assert said_of(version("")) == (
-        f"{begin}English, because the language of the texts is not said."
-    )
-    assert said_of(version("sw")) == (
-        f"{begin}English, because they are not there in the language of your texts (sw). "
-        f"There are: {offered()}."
+    assert said_of(version("de-CH")) == FRAME.text("same_language", frame="German")
+    assert said_of(version("")) == FRAME.text("language_missing", frame="English")
+    assert said_of(version("sw")) == FRAME.text(
+        "not_translated", frame="English", language="sw", offered=offered()
     )
     assert language_of(version("ar")) == "ar"
 
@@ -210,13 +207,13 @@ def test_the_editor_and_the_publishing_page_say_it(client, tides, rana):
     tides.language = "ar"
     tides.save()
     client.force_login(rana)
-    begin = "Buttons, progress and messages around your texts are in"
+    arabic = FRAME.text("same_language", frame="Arabic")
     for name in ("editor", "collecting-settings"):
         page = client.get(reverse(f"admin:{name}", args=[tides.public_id])).content.decode()
-        assert f"{begin} Arabic." in page, name
+        assert arabic in page, name
     published(tides)
     page = client.get(reverse("admin:collecting", args=[tides.public_id])).content.decode()
-    assert f"{begin} Arabic." in page
+    assert arabic in page
     page = client.get(reverse("admin:editor-texts", args=[tides.public_id])).content.decode()
     assert offered() in page
 

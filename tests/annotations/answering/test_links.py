@@ -29,24 +29,24 @@ def test_a_link_that_is_only_looked_at_takes_no_place(book):
 
 
 @pytest.mark.parametrize(
-    ("query", "status", "words"),
+    ("query", "status", "outcome"),
     [
-        ("", 400, "does not say who you are"),
-        ("?PROLIFIC_PID=", 400, "does not say who you are"),
-        ("?prolific_pid=ada", 400, "does not say who you are"),
-        ("?PROLIFIC_PID={{%PROLIFIC_PID%}}", 400, "placeholder"),
-        ("?PROLIFIC_PID=" + 256 * "a", 400, "damaged"),
-        ("?PROLIFIC_PID=a%00b", 400, "cannot be read"),
-        ("?PROLIFIC_PID=a%07b", 400, "damaged"),
-        ("?PROLIFIC_PID=ada&signature=made-up", 403, "not valid"),
+        ("", 400, "id_missing"),
+        ("?PROLIFIC_PID=", 400, "id_missing"),
+        ("?prolific_pid=ada", 400, "id_missing"),
+        ("?PROLIFIC_PID={{%PROLIFIC_PID%}}", 400, "id_not_filled_in"),
+        ("?PROLIFIC_PID=" + 256 * "a", 400, "id_bad"),
+        ("?PROLIFIC_PID=a%00b", 400, ""),
+        ("?PROLIFIC_PID=a%07b", 400, "id_bad"),
+        ("?PROLIFIC_PID=ada&signature=made-up", 403, "forged"),
     ],
 )
-def test_a_link_without_a_worker_is_refused(book, query, status, words):
+def test_a_link_without_a_worker_is_refused(book, query, status, outcome):
     for method in ("get", "post"):
         response = getattr(Client(), method)(f"/answer/{book.collection.public_id}/{query}")
         page = Page(response.content.decode())
         assert response.status_code == status
-        assert words in page.words
+        assert page.outcome == outcome
         assert page.form is None
     assert not Submission.objects.exists()
 

@@ -1,6 +1,7 @@
 """Signals: counted once whatever comes twice, off for who wants it, never at an answer's cost."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from django.test import Client
 
 from annotations.answering import collecting, signals
 from annotations.answering.links import token_of
-from annotations.answering.refused import SettingsError
+from annotations.answering.refused import BegunError
 from annotations.exchange import facts
 from annotations.exchange.importing import import_answers
 from annotations.exchange.problems import InputError
@@ -214,6 +215,12 @@ def test_the_tick_stays_where_the_agreement_was_forgotten(book):
     assert 'name="uncounted" value="yes" checked' in response.content.decode()
 
 
+def element(html, key):
+    """The text of the list or its item with this id, "" where there is none."""
+    found = re.search(rf'<(ul|li) id="{key}">(.*?)</\1>', html, re.DOTALL)
+    return re.sub(r"<[^>]*>", " ", found[2]).strip() if found else ""
+
+
 def data_page(browser, **form):
     address = f"/answer/at/{token_of(Submission.objects.get())}/data/"
     return browser.post(address, form) if form else browser.get(address)
@@ -222,11 +229,13 @@ def data_page(browser, **form):
 def test_the_own_page_shows_the_counts_and_empties_them_for_good(ada):
     draft(ada, "north", sent(typed_characters=5, paste_count=2, pasted_characters=40))
     data_page(ada)
-    assert "Stored for 1 answer:" in ada.page.words
-    assert "Characters typed: 5; deleted: 0; inputs by keyboard: 0" in ada.page.words
-    assert "Times pasted: 2; characters pasted: 40" in ada.page.words
+    assert ada.response.context["counted"].answers == 1
+    section = element(ada.response.content.decode(), "counts")
+    # Typed, deleted, by keyboard; times pasted and characters of these; the others are 0.
+    assert re.findall(r"\d+", section) == ["5", "0", "0", "2", "40", "0", "0", "0"]
     data_page(ada, uncounted="yes")
-    assert "what was counted is deleted" in ada.page.words
+    assert 'role="status"' in ada.response.content.decode()
+    assert element(ada.response.content.decode(), "counts") == ""
     assert stored("text", "signals", *COUNTERS) == ("north", "off", *(None,) * len(COUNTERS))
     assert Response.objects.get().signal_pages == {}
     # A page that was open all the while sends on, and nothing of it is taken.
@@ -269,20 +278,21 @@ def test_a_set_that_does_not_count_neither_counts_nor_speaks_of_it(tides):
 def test_the_consent_page_tells_what_is_counted(book):
     browser = Browser(book)
     browser.get(browser.link)
-    for word in ("type, delete and paste", "go to another window", "active", "never which keys"):
-        assert word in browser.page.words
-    assert "No program uses these counts for a grade, your pay" in browser.page.words
+    html = browser.response.content.decode()
+    assert element(html, "counted-signals")
+    assert element(html, "use-of-signals")
 
 
-@pytest.mark.parametrize(
-    ("language", "word"), [("de", "nie welche Tasten Sie drücken"), ("ar", "لا أيّ المفاتيح تضغط")]
-)
-def test_it_tells_so_in_german_and_arabic(tides, language, word):
+@pytest.mark.parametrize("language", ["de", "ar"])
+def test_it_tells_so_in_german_and_arabic(book, language):
+    english = Browser(book)
+    english.get(english.link)
     QuestionSet.objects.update(language=language)
-    made = published(QuestionSet.objects.get(), protocol="open")
-    browser = Browser(made)
+    browser = Browser(book)
     browser.get(browser.link)
-    assert word in browser.page.words
+    html, before = browser.response.content.decode(), english.response.content.decode()
+    for key in ("counted-signals", "use-of-signals"):
+        assert "" != element(html, key) != element(before, key)
 
 
 def test_counting_cannot_begin_when_somebody_was_not_told(tides):
@@ -290,8 +300,9 @@ def test_counting_cannot_begin_when_somebody_was_not_told(tides):
     assert collecting.change(made.collection, signals=True) == ("signals",)
     collecting.change(made.collection, signals=False)
     begun(made)
-    with pytest.raises(SettingsError, match="was not told"):
+    with pytest.raises(BegunError) as caught:
         collecting.change(made.collection, signals=True)
+    assert (caught.value.code, caught.value.field) == ("signals_not_told", "signals")
     made.collection.refresh_from_db()
     assert made.collection.signals is False
 
@@ -355,25 +366,26 @@ def test_the_interface_for_programs_has_them_at_the_end(ada, rana, tides):
 
 
 @pytest.mark.parametrize(
-    ("cells", "said"),
+    ("cells", "column", "quoted"),
     [
-        ({"signals": "perhaps"}, "'perhaps' is unknown: write counted or off"),
-        ({"signals": "counted", "paste_count": ""}, "there is no number in paste_count"),
-        ({"signals": "counted", "paste_count": "-1"}, "'-1' is no number from 0"),
-        ({"signals": "counted", "paste_count": "1.5"}, "'1.5' is no number from 0"),
-        ({"signals": "counted", "paste_count": "9" * 30}, "is no number from 0"),
-        ({"signals": "", "paste_count": "1"}, "there are counts, but it does not say counted"),
-        ({"first_draft_at": "noon"}, "'noon' is no time"),
+        ({"signals": "perhaps"}, "signals", "'perhaps'"),
+        ({"signals": "counted", "paste_count": ""}, "signals", "paste_count"),
+        ({"signals": "counted", "paste_count": "-1"}, "paste_count", "'-1'"),
+        ({"signals": "counted", "paste_count": "1.5"}, "paste_count", "'1.5'"),
+        ({"signals": "counted", "paste_count": "9" * 30}, "paste_count", "'999"),
+        ({"signals": "", "paste_count": "1"}, "signals", "counted"),
+        ({"first_draft_at": "noon"}, "first_draft_at", "'noon'"),
     ],
 )
-def test_a_file_that_says_it_wrong_is_told_with_its_line(tides, tmp_path, cells, said):
+def test_a_file_that_says_it_wrong_is_told_with_its_line(tides, tmp_path, cells, column, quoted):
     good = {"first_draft_at": "", "signals": "counted", **dict.fromkeys(COUNTERS, "0")} | cells
     header = ["worker", "question", "answer", "crowdgrade:answers", *good]
     path = tmp_path / "answers.csv"
     path.write_text(",".join(header) + "\nada,tides1,north,1," + ",".join(good.values()) + "\n")
     with pytest.raises(InputError) as caught:
         import_answers(tides, path)
-    assert any(said in one.reason and one.line == 2 for one in caught.value.problems)
+    found = {(one.line, one.column): one.reason for one in caught.value.problems}
+    assert quoted in found[2, column]
     assert not Response.objects.exists()
 
 
@@ -389,5 +401,7 @@ def test_a_file_without_the_columns_is_read_as_before_and_contradicts_nothing(ad
     assert (report.n_new, report.n_unchanged) == (0, 1)
     head, row = "worker,question,answer,crowdgrade:answers,signals", f"ada,{question},north,1,off"
     path.write_text(f"{head}\n{row}\n")
-    with pytest.raises(InputError, match="another count of how it was written"):
+    with pytest.raises(InputError) as caught:
         import_answers(tides, path, panel="Prolific")
+    assert [one.line for one in caught.value.problems] == [2]
+    assert Response.objects.get().signals == "counted"

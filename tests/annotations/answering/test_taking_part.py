@@ -6,7 +6,8 @@ import pytest
 from django.utils import timezone
 
 from annotations.answering import collecting
-from annotations.answering.links import token_of
+from annotations.answering.links import Visitor, token_of
+from annotations.answering.places import holds_place, reserve, retake
 from annotations.models import QuestionSet, Response, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published
@@ -24,14 +25,14 @@ def test_after_closing_a_text_is_kept_and_nothing_is_taken(book):
     collecting.set_state(book.collection, "closed")
     response = browser.press("written in vain")
     assert response.status_code == 410
-    assert "This study is closed" in browser.page.words
+    assert browser.page.outcome == "closed"
     assert "written in vain" in browser.page.words
     assert book.collection.code_too_late in browser.page.words
     assert browser.page.form is None
     assert not browser.page.code
     assert set(Response.objects.values_list("state", flat=True)) == {"draft"}
     browser.get(browser.link)
-    assert "This study is closed" in browser.page.words
+    assert browser.page.outcome == "closed"
     collecting.set_state(book.collection, "open")
     browser.get(browser.link)
     assert set(browser.boxes) == {"written in vain"}
@@ -43,7 +44,7 @@ def test_a_paused_collection_lets_nobody_in_and_everybody_finish(book):
     collecting.set_state(book.collection, "paused")
     other = Browser(book, "ben")
     other.get(other.link)
-    assert "paused" in other.page.words
+    assert other.page.outcome == "paused"
     assert other.page.form is None
     for _ in range(3):
         browser.press()
@@ -57,7 +58,7 @@ def test_an_archived_set_lets_nobody_in_and_everybody_finish_and_is_told_before_
     QuestionSet.objects.filter(pk=question_set.pk).update(archived_at=timezone.now())
     other = Browser(book, "ben")
     assert other.get(other.link).status_code == 200
-    assert "This study is not running any more" in other.page.words
+    assert other.page.outcome == "archived"
     assert book.collection.code_too_late in other.page.words
     assert other.page.form is None
     for _ in range(3):
@@ -74,12 +75,12 @@ def test_sets_exclude_each_others_workers_and_lists_admit(tides):
     second.collection.excludes.add(tides)
     before = Browser(second)
     before.get(before.link)
-    assert "taken part before" in before.page.words
+    assert before.page.outcome == "excluded"
     assert before.page.form is None
     collecting.change(second.collection, listed_only=True)
     ben = Browser(second, "ben")
     ben.get(ben.link)
-    assert "for other people" in ben.page.words
+    assert ben.page.outcome == "not_listed"
     assert ben.post(ben.link, {"agree": "yes"}).status_code == 403
     assert collecting.admit(second.collection, ["ben", " ben ", "", "cy"]) == 2
     ben.begin()
@@ -91,13 +92,13 @@ def test_a_place_that_ran_out_goes_to_the_next_and_may_come_back(tides):
     ada, ben = Browser(made), Browser(made, "ben")
     ada.begin()
     ben.get(ben.link)
-    assert "All places are taken" in ben.page.words
+    assert ben.page.outcome == "full"
     ada.press("half", do="save")
     past = timezone.now() - timezone.timedelta(minutes=1)
     Submission.objects.update(reserved_until=past)
     # Nobody wanted it: it is hers again, by a form, with her text.
     ada.get(ada.link)
-    assert "Welcome back" in ada.page.words
+    assert ada.page.outcome == ""
     ada.press()
     assert set(ada.boxes) == {"half"}
     Submission.objects.update(reserved_until=past)
@@ -105,9 +106,33 @@ def test_a_place_that_ran_out_goes_to_the_next_and_may_come_back(tides):
     assert "/page/1/" in ben.address
     response = ada.post(ada.address, {f"answer-{_question_of(ada)}": "more", "do": "next"})
     assert response.status_code == 410
-    assert "given to somebody else" in ada.page.words
+    assert ada.page.outcome == "place_lost"
     assert "more" in ada.page.words
     assert Response.objects.filter(text="more", state="draft").exists()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        # All five questions are hers alone: without them none is left.
+        {"places": 1, "answers_per_question": 1},
+        # She has three of five: without them she gets the other two.
+        {"places": 2, "answers_per_question": 1},
+    ],
+)
+@pytest.mark.parametrize("by", ["retake", "reserve"])
+def test_who_comes_back_after_their_time_ran_out_has_the_same_questions(tides, settings, by):
+    made = published(tides, protocol="open", **settings)
+    ada = reserve(made.collection, Visitor("ada"))
+    before = list(ada.assignments.order_by("pk").values_list("pk", "question"))
+    assert len(before) == {1: 5, 2: 3}[settings["places"]]
+    Submission.objects.update(reserved_until=timezone.now() - timezone.timedelta(minutes=1))
+    if by == "retake":
+        retake(submission())
+    else:
+        reserve(made.collection, Visitor("ada"))
+    assert holds_place(submission())
+    assert list(ada.assignments.order_by("pk").values_list("pk", "question")) == before
 
 
 def _question_of(browser):
@@ -122,7 +147,7 @@ def test_who_does_not_agree_leaves_nothing_behind(book):
     browser = Browser(book)
     browser.get(browser.link)
     browser.post(browser.link, {"do": "decline"})
-    assert "You did not agree" in browser.page.words
+    assert browser.page.outcome == "no_consent"
     assert book.collection.code_no_consent in browser.page.words
     assert not Submission.objects.exists()
     assert browser.post(browser.link, {"do": "agree"}).status_code == 400
@@ -140,11 +165,11 @@ def test_withdrawing_deletes_what_was_written_and_frees_the_place(tides):
     assert browser.post(browser.address, {}).status_code == 400
     assert Response.objects.exists()
     browser.press()
-    assert "Your answers are deleted" in browser.page.words
+    assert browser.page.outcome == "withdrawn"
     assert not Response.objects.exists()
     assert submission().state == "returned"
     browser.get(browser.link)
-    assert "Your answers are deleted" in browser.page.words
+    assert browser.page.outcome == "withdrawn"
     other = Browser(made, "ben")
     other.begin()
     assert "/page/1/" in other.address

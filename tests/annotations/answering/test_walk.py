@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from annotations import demo
+from annotations.answering.sentences import PUBLISHING
 from annotations.exchange.importing import import_passages, import_questions
 from annotations.models import Collection, Question, QuestionSet, Response, Submission
 from tests.annotations.answering.conftest import TELEGRAPH, TIDES, made_set, published
@@ -47,7 +48,7 @@ def test_a_hundred_pages_by_programs_give_the_answers_with_times(
     assert codes["ada"] == codes["ben"] != ""
     late = Walker(link, "cy")
     assert late.walk() == ""
-    assert "All places are taken" in late.page.words
+    assert late.page.outcome == "full"
     rows = exported(tmp_path)
     assert Counter(row["worker"] for row in rows) == {"ada": 5, "ben": 5}
     assert {row["panel"] for row in rows} == {"Prolific"}
@@ -124,16 +125,17 @@ def test_practice_tells_what_was_right_and_may_end_it(live_server, tides):
     made = published(tides, live_server.url, practice_needed=1, places=1)
     wrong = Walker(made.link, "ada")
     assert wrong.walk() == ""
-    told = next(page for page in wrong.seen if "what was right" in page.title)
-    assert "That is not quite it. A right answer: two" in told.words
+    told = next(page for page in wrong.seen if page.right)
+    assert not any(told.right)
+    assert "A right answer: two" in told.words
     assert "Count again ." in told.words
     assert made.collection.code_screened_out in wrong.page.words
     assert Submission.objects.get().state == "screened_out"
     # The place is free again, and who did not pass does not get it.
-    assert "end of the practice" in Walker(made.link, "ada").enter().words
+    assert Walker(made.link, "ada").enter().outcome == "screened_out"
     right = Walker(made.link, "ben", answer=lambda name: " Two ")
     assert right.walk() == made.collection.code_done
-    assert any("That is right." in page.words for page in right.seen)
+    assert any(page.right and all(page.right) for page in right.seen)
 
 
 def test_an_attention_check_and_choices_are_asked_among_the_others(live_server, tides):
@@ -156,9 +158,10 @@ def test_publishing_again_says_so_changes_places_and_prints_the_same_link(live_s
     again = said("publish", str(tides.public_id), "--places", "1").splitlines()
     more = said("publish", "tides", "--places", "4").splitlines()
     assert first[-1] == again[-1] == more[-1]
-    assert "tides, version 1 is published" in first
-    assert "tides, version 1 was published before; nothing changed" in again
-    assert "tides, version 1 was published before; changed: places" in more
+    name = "tides, version 1"
+    assert PUBLISHING.text("published", version=name) in first
+    assert PUBLISHING.text("unchanged", version=name) in again
+    assert PUBLISHING.text("changed", version=name, names=["places"]) in more
     assert json.loads(said("monitor", "tides", "--json"))["places"] == 4
 
 
@@ -193,8 +196,9 @@ def test_the_panel_its_codes_and_the_way_back_are_options_and_workers_get_them(l
     assert "nothing changed" in again
     assert "changed: return url" in said("publish", "tides", "--return-url", "")
     assert Collection.objects.get().code_done == "DONE1"
-    with pytest.raises(CommandError, match="somebody has begun"):
+    with pytest.raises(CommandError) as caught:
         said("publish", "tides", "--panel", "Else")
+    assert caught.value.__cause__.code == "compares_answers"
 
 
 @pytest.mark.parametrize(
@@ -206,7 +210,7 @@ def test_the_panel_its_codes_and_the_way_back_are_options_and_workers_get_them(l
         (["--panel", "x" * 101], "--panel: .* 100 characters"),
         (["--return-url", "https://x/" + "y" * 500], "--return-url: .* 500 characters"),
         (["--return-url", "http://panel.example/"], "https"),
-        (["--code-done", "A", "--code-too-late", "A"], "must be another than the rest"),
+        (["--code-done", "A", "--code-too-late", "A"], "tides: "),
     ],
 )
 def test_what_will_not_do_of_the_panel_publishes_nothing(tides, options, says):
@@ -226,6 +230,6 @@ def test_another_parameter_names_the_worker(live_server, tides):
         *("publish", "tides", "--places", "1", "--worker-parameter", "who"),
         *("--base-url", live_server.url),
     ).splitlines()[-1]
-    assert "does not say who you are" in Walker(link, "ada").enter().words
+    assert Walker(link, "ada").enter().outcome == "id_missing"
     assert Walker(link, "ada", parameter="who").walk()
     assert Submission.objects.get().worker.panel == ""

@@ -8,11 +8,17 @@ import httpx
 
 
 class Page(HTMLParser):
-    """The first form by POST within main, the code, and the words that are seen."""
+    """The first form by POST within main, the code, the words that are seen, and how it ended.
+
+    `outcome` is the code of a page on which nothing can be done, "" for any other page; `errors`
+    are the codes of what is wrong with what was sent, `decision` says what was decided of the work,
+    and `right` whether the answers of practice were.
+    """
 
     def __init__(self, html):
         super().__init__()
         self.form, self.code, self.words, self.title = None, "", "", ""
+        self.outcome, self.errors, self.decision, self.right = "", [], "", []
         self._in_main = self._in_code = self._in_form = self._in_title = False
         self._textarea, self._button = None, None
         self.feed(html)
@@ -26,6 +32,12 @@ class Page(HTMLParser):
             self._in_title = True
         if found.get("id") == "completion-code":
             self._in_code = True
+        self.outcome = found.get("data-outcome") or self.outcome
+        if "data-error" in found:
+            self.errors.append(found["data-error"])
+        if "data-right" in found:
+            self.right.append(found["data-right"] == "yes")
+        self.decision = found.get("data-decision") or self.decision
         if not self._in_main:
             return
         if tag == "form" and found.get("method", "").lower() == "post" and self.form is None:

@@ -119,7 +119,7 @@ def test_a_consent_text_that_does_not_tell_what_is_counted_is_warned_about(draft
         QuestionSetVersion.objects.filter(pk=draft.pk).update(consent_text=text)
         return codes(QuestionSetVersion.objects.get(pk=draft.pk))
 
-    assert told("I agree that my answers are stored, as in the past.") == ["signals_untold"]
+    assert told("I agree that you keep what I write, as in the past.") == ["signals_untold"]
     assert blocking(draft) == []
     for language in ("en", "de", "ar", "fr"):
         assert "signals_untold" not in told(consent_template(language))

@@ -3,7 +3,7 @@
 import pytest
 
 from annotations.editing import differences
-from annotations.editing.differences import MOST_WORDS, Part, words
+from annotations.editing.differences import MOST_WORDS, OF_QUESTIONS, Part, words
 from annotations.models import Passage, Question, QuestionSetVersion
 from tests.annotations import world
 
@@ -39,7 +39,7 @@ def test_what_is_new_gone_changed_and_moved_is_told():
     assert [(one.what, one.how, one.name, [name for name, _ in one.fields]) for one in found] == [
         ("version", "changed", "", ["Guidelines"]),
         ("passage", "changed", "p1", ["Text"]),
-        ("question", "changed", "r2", ["Role", "How it is answered", "Choices"]),
+        ("question", "changed", "r2", ["Role", OF_QUESTIONS["kind"], "Choices"]),
         ("question", "new", "r6", ["Text"]),
         ("question", "moved", "r3", []),
         ("question", "gone", "r1", ["Text"]),

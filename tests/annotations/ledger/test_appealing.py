@@ -69,13 +69,13 @@ def test_an_appeal_and_its_answer_are_neither_changed_nor_deleted(ada, rana):
 def test_what_came_elsewhere_is_noted_only_of_who_has_no_page_here(ada, rana):
     Submission.objects.filter(pk=ada.pk).update(source="imported")
     ada.refresh_from_db()
-    row = appeal(ada, "The page did not load.", rana)
+    row = appeal(ada, "My page stayed white.", rana)
     assert (row.noted_by, standing_of(ada).appeal) == (rana, row)
-    assert appeal(ada, "The page did not load.", rana) == row
+    assert appeal(ada, "My page stayed white.", rana) == row
     refused("appealed", appeal, ada, "Twice.", rana)
     here = world.submission(ada.version, "bea")
     decide(here, rana, "reject", "LOW_EFFORT", REASON)
-    refused("own_page", appeal, here, "The page did not load.", rana)
+    refused("own_page", appeal, here, "My page stayed white.", rana)
     assert appeal(here, "It did load, and I wrote.").noted_by is None
 
 

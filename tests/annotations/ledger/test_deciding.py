@@ -10,9 +10,12 @@ from django.utils import timezone
 
 from annotations.exchange.importing import import_mturk
 from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.sentences import DECISIONS as WRONG
 from annotations.ledger import deciding
+from annotations.ledger.sentences import DECISIONS, LISTS, PAYMENTS
 from annotations.models import Decision, QuestionSet, Worker
 from annotations.panels.people import standing
+from annotations.panels.sentences import REPORTS
 from tests.annotations import world
 
 pytestmark = pytest.mark.django_db
@@ -67,13 +70,18 @@ def exported(tmp_path, form, **options):
     return path.read_bytes().decode(), out.getvalue()
 
 
+def in_file(kinds, n_new, n_unchanged):
+    counts = {"n": sum(kinds.values()), "kinds": kinds, "n_new": n_new}
+    return DECISIONS.text("decisions_in_file", **counts, n_unchanged=n_unchanged)
+
+
 def test_a_reason_of_this_test_has_100_characters():
     assert len(REASON) == 100
 
 
 def test_decisions_of_a_file_are_rows_with_who_when_and_why(rivers, file):
     said = decide(file(HEADER + f"ada,approve,,\nben,reject,low effort,{REASON}\n"))
-    assert "2 decisions in the file (1 approve, 1 reject) = 2 new + 0 unchanged" in said
+    assert in_file({"approve": 1, "reject": 1}, n_new=2, n_unchanged=0) in said
     row = Decision.objects.get(kind="reject")
     assert (row.category, row.reason, row.decided_by.username) == ("LOW_EFFORT", REASON, "rana")
     assert row.submission.worker.external_id == "ben"
@@ -93,33 +101,49 @@ def test_the_same_file_again_adds_nothing_and_the_last_decision_counts(rivers, f
 
 
 def test_a_dry_run_keeps_nothing(rivers, file):
-    assert "nothing was stored" in decide(file(HEADER + "ada,approve,,\n"), dry_run=True)
+    said = decide(file(HEADER + "ada,approve,,\n"), dry_run=True)
+    assert REPORTS.text("dry_run") in said
     assert not Decision.objects.exists()
+
+
+def category(code, **values):
+    return "column category: " + WRONG.text(code, **values)
+
+
+def too_short(n):
+    return "column reason: " + WRONG.text("reason_too_short", least=100, n=n)
+
+
+def too_long(n):
+    return "column reason: " + WRONG.text("reason_too_long", most=1000, n=n)
 
 
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("ben,reject,OTHER," + REASON[:-1], "at least 100 characters, and this has 99"),
+        ("ben,reject,OTHER," + REASON[:-1], too_short(99)),
         # 98 blanks between two letters are 3 characters for who reads it.
-        ("ben,reject,OTHER,a" + " " * 98 + "b", "and this has 3"),
+        ("ben,reject,OTHER,a" + " " * 98 + "b", too_short(3)),
         # Nobody sees a character without a width.
-        ("ben,reject,OTHER,a" + "\u200b" * 98 + "b", "and this has 2"),
-        ("ben,reject,OTHER,a" + " \u200d\x07 \ufeff" * 40 + " b", "and this has 3"),
-        (f"ben,reject,,{REASON}", "a rejection needs a category"),
-        (f"ben,reject,AI,{REASON}", "'AI' is no category"),
-        ("ben,approve,OTHER,", "a category belongs to a rejection only"),
-        ("ben,perhaps,,", "'perhaps' is no decision"),
-        ("ben,,,", "the decision is missing"),
-        (",approve,,", "column worker: it is missing"),
-        ("eve,approve,,", "eve took no part"),
-        ("ada,reject,OTHER," + REASON, "ada stands in line 2 already"),
-        ("cy,approve,,", "cy withdrew what they wrote"),
-        ("di,approve,,", "di withdrew what they wrote"),
-        ("ben,approve", "the row has 2 fields, the header has 4"),
-        ("ben,reject,OTHER," + "x" * 1001, "1,001 characters, more than 1,000"),
+        ("ben,reject,OTHER,a" + "\u200b" * 98 + "b", too_short(2)),
+        ("ben,reject,OTHER,a" + " \u200d\x07 \ufeff" * 40 + " b", too_short(3)),
+        (f"ben,reject,,{REASON}", category("category_missing")),
+        (
+            f"ben,reject,AI,{REASON}",
+            category("category_unknown", text="AI"),
+        ),
+        ("ben,approve,OTHER,", category("category_not_allowed")),
+        ("ben,perhaps,,", "column decision: " + WRONG.text("decision_unknown", text="perhaps")),
+        ("ben,,,", "column decision: " + WRONG.text("decision_missing")),
+        (",approve,,", "column worker: "),
+        ("eve,approve,,", "column worker: eve took no part"),
+        ("ada,reject,OTHER," + REASON, "column worker: ada stands in line 2"),
+        ("cy,approve,,", "column worker: " + PAYMENTS.text("withdrawn", worker="cy")),
+        ("di,approve,,", "column worker: " + PAYMENTS.text("withdrawn", worker="di")),
+        ("ben,approve", "line 3: the row has 2 fields"),
+        ("ben,reject,OTHER," + "x" * 1001, too_long(1001)),
         # The panel gets the blanks too.
-        ("ben,reject,OTHER," + ("x" + " " * 9) * 100 + "xx", "1,002 characters, more than 1,000"),
+        ("ben,reject,OTHER," + ("x" + " " * 9) * 100 + "xx", too_long(1002)),
     ],
 )
 def test_a_bad_row_is_told_with_its_line_and_nothing_of_the_file_is_kept(rivers, file, row, said):
@@ -163,7 +187,7 @@ def test_what_is_wrong_with_a_row_and_with_its_worker_is_told_at_once_in_order_o
 
 def test_rows_that_a_spreadsheet_left_empty_are_read_over(rivers, file):
     said = decide(file(HEADER + ",,,\nada,approve,,\n,,,\n,,,,\nben,approve,,\n"))
-    assert "2 decisions in the file" in said
+    assert in_file({"approve": 2}, n_new=2, n_unchanged=0) in said
     assert "decisions.csv, line 4, column worker: eve" in refused(
         file(HEADER + ",,,\nada,approve,,\neve,approve,,\n")
     )
@@ -171,25 +195,33 @@ def test_rows_that_a_spreadsheet_left_empty_are_read_over(rivers, file):
 
 def test_columns_that_are_not_kept_are_told(rivers, file):
     said = decide(file("worker,decision,note,Age\nada,approve,good,33\n"))
-    assert "Warning: Columns that are not kept: note, Age" in said
+    warning = REPORTS.text("columns_left_out", names=["note", "Age"])
+    assert REPORTS.text("warning", warning=warning) in said
     assert "Warning" not in decide(file(HEADER + "ben,approve,,\n"))
+
+
+def problem_of(message):
+    """What is said of the whole file, in the first sentence."""
+    file, _, said = message.partition(": ")
+    assert file.partition(",")[0] == "decisions.csv"
+    return said.partition(". ")[0]
 
 
 def test_odd_files_are_read_or_refused_with_a_reason(rivers, file):
     decide(file(b"\xef\xbb\xbf" + (HEADER + "ada,APPROVE ,,\n").encode()))
     decide(file("Worker;x;DECISION\nben;1;approve\n"))
     assert Decision.objects.filter(kind="approve").count() == 2
-    assert "there is no column worker" in refused(file("who,decision\nada,approve\n"))
+    assert "column worker" in problem_of(refused(file("who,decision\nada,approve\n")))
     for again in ("worker", "Worker"):
         text = f"worker,{again},decision\nada,ada,approve\n"
-        assert "stands there twice, as number 1 and 2" in refused(file(text))
-    assert "the file is empty" in refused(file(""))
-    assert "there is no decision in it" in refused(file(HEADER))
+        assert "number 1 and 2" in problem_of(refused(file(text)))
+    assert "empty" in problem_of(refused(file("")))
+    assert "decision" in problem_of(refused(file(HEADER)))
 
 
 def test_who_may_not_change_the_set_decides_nothing(rivers, file):
     path = file(HEADER + "ada,approve,,\n")
-    assert "there is no user 'nobody'" in refused(path, by="nobody")
+    assert "'nobody'" in refused(path, by="nobody")
     world.user("otto", is_staff=True)
     assert "otto may not decide" in refused(path, by="otto", owner="rana")
     assert "has no version 7" in refused(path, in_version=7)
@@ -212,10 +244,11 @@ def test_a_bonus_of_who_is_rejected_in_the_same_row_is_told(rivers, file):
             f"worker,decision,category,reason,bonus\nada,reject,OTHER,{REASON},2.00\nben,approve,,,1\n"
         )
     )
-    assert "of who is rejected, 1 have a bonus all the same" in said
+    assert DECISIONS.text("bonus_of_rejected", n=1) in said
     rows = f"ben,reject,OTHER,{REASON},1\n"
     said = decide(file("worker,decision,category,reason,bonus\n" + rows))
-    assert "of who is rejected, 1 have a confirmed bonus, whose work was rejected after" in said
+    assert DECISIONS.text("held_bonus_of_rejected", n=1) in said
+    assert DECISIONS.text("bonus_of_rejected", n=1) not in said
 
 
 def test_panels_that_differ_in_case_alone_are_told_apart_by_the_exact_name(rivers, file):
@@ -242,8 +275,8 @@ def test_the_lists_hold_whom_somebody_decided_of_and_run_no_formula(rivers, file
     decide(file(HEADER + f"ada,approve,,\n=1+1,approve,,\nben,reject,TOO_QUICKLY,{reason}\n"))
     text, said = exported(tmp_path, "prolific-approve")
     assert text == "'=1+1\nada\n"
-    assert "2 to approve, by the ids of participants" in said
-    assert "in no list: 2 of whom nothing is decided" in said  # Cy and Di
+    assert LISTS.text("to_approve", n=2, ids="participants") in said
+    assert LISTS.text("undecided", n=2) in said  # Cy and Di
     text, _ = exported(tmp_path, "prolific-reject")
     assert list(csv.reader(io.StringIO(text))) == [
         ["submission_id", "participant_id", "rejection_category", "message"],
@@ -286,13 +319,16 @@ def test_mechanical_turk_gets_its_batch_back(rana, file, tmp_path):
         ("W3", "", REASON),
         ("W4", "", ""),
     ]
-    assert "4 rows: the batch batch.csv" in said
-    assert "1 approved here" in said
-    assert "1 rejected here" in said
-    assert "1 approved or rejected there before: both cells are empty" in said
-    assert "1 undecided" in said
-    with pytest.raises(CommandError, match=r"no one batch 'other.csv'.*batch\.csv"):
+    assert LISTS.text("rows", n=4, what="the batch batch.csv") in said
+    assert LISTS.text("rows_approved", n=1) in said
+    assert LISTS.text("rows_rejected", n=1) in said
+    assert LISTS.text("rows_settled", n=1) in said
+    assert LISTS.text("rows_undecided", n=1) + "\n" in said
+    with pytest.raises(CommandError) as caught:
         exported(tmp_path, "mturk", batch="other.csv")
+    assert caught.value.__cause__.reason == "no_such_batch"
+    assert "'other.csv'" in str(caught.value)
+    assert "batch.csv (" in str(caught.value)
 
 
 @pytest.mark.parametrize("written", [str.lower, str.upper])
@@ -325,4 +361,6 @@ def test_one_who_decides_on_an_old_page_is_told_what_somebody_else_decided(river
     deciding.decide(one, rana, "reject", "OTHER", REASON, seen=first.public_id)
     with pytest.raises(deciding.DecisionError) as wrong:
         deciding.decide(one, rana, "reject", "", "short")
-    assert [field for field, *_ in wrong.value.wrong] == ["category", "reason"]
+    assert [(one.field, one.code) for one in wrong.value.wrong] == [
+        ("category", "category_missing"), ("reason", "reason_too_short"),
+    ]  # fmt: skip

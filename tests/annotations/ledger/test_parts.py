@@ -12,9 +12,10 @@ from django.db import connection, connections
 from annotations.answering.monitor import collecting_now
 from annotations.ledger import bonuses, parts, sending
 from annotations.ledger.deciding import decide
+from annotations.ledger.sentences import LISTS, PARTS, PAYMENTS, SENDING
 from annotations.models import BonusPayment, Collection, PanelStatus, Submission
 from annotations.panels.client import NotDoneError, UnsureError
-from annotations.panels.prolific import Prolific
+from annotations.panels.prolific import UNVERIFIED, Prolific
 from tests.annotations import world
 from tests.annotations.panels.conftest import client, fake  # noqa: F401 (fixtures)
 from tests.annotations.panels.prolific_fake import STUDY
@@ -77,17 +78,21 @@ def stands(version, name, status):
     PanelStatus.objects.create(submission=one, status=status, session_id=f"s-{name[2:]}")
 
 
+def owed(n, kind, amount):
+    return PARTS.text("owed", n=n, kind=kind, amount=amount, currency="GBP")
+
+
 def test_who_is_owed_a_part_is_told_first_and_planned_once(lakes):
     said = payments(dry_run=True)
-    assert "3 who did not pass the practice: 0.40 GBP each" in said
-    assert "2 who failed the attention checks: 0.80 GBP each" in said
-    assert "of 5 of them it is not known where they stand" in said
+    assert owed(3, "screened_out", "0.40") in said
+    assert owed(2, "failed_checks", "0.80") in said
+    assert PARTS.text("status_unknown", n=5) in said
     assert not BonusPayment.objects.exists()
     # 3 x 0.40 + 2 x 0.80
-    assert "5 planned, 2.80 GBP in all" in payments()
+    assert PARTS.text("planned", n=5, total="2.80", currency="GBP") in payments()
     again = payments()
     assert "0 planned" in again
-    assert "left out: 5 who have one already" in again
+    assert PARTS.text("there", n=5) in again
     assert BonusPayment.objects.count() == 5
     assert "5 confirmed, 2.80 in all" in payments(confirm=True)
 
@@ -102,34 +107,38 @@ def test_who_is_decided_of_settled_there_or_withdrew_is_owed_none(lakes, rana):
         state="returned", withdrawn_at=people["p-2"].created_at
     )
     said = payments()
-    assert "1 planned, 0.40 GBP in all" in said
-    assert "left out: 1 whom somebody approved or rejected" in said
-    assert "left out: 2 whom the panel has settled" in said
+    assert PARTS.text("planned", n=1, total="0.40", currency="GBP") in said
+    assert PARTS.text("decided", n=1) in said
+    assert PARTS.text("settled", n=2) in said
     assert states(lakes) == {"p-1": "planned"}
 
 
 def test_without_an_amount_nobody_is_owed_a_part(lakes):
     Collection.objects.update(screened_out_pay=None, failed_checks_pay=None)
     said = payments()
-    assert "nobody is left to plan a part of the pay for" in said
-    assert "left out: 5 for whom the settings say no part of the pay" in said
+    assert PARTS.text("nobody_owed") in said
+    assert PARTS.text("without_amount", n=5) in said
 
 
 def test_a_list_has_each_part_once_by_the_ids_of_submissions(lakes, tmp_path):
-    with pytest.raises(CommandError, match="no confirmed part of the pay is left") as refused:
+    with pytest.raises(CommandError) as refused:
         take(tmp_path / "parts.csv")
     assert refused.value.returncode == 2
+    assert refused.value.__cause__.code == "no_part_left"
     assert not (tmp_path / "parts.csv").exists()
     confirmed()
     text, said = take(tmp_path / "parts.csv", by="rana")
     assert text == "s-0,0.40\ns-1,0.40\ns-2,0.40\ns-3,0.80\ns-4,0.80\n"
-    assert "5 parts of the pay, 2.80 GBP" in said
-    with pytest.raises(CommandError, match="write its list again with --batch"):
-        take(tmp_path / "again.csv")
+    taken = {"n": 5, "noun": "parts of the pay", "total": "2.80", "currency": "GBP"}
+    assert LISTS.text("payments", **taken) in said
     batch = str(bonuses.payments_of(lakes)[0].batch)
+    with pytest.raises(CommandError, match=f"--batch {batch}") as refused:
+        take(tmp_path / "again.csv")
+    assert refused.value.__cause__.values == {"batch": batch}
     assert take(tmp_path / "again.csv", batch=batch)[0] == text
-    with pytest.raises(CommandError, match="no list of bonuses"):
+    with pytest.raises(CommandError) as refused:
         take(tmp_path / "other.csv", batch=batch, format="prolific-bonus")
+    assert refused.value.__cause__.code == "no_such_list"
     assert BonusPayment.objects.filter(event="sent").count() == 5
 
 
@@ -140,8 +149,8 @@ def test_a_list_of_bonuses_holds_no_part_and_the_other_way_round(lakes, rana, tm
     confirmed()
     assert take(tmp_path / "a.csv", format="prolific-bonus")[0] == "p-5,1.00\n"
     assert "p-5" not in take(tmp_path / "b.csv")[0]
-    with pytest.raises(CommandError, match="what parts of the pay are called"):
-        call_command("payments", "lakes", "--round", "part of the pay")
+    with pytest.raises(CommandError, match=PAYMENTS.text("round_of_parts", name=bonuses.PART)):
+        call_command("payments", "lakes", "--round", bonuses.PART)
 
 
 def test_what_was_decided_or_settled_after_the_planning_is_not_sent(lakes, rana, tmp_path):
@@ -195,14 +204,33 @@ def test_what_is_said_of_bonuses_is_not_said_of_parts(lakes, rana):
     assert set(states(lakes).values()) == {"planned"}
 
 
+def would_pay(n, kind, total):
+    values = {"n": n, "kind": kind, "total": total, "currency": "GBP", "study": STUDY}
+    return SENDING.text("parts_would_be_paid", **values)
+
+
+def nothing_left(act, *arguments, **options):
+    """No confirmed part is left, neither for a list nor for the panel."""
+    with pytest.raises(CommandError) as refused:
+        act(*arguments, **options)
+    assert refused.value.returncode == 2
+    assert SENDING.text("no_part_left") in str(refused.value)
+
+
 def test_the_panel_screens_out_what_a_person_said_the_sum_of(lakes, fake, tmp_path):  # noqa: F811
     fake.add(5)
     confirmed()
     told = payments(send=True)
-    assert "3 who did not pass the practice, 1.20 GBP, and the panel's fee, would be" in told
-    assert "never tried against the live service" in told
-    with pytest.raises(CommandError, match=r"you said 2\.80, but 1\.20 would be paid"):
+    assert would_pay(3, "screened_out", "1.20") in told
+    assert UNVERIFIED in told
+    with pytest.raises(CommandError) as refused:
         payments(send=True, total=Decimal("2.80"))
+    error = refused.value.__cause__
+    assert (error.code, error.said, error.total) == (
+        "other_total",
+        Decimal("2.80"),
+        Decimal("1.20"),
+    )
     assert not fake.requests
     payments(send=True, total=Decimal("1.20"), increase_places=True)
     ((_, path, body),) = fake.asked("POST")
@@ -212,16 +240,14 @@ def test_the_panel_screens_out_what_a_person_said_the_sum_of(lakes, fake, tmp_pa
         "increase_places": True,
     }  # fmt: skip
     # Who failed the checks has handed in: paid as a bonus is, by the ids of the people.
-    assert "2 who failed the attention checks, 1.60 GBP" in payments(send=True)
+    assert would_pay(2, "failed_checks", "1.60") in payments(send=True)
     payments(send=True, total=Decimal("1.60"))
     assert fake.paid == {"p-3,0.80": 1, "p-4,0.80": 1}
     assert set(fake.screened.values()) == {1}
     assert set(states(lakes).values()) == {"settled"}
     # Neither once more nor by a list.
-    with pytest.raises(CommandError, match="no confirmed part of the pay is left"):
-        payments(send=True, total=Decimal("1.20"))
-    with pytest.raises(CommandError, match="no confirmed part of the pay is left"):
-        take(tmp_path / "parts.csv")
+    nothing_left(payments, send=True, total=Decimal("1.20"))
+    nothing_left(take, tmp_path / "parts.csv")
     assert "0 planned" in payments()
 
 
@@ -233,7 +259,7 @@ def test_one_request_screens_out_at_one_amount(lakes, fake):  # noqa: F811
     later.update(state="screened_out")
     Collection.objects.update(screened_out_pay="0.50")
     confirmed()
-    assert "2 who did not pass the practice, 0.80 GBP" in payments(send=True)
+    assert would_pay(2, "screened_out", "0.80") in payments(send=True)
     payments(send=True, total=Decimal("0.80"))
     payments(send=True, total=Decimal("1.60"))  # who failed the checks
     payments(send=True, total=Decimal("0.50"))
@@ -244,8 +270,7 @@ def test_what_a_list_took_the_panel_is_not_asked_for(lakes, fake, tmp_path):  # 
     fake.add(5)
     confirmed()
     take(tmp_path / "parts.csv")
-    with pytest.raises(CommandError, match="no confirmed part of the pay is left"):
-        payments(send=True, total=Decimal("1.20"))
+    nothing_left(payments, send=True, total=Decimal("1.20"))
     assert not fake.requests
 
 
@@ -255,15 +280,14 @@ def test_without_an_answer_it_is_unknown_and_never_sent_again(lakes, fake, what,
     lakes.submissions.filter(failed_checks=True).update(failed_checks=False)
     confirmed()
     fake.fault("POST", "screen-out", what)
-    with pytest.raises(CommandError, match="whether it was paid is not known"):
+    with pytest.raises(CommandError) as refused:
         payments(send=True, total=Decimal("1.20"))
+    assert isinstance(refused.value.__cause__, UnsureError)
+    reason = str(refused.value.__cause__)
+    assert str(refused.value) == SENDING.text("not_known", reference="", reason=reason)
     assert set(states(lakes).values()) == {"unknown"}
-    for again in (
-        lambda: payments(send=True, total=Decimal("1.20")),
-        lambda: take(tmp_path / "parts.csv"),
-    ):
-        with pytest.raises(CommandError, match="no confirmed part of the pay is left"):
-            again()
+    nothing_left(payments, send=True, total=Decimal("1.20"))
+    nothing_left(take, tmp_path / "parts.csv")
     assert len(fake.requests) == 1
     assert max(fake.screened.values(), default=0) <= 1
 
@@ -274,8 +298,11 @@ def test_what_the_panel_refuses_has_failed_and_a_list_can_have_it(lakes, fake, w
     lakes.submissions.filter(failed_checks=True).update(failed_checks=False)
     confirmed()
     fake.fault("POST", "screen-out", what)
-    with pytest.raises(CommandError, match="nothing was paid"):
+    with pytest.raises(CommandError) as refused:
         payments(send=True, total=Decimal("1.20"))
+    assert isinstance(refused.value.__cause__, bonuses.PanelRefusedError)
+    reason = str(refused.value.__cause__)
+    assert str(refused.value) == SENDING.text("nothing_paid", reason=reason)
     assert set(states(lakes).values()) == {"failed"}
     assert not fake.screened
     confirmed()
@@ -287,17 +314,20 @@ def test_who_has_no_submission_there_is_left_to_a_list(lakes, fake):  # noqa: F8
     lakes.submissions.get(worker__external_id="p-0").panel_sessions.all().delete()
     confirmed()
     told = payments(send=True)
-    assert "left out: 1 whose submission's id is not known here" in told
-    assert "2 who did not pass the practice, 0.80 GBP" in told
+    assert SENDING.text("parts_without_id", n=1) in told
+    assert would_pay(2, "screened_out", "0.80") in told
 
 
 def test_another_amount_than_was_asked_is_not_taken_for_paid(client, fake):  # noqa: F811
     fake.add(1)
     fake.pays_each = 4.0
-    with pytest.raises(UnsureError, match=r"pays 4\.0 each, where 0\.40 was asked"):
+    with pytest.raises(UnsureError) as caught:
         client.screen_out(STUDY, ["s-0"], Decimal("0.40"), more_places=False)
-    with pytest.raises(NotDoneError, match="no id of Prolific"):
+    assert caught.value.code == "other_amount_each"
+    assert caught.value.values == {"amount": 4.0, "each": Decimal("0.40")}
+    with pytest.raises(NotDoneError) as caught:
         client.screen_out(STUDY, ["../x"], Decimal("0.40"), more_places=False)
+    assert (caught.value.code, caught.value.values) == ("bad_id", {"key": "../x"})
 
 
 def test_parts_are_counted_in_what_it_costs(lakes):
@@ -334,7 +364,12 @@ def test_a_part_of_who_was_rejected_afterwards_costs_only_if_it_was_sent(lakes, 
 
 
 def test_parts_of_others_and_half_said_options_are_refused(lakes):
-    for options in ({"rule": "per-answer"}, {"round": "b"}, {"increase_places": True}):
-        with pytest.raises(CommandError, match=r"neither rule nor round|goes with --parts"):
+    for options, code in (
+        ({"rule": "per-answer"}, "rule_or_round"),
+        ({"round": "b"}, "rule_or_round"),
+        ({"increase_places": True}, "increase_places"),
+    ):
+        with pytest.raises(CommandError) as refused:
             payments(**options)
+        assert str(refused.value) == PARTS.text(code)
     assert parts.standing_parts(lakes) == {}

@@ -12,7 +12,10 @@ from django.core.management import CommandError, call_command
 
 from annotations.ledger import bonuses
 from annotations.ledger.deciding import decide
+from annotations.ledger.sentences import SENDING
 from annotations.models import BonusPayment
+from annotations.panels.client import UnsureError
+from annotations.panels.prolific import UNVERIFIED
 from tests.annotations import world
 from tests.annotations.answering.test_race import database  # noqa: F401 (a fixture)
 from tests.annotations.ledger.paying import PEOPLE, THREADS
@@ -43,24 +46,44 @@ def states(version):
     return {one.state for one in bonuses.payments_of(version)}
 
 
+def would_pay(n, total):
+    values = {"n": n, "total": total, "currency": "", "study": STUDY}
+    return SENDING.text("bonuses_would_be_paid", **values)
+
+
+def paid(n, total):
+    return SENDING.text("bonuses_paid", n=n, total=total, currency="")
+
+
+def nothing_left(total):
+    with pytest.raises(CommandError) as refused:
+        send(total=Decimal(total))
+    assert refused.value.returncode == 2
+    assert str(refused.value) == SENDING.text("no_bonus_left")
+
+
 def test_nothing_is_sent_until_somebody_says_the_sum(lakes, fake):  # noqa: F811
     told = send()
     # Four times 0.25.
-    assert "4 bonuses, 1.00, and the panel's fee, would be paid" in told
-    assert STUDY in told
-    assert "never tried against the live service" in told
-    with pytest.raises(CommandError, match=r"you said 1\.25, but 1\.00 would be paid"):
+    assert would_pay(4, "1.00") in told
+    assert UNVERIFIED in told
+    with pytest.raises(CommandError) as refused:
         send(total=Decimal("1.25"))
+    error = refused.value.__cause__
+    assert (error.code, error.said, error.total) == (
+        "other_total",
+        Decimal("1.25"),
+        Decimal("1.00"),
+    )
     assert not fake.requests
     assert states(lakes) == {"confirmed"}
-    assert "4 bonuses, 1.00: the panel has taken them on" in send(total=Decimal("1.00"))
+    assert paid(4, "1.00") in send(total=Decimal("1.00"))
     assert fake.paid == {f"p-{n},0.25": 1 for n in range(PEOPLE)}
     assert states(lakes) == {"settled"}
     assert set(BonusPayment.objects.filter(event="paid").values_list("reference", flat=True)) == {
         "bulk-0"
     }
-    with pytest.raises(CommandError, match="no confirmed bonus is left"):
-        send(total=Decimal("1.00"))
+    nothing_left("1.00")
     assert max(fake.paid.values()) == 1
 
 
@@ -69,8 +92,7 @@ def test_what_nobody_confirmed_is_not_sent(rana, fake):  # noqa: F811
     one = world.submission(version, "p-0")
     one.panel_sessions.create(session_id="s-0", study_id=STUDY)
     bonuses.plan(version, {one.pk: Decimal(1)}, rana)
-    with pytest.raises(CommandError, match="no confirmed bonus"):
-        send(total=Decimal(1))
+    nothing_left("1")
     assert not fake.requests
 
 
@@ -81,13 +103,16 @@ def test_whose_work_is_rejected_after_the_yes_is_sent_no_bonus(lakes, rana, fake
     about = lakes.submissions.get(worker__external_id="p-0")
     decide(about, rana, "reject", "LOW_EFFORT", REASON)
     told = send()
-    assert "left out: 1 whose work was rejected after the bonus was planned" in told
-    assert "3 bonuses, 0.75" in told
+    assert SENDING.text("left_out", said=SENDING.text("held_back", n=1)) in told
+    assert would_pay(3, "0.75") in told
     send(total=Decimal("0.75"))
     assert sorted(fake.paid) == ["p-1,0.25", "p-2,0.25", "p-3,0.25"]
     options = {"output": tmp_path / "list.csv", "format": "prolific-bonus", "by": "rana"}
-    with pytest.raises(CommandError, match="to be sent; left out: 1 whose work was rejected after"):
+    with pytest.raises(CommandError) as refused:
         call_command("export_decisions", "lakes", **options)
+    error = refused.value.__cause__
+    assert (error.code, error.values["n_held"]) == ("no_bonus_left", 1)
+    assert str(refused.value) == str(error)
     decide(about, rana, "open")
     call_command("export_decisions", "lakes", **options)
     assert options["output"].read_text() == "p-0,0.25\n"
@@ -120,7 +145,7 @@ def test_ids_of_mechanical_turk_are_not_sent_to_the_panel(lakes, rana, fake):  #
     bonuses.plan(lakes, {one.pk: Decimal(1)}, rana)
     bonuses.confirm(lakes, rana)
     told = send()
-    assert "left out: 1 people of Mechanical Turk, whose ids it does not know" in told
+    assert SENDING.text("left_out", said=SENDING.text("of_mturk", n=1)) in told
     send(total=Decimal("1.00"))
     assert sorted(fake.paid) == [f"p-{n},0.25" for n in range(PEOPLE)]
     assert states(lakes) == {"settled", "confirmed"}
@@ -136,12 +161,16 @@ def test_a_sum_is_written_as_everywhere_else(lakes, total):
 @pytest.mark.parametrize("what", ["silence", "cut", (500, {}), (504, {})])
 def test_without_an_answer_it_is_unknown_and_never_sent_again(lakes, fake, path, what):  # noqa: F811
     fake.fault("POST", path, what)
-    with pytest.raises(CommandError, match="whether it was paid is not known"):
+    with pytest.raises(CommandError) as refused:
         send(total=Decimal("1.00"))
+    error = refused.value.__cause__
+    assert isinstance(error, UnsureError)
+    reference = "bulk-0" if path == "/pay/" else ""
+    values = {"reference": reference, "reason": str(error)}
+    assert str(refused.value) == SENDING.text("not_known", **values)
     assert states(lakes) == {"unknown"}
     n = len(fake.requests)
-    with pytest.raises(CommandError, match="no confirmed bonus is left"):
-        send(total=Decimal("1.00"))
+    nothing_left("1.00")
     assert len(fake.requests) == n
     assert max(fake.paid.values(), default=0) <= 1
     if path == "/pay/":  # the panel's id of the list, to look for
@@ -152,7 +181,7 @@ def test_without_an_answer_it_is_unknown_and_never_sent_again(lakes, fake, path,
 @pytest.mark.parametrize(
     ("path", "what"),
     [
-        ("bonus-payments/", (400, {"error": "p-3 did not take part"})),
+        ("bonus-payments/", (400, {"error": "p-3 is unknown"})),
         ("bonus-payments/", (429, {}, {"Retry-After": "0"})),
         # 2.00 noted where 1.00 is to be paid.
         ("bonus-payments/", (201, {"id": "bulk-9", "amount": 200})),
@@ -164,8 +193,11 @@ def test_what_the_panel_refuses_has_failed_and_can_be_planned_anew(
     lakes, rana, fake, path, what  # noqa: F811
 ):  # fmt: skip
     fake.fault("POST", path, what)
-    with pytest.raises(CommandError, match="nothing was paid"):
+    with pytest.raises(CommandError) as refused:
         send(total=Decimal("1.00"))
+    assert isinstance(refused.value.__cause__, bonuses.PanelRefusedError)
+    reason = str(refused.value.__cause__)
+    assert str(refused.value) == SENDING.text("nothing_paid", reason=reason)
     assert states(lakes) == {"failed"}
     assert not fake.paid
     keys = list(lakes.submissions.values_list("pk", flat=True))
@@ -174,8 +206,9 @@ def test_what_the_panel_refuses_has_failed_and_can_be_planned_anew(
 
 def test_switched_off_it_claims_nothing(lakes, fake, settings):  # noqa: F811
     settings.PROLIFIC_API = ""
-    with pytest.raises(CommandError, match="switched off"):
+    with pytest.raises(CommandError) as refused:
         send(total=Decimal("1.00"))
+    assert refused.value.__cause__.code == "switched_off"
     assert states(lakes) == {"confirmed"}
 
 
@@ -186,8 +219,8 @@ def test_of_many_bonuses_a_list_holds_200(rana, fake):  # noqa: F811
     version.submissions.first().panel_sessions.create(session_id="s", study_id=STUDY)
     bonuses.plan(version, dict.fromkeys(keys, Decimal("0.10")), rana)
     bonuses.confirm(version, rana)
-    assert "200 bonuses, 20.00" in send(total=Decimal("20.00"))
-    assert "1 bonuses, 0.10" in send(total=Decimal("0.10"))
+    assert paid(200, "20.00") in send(total=Decimal("20.00"))
+    assert paid(1, "0.10") in send(total=Decimal("0.10"))
     assert len(fake.paid) == 201
     assert set(fake.paid.values()) == {1}
 

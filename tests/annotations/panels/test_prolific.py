@@ -8,9 +8,11 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 
 from annotations.exchange.reading.panel_statuses import read_statuses
+from annotations.ledger.sentences import SENDING
 from annotations.models import PanelStatus
 from annotations.panels import client as panel
-from annotations.panels.prolific import Prolific
+from annotations.panels.prolific import UNVERIFIED, Prolific
+from annotations.panels.sentences import REPORTS
 from tests.annotations import world
 from tests.annotations.panels.prolific_fake import STUDY, TOKEN
 
@@ -41,8 +43,9 @@ def test_without_links_it_goes_on_until_all_that_were_counted_are_there(fake, cl
 def test_a_list_from_which_some_are_missing_is_refused_whole(fake, client):
     fake.add(20)
     fake.count = 25
-    with pytest.raises(panel.UnsureError, match="25 submissions and gave 20"):
+    with pytest.raises(panel.UnsureError) as caught:
         client.statuses(STUDY)
+    assert (caught.value.code, caught.value.values) == ("list_changed", {"n": 25, "n_given": 20})
 
 
 @pytest.mark.parametrize(
@@ -61,16 +64,18 @@ def test_what_is_only_read_is_asked_again(fake, client, what):
 
 def test_a_retry_after_that_is_too_long_ends_it_at_once(fake, client):
     fake.fault("GET", "submissions/", (429, {}, {"Retry-After": "3600"}))
-    with pytest.raises(panel.NotDoneError, match="asks to wait 3600 s"):
+    with pytest.raises(panel.NotDoneError) as caught:
         client.statuses(STUDY)
+    assert (caught.value.code, caught.value.values) == ("asked_too_often", {"wait": 3600})
     assert len(fake.asked("GET")) == 1
 
 
 def test_it_gives_up_after_its_attempts(fake, client):
     for _ in range(9):
         fake.fault("GET", "studies/", (502, {}))
-    with pytest.raises(panel.UnsureError, match="status 502"):
+    with pytest.raises(panel.UnsureError) as caught:
         client.study(STUDY)
+    assert (caught.value.code, caught.value.values) == ("failed", {"status": 502})
     assert len(fake.asked("GET")) == 4
 
 
@@ -132,25 +137,29 @@ def test_paying_twice_pays_twice_which_is_why_it_is_asked_once(fake, client):
 
 def test_nothing_is_asked_while_it_is_off_or_without_a_token(fake, client, settings, monkeypatch):
     monkeypatch.delenv("PROLIFIC_API_TOKEN")
-    with pytest.raises(panel.NotDoneError, match="set PROLIFIC_API_TOKEN"):
+    with pytest.raises(panel.NotDoneError) as caught:
         client.study(STUDY)
+    assert caught.value.code == "no_token"
     settings.PROLIFIC_API = ""
-    with pytest.raises(panel.NotDoneError, match="switched off"):
+    with pytest.raises(panel.NotDoneError) as caught:
         Prolific()
+    assert caught.value.code == "switched_off"
     assert not fake.requests
 
 
 def test_addresses_that_are_not_public_are_refused_unless_they_are_named(fake, client, settings):
     settings.MODEL_NETWORKS = []
-    with pytest.raises(panel.NotDoneError, match=r"127\.0\.0\.1 .*not allowed"):
+    with pytest.raises(panel.NotDoneError, match=r"127\.0\.0\.1 ") as caught:
         client.study(STUDY)
+    assert caught.value.code == "address_refused"
     assert not fake.requests
 
 
 @pytest.mark.parametrize("key", ["", "../users/me", "a/b", "x?y=1", "é", "a" * 65])
 def test_what_is_no_id_asks_for_no_other_path(fake, client, key):
-    with pytest.raises(panel.NotDoneError, match="is no id"):
+    with pytest.raises(panel.NotDoneError) as caught:
         client.pay_bonuses(key)
+    assert caught.value.code == "bad_id"
     assert not fake.requests
 
 
@@ -193,8 +202,9 @@ def test_statuses_asked_of_the_panel_are_those_of_its_file(rivers, fake):
     fake.add(2)
     fake.submissions[1]["status"] = "SCREENED_OUT"
     told = said("import_statuses", from_prolific=True)
-    assert "never tried against the live service" in told
-    assert "2 submissions in the file = 2 new" in told
+    assert UNVERIFIED in told
+    counts = {"n": 2, "n_new": 2, "n_unchanged": 0, "n_strangers": 0}
+    assert REPORTS.text("submissions_in_file", **counts) in told
     found = PanelStatus.objects.order_by("session_id").values_list("session_id", "status", "code")
     assert list(found) == [("s-0", "AWAITING REVIEW", "DONE1"), ("s-1", "SCREENED OUT", "DONE1")]
     assert "203.0.113.7" not in json.dumps(list(PanelStatus.objects.values()), default=str)
@@ -206,8 +216,10 @@ def test_asking_needs_no_file_and_a_file_needs_no_asking(rivers, fake, tmp_path)
         with pytest.raises(CommandError, match="name a FILE"):
             said("import_statuses", **how)
     rivers.submissions.first().panel_sessions.create(session_id="s-9", study_id="b" * 24)
-    with pytest.raises(CommandError, match=r"say which study .* several"):
+    with pytest.raises(CommandError) as caught:
         said("import_statuses", from_prolific=True)
+    assert caught.value.__cause__.code == "which_study"
+    assert caught.value.__cause__.values == {"studies": sorted([STUDY, "b" * 24])}
     assert not fake.requests
 
 
@@ -224,9 +236,11 @@ def test_decisions_are_brought_there_when_somebody_says_so(rivers, fake, tmp_pat
     path = tmp_path / "d.csv"
     path.write_text(f"worker,decision,category,reason\np-0,approve,,\np-1,reject,OTHER,{REASON}\n")
     said("decide", file=path, by="rana")
-    assert "1 approvals and 1 rejections to bring" in said("send_decisions", by="rana")
+    counts = {"n_approved": 1, "n_rejected": 1}
+    assert SENDING.text("decisions_to_bring", **counts) in said("send_decisions", by="rana")
     assert not fake.requests
-    assert "brought to the panel" in said("send_decisions", by="rana", send=True)
+    brought = said("send_decisions", by="rana", send=True)
+    assert SENDING.text("decisions_brought", **counts) in brought
     assert fake.approved == ["s-0"]
     assert fake.transitions["s-1"]["rejection_category"] == "OTHER"
 
@@ -238,8 +252,9 @@ def test_a_rejection_without_an_answer_is_told_and_the_others_go_on(rivers, fake
     path.write_text("worker,decision,category,reason\n" + rows)
     said("decide", file=path, by="rana")
     fake.fault("POST", "s-0/transition", (500, {}))
-    with pytest.raises(CommandError, match="1 rejections did not get there"):
+    with pytest.raises(CommandError) as caught:
         said("send_decisions", by="rana", send=True)
+    assert str(caught.value) == SENDING.text("rejections_failed", n=1)
     assert set(fake.transitions) == {"s-1"}
     said("send_decisions", by="rana", send=True)
     assert set(fake.transitions) == {"s-0", "s-1"}

@@ -7,9 +7,11 @@ from django.core.management import CommandError, call_command, load_command_clas
 
 from annotations import guards
 from annotations.exchange.prolific import STATUSES
+from annotations.ledger.sentences import LISTS
 from annotations.models import PanelSession, PanelStatus
 from annotations.panels.people import decided_people
-from annotations.panels.statuses import counted_statuses
+from annotations.panels.sentences import PROBLEMS, REPORTS
+from annotations.panels.statuses import ANOTHER, counted_statuses
 from tests.annotations import world
 
 pytestmark = pytest.mark.django_db
@@ -43,6 +45,12 @@ def row(who, status="AWAITING REVIEW", session="", taken="612", code="DONE1", **
     )
 
 
+def in_file(n_new=0, n_unchanged=0, n_strangers=0):
+    """How many rows are told, and what became of them."""
+    counts = {"n_new": n_new, "n_unchanged": n_unchanged, "n_strangers": n_strangers}
+    return REPORTS.text("submissions_in_file", n=sum(counts.values()), **counts)
+
+
 @pytest.fixture
 def take(tmp_path):
     def run(*rows, name="export.csv", header=HEADER, **options):
@@ -68,9 +76,9 @@ def take(tmp_path):
 
 def test_every_status_is_kept_with_its_times_and_nothing_of_the_person(rivers, take):
     said = take(row("ada"), row("ben", "RETURNED", taken="", code="", ended=""))
-    assert "2 submissions in the file = 2 new + 0 unchanged + 0 of people" in said
-    assert "1 people took part here and are not in the file" in said  # Cy
-    assert "Columns that are not kept: Custom study tncs accepted at" in said
+    assert in_file(n_new=2) in said
+    assert REPORTS.text("missing", n=1) in said  # Cy
+    assert REPORTS.text("columns_left_out", names=["Custom study tncs accepted at"]) in said
     ada = PanelStatus.objects.get(submission__worker__external_id="ada")
     assert (ada.status, ada.session_id, ada.seconds, ada.code) == (
         "AWAITING REVIEW", "s-ada", 612.0, "DONE1",
@@ -96,8 +104,8 @@ def test_files_and_rows_know_the_same_statuses():
 
 def test_what_is_new_is_added_and_the_history_stays(rivers, take):
     take(row("ada"), row("ben"))
-    assert "0 new + 2 unchanged" in take(row("ada"), row("ben"))
-    assert "1 new + 1 unchanged" in take(row("ada", "APPROVED"), row("ben"))
+    assert in_file(n_unchanged=2) in take(row("ada"), row("ben"))
+    assert in_file(n_new=1, n_unchanged=1) in take(row("ada", "APPROVED"), row("ben"))
     history = PanelStatus.objects.filter(submission__worker__external_id="ada").order_by("pk")
     assert [one.status for one in history] == ["AWAITING REVIEW", "APPROVED"]
     assert counted_statuses(rivers) == {"APPROVED": 1, "AWAITING REVIEW": 1}
@@ -108,8 +116,8 @@ def test_what_is_new_is_added_and_the_history_stays(rivers, take):
 def test_an_export_that_is_older_than_the_last_one_is_warned_of(rivers, take):
     assert "Warning" not in take(row("ada", "TIMED-OUT"), row("ben", "APPROVED"), row("cy"))
     said = take(row("ada"), row("ben"), row("cy", "APPROVED"))
-    assert "Warning: 1 people were settled on the panel before (APPROVED and now AWAITING " in said
-    assert "Was this file exported earlier than the last one?" in said
+    back = {"n": 1, "before": "APPROVED", "now": "AWAITING REVIEW"}
+    assert REPORTS.text("warning", warning=REPORTS.text("settled_before", **back)) in said
     assert "Warning" not in take(row("ada"), row("ben"), row("cy", "REJECTED"))
 
 
@@ -161,7 +169,7 @@ def test_an_id_that_the_panel_no_longer_tells_is_none(rivers, take, cell):
         *(row("ada", session=cell), row("ben", session=cell, begun=cell)),
         *(row("dee", session=cell), row("fay", session=cell)),
     )
-    assert "3 new + 1 unchanged + 0 of people who did not" in said
+    assert in_file(n_new=3, n_unchanged=1) in said
     known = PanelStatus.objects.values_list("submission__worker__external_id", "session_id")
     # Of Dee the id was known before.
     assert set(known) == {("dee", "s-dee"), ("ada", ""), ("ben", ""), ("fay", "")}
@@ -173,8 +181,8 @@ def test_an_id_that_the_panel_no_longer_tells_is_none(rivers, take, cell):
 def test_an_id_that_was_withheld_and_is_told_later_is_kept(rivers, take):
     world.submission(rivers, "dee")
     take(row("dee", session="DATA_EXPIRED"))
-    assert "1 new" in take(row("dee", session="s-dee"))
-    assert "1 unchanged" in take(row("dee", session="DATA_EXPIRED"))
+    assert in_file(n_new=1) in take(row("dee", session="s-dee"))
+    assert in_file(n_unchanged=1) in take(row("dee", session="DATA_EXPIRED"))
 
 
 @pytest.mark.parametrize("cell", ["CONSENT_REVOKED", "consent revoked", "Data Expired"])
@@ -182,9 +190,10 @@ def test_a_row_that_names_nobody_any_more_is_counted_with_who_did_not_take_part(
     said = take(
         row("ada"), row(cell, session="s1"), row(cell, session=cell), row(cell, "RETURNED", cell)
     )
-    assert "= 1 new + 0 unchanged + 3 of people who did not take part here" in said
-    assert "Of who did not: 2 AWAITING REVIEW, 1 RETURNED" in said
-    assert "0 new" in take(row(cell, session=cell))
+    assert in_file(n_new=1, n_strangers=3) in said
+    strangers = {"AWAITING REVIEW": 2, "RETURNED": 1}
+    assert REPORTS.text("did_not_take_part", counts=strangers) in said
+    assert in_file(n_strangers=1) in take(row(cell, session=cell))
     assert not PanelStatus.objects.filter(session_id=cell).exists()
 
 
@@ -195,14 +204,14 @@ def test_the_file_may_stand_behind_an_option(rivers, tmp_path, capsys):
     # As from a terminal, but for the end, where all connections to the database are closed.
     parser = command.create_parser("manage.py", "import_statuses")
     command.execute(**vars(parser.parse_args(["rivers", "--owner", "rana", str(path)])))
-    assert "1 submissions in the file = 1 new" in capsys.readouterr().out
+    assert in_file(n_new=1) in capsys.readouterr().out
     assert PanelStatus.objects.count() == 1
 
 
 def test_a_file_and_the_panel_s_interface_are_not_both_asked(rivers, take):
-    assert "name a FILE, or say --from-prolific, and not both" in take.refused(
-        row("ada"), from_prolific=True
-    )
+    said = take.refused(row("ada"), from_prolific=True)
+    assert "FILE" in said
+    assert "--from-prolific" in said
 
 
 @pytest.mark.parametrize("panels", [("Prolific", "SONA"), ("SONA", "Prolific")])
@@ -214,7 +223,7 @@ def test_an_id_of_two_panels_is_prolific_s(rivers, take, panels):
 
 
 def test_a_dry_run_and_a_file_of_another_encoding(rivers, take):
-    assert "nothing was stored" in take(row("ada"), dry_run=True)
+    assert REPORTS.text("dry_run") in take(row("ada"), dry_run=True)
     assert not PanelStatus.objects.exists()
     take(row("ada"), as_="utf-8-sig")
     take(row("ben"), as_="utf-16")
@@ -241,25 +250,31 @@ def test_a_dry_run_and_a_file_of_another_encoding(rivers, take):
         ([row("ada", begun="2026-02-30 10:00")], "line 2, column Started at"),
         ([row("ada", begun="yesterday")], "line 2, column Started at: 'yesterday' is no time"),
         ([row("ada", ended="2026-11-20T09:00:00Z")], "column Completed at: it ends before"),
-        ([], "there is no submission in it"),
+        ([], "export.csv: "),
     ],
 )
 def test_a_bad_row_is_told_with_its_line_and_nothing_is_kept(rivers, take, rows, said):
     assert said in take.refused(*rows)
 
 
+def problem(code, **values):
+    return PROBLEMS.text(code, **values)
+
+
 def test_an_export_of_another_study_is_refused(rivers, take):
     said = take.refused(row("eve"), row("zoe"))
-    assert "line 2, column Participant id: nobody in the file took part in this set" in said
-    assert "export of another study" in said
+    assert said.startswith(f"export.csv, line 2, column Participant id: {problem('no_one_there')}.")
+    assert ANOTHER in said
     # Ada took part in both studies: her session gives it away.
     said = take.refused(row("ada", session="x-ada"), row("ben"))
-    assert "line 2, column Submission id: ada came here in another session than x-ada" in said
+    other = problem("other_session", worker="ada", session="x-ada")
+    assert f"line 2, column Submission id: {other}" in said
     said = take.refused(row("ada"), name=f"prolific_export_{OTHER}.csv")
-    assert f"the study {OTHER}, but people came here from {STUDY}" in said
+    assert f"{OTHER}.csv: {problem('other_study_by_name', study=OTHER, known=[STUDY])}" in said
     # 2 of 3 who say to be done are unknown: more than half.
     said = take.refused(row("ada"), row("eve"), row("zoe", "APPROVED"))
-    assert "line 3, column Participant id: 2 of 3 people who say to be done" in said
+    strangers = problem("mostly_strangers", n=2, n_done=3, first="eve")
+    assert f"line 3, column Participant id: {strangers}" in said
     header = HEADER.replace("Archived at", "Study id")
     cells = row("ada").split(",")
     said = take.refused(",".join([*cells[:7], OTHER, *cells[8:]]), header=header)
@@ -269,13 +284,14 @@ def test_an_export_of_another_study_is_refused(rivers, take):
 @pytest.mark.parametrize("written", [str.upper, str.lower, str.title])
 def test_headings_may_stand_in_capitals_or_without(rivers, take, written):
     said = take(row("ada"), header=written(HEADER))
-    assert "= 1 new + 0 unchanged" in said
+    assert in_file(n_new=1) in said
     assert PanelStatus.objects.get().code == "DONE1"
 
 
 @pytest.mark.parametrize("empty", ["," * 19, ",,,,", " , "])
 def test_rows_that_a_spreadsheet_left_empty_are_read_over(rivers, take, empty):
-    assert "= 2 new" in take(f"{empty}\n", row("ada"), f"{empty}\n", row("ben"), f"{empty}\n")
+    said = take(f"{empty}\n", row("ada"), f"{empty}\n", row("ben"), f"{empty}\n")
+    assert in_file(n_new=2) in said
     with pytest.raises(CommandError, match="line 4, column Status"):
         take(f"{empty}\n", row("ada"), row("ben", "PAID"))
 
@@ -285,8 +301,9 @@ def test_people_who_never_began_here_are_counted_and_not_kept(rivers, take):
         row("ada"), row("eve", "RETURNED"), row("zoe", "TIMED-OUT"), row("yan"),
         name=f"prolific_export_{STUDY}.csv",
     )  # fmt: skip
-    assert "= 1 new + 0 unchanged + 3 of people who did not take part here" in said
-    assert "Of who did not: 1 AWAITING REVIEW, 1 RETURNED, 1 TIMED-OUT" in said
+    assert in_file(n_new=1, n_strangers=3) in said
+    strangers = {"AWAITING REVIEW": 1, "RETURNED": 1, "TIMED-OUT": 1}
+    assert REPORTS.text("did_not_take_part", counts=strangers) in said
 
 
 def test_who_returned_in_a_session_that_was_never_opened_here_is_kept(rivers, take):
@@ -305,14 +322,16 @@ def test_another_study_of_the_same_people_is_told_by_their_submissions(rivers, t
         take(other_wave("ada"), other_wave("ben"))
     said = str(caught.value)
     assert "line 2" in said
-    assert "ada was done with the submission s-ada by the last file" in said
+    assert problem("other_submission", worker="ada", before="s-ada", now="t-ada") in said
     assert "import_statuses --instead" in said
     assert "ben was done" not in said  # Ben gave the first one back, and may have come again
     assert PanelStatus.objects.count() == 2
     take(other_wave("ada"), other_wave("ben"), instead=True)
     assert PanelStatus.objects.latest("pk").session_id == "t-ben"
-    with pytest.raises(CommandError, match="ada was done with the submission t-ada by the last"):
+    with pytest.raises(CommandError) as caught:
         take(row("ada", "APPROVED"))  # the wrong one once more
+    again = problem("other_submission", worker="ada", before="t-ada", now="s-ada")
+    assert again in str(caught.value)
 
 
 def test_an_id_that_was_withheld_is_not_taken_from_another_study(rivers, take):
@@ -342,7 +361,12 @@ def test_one_export_has_one_study(rivers, take):
     header = "Submission id,Participant id,Status,Study id\n"
     rows = (f"s-ada,ada,APPROVED,{STUDY}\n", f"s-ben,ben,APPROVED,{OTHER}\n")
     said = take.refused(*rows, header=header)
-    assert f"line 3, column Study id: it is {OTHER}, and {STUDY} in line 2" in said
+    several = problem("several_studies", study=OTHER, first=STUDY, first_line=2)
+    assert f"line 3, column Study id: {several}" in said
+
+
+def otherwise(here, there, name):
+    return REPORTS.text("contradicted", here=here, there=there, names=[name], n=1)
 
 
 def test_what_stands_otherwise_on_the_panel_is_told(rivers, take, tmp_path):
@@ -352,19 +376,20 @@ def test_what_stands_otherwise_on_the_panel_is_told(rivers, take, tmp_path):
     )
     call_command("decide", "rivers", file=decisions, by="rana", stdout=StringIO())
     said = take(row("ada", "REJECTED"), row("ben", "APPROVED"), row("cy"), dry_run=True)
-    assert "Warning: 1 rejected here is approved on the panel: ben. No list turns that" in said
-    assert "Warning: 1 approved here is rejected on the panel: ada." in said
+    ada, ben = otherwise("approved", "rejected", "ada"), otherwise("rejected", "approved", "ben")
+    assert REPORTS.text("warning", warning=ben) in said
+    assert REPORTS.text("warning", warning=ada) in said
     assert not PanelStatus.objects.exists()
     take(row("ada", "REJECTED"), row("ben", "APPROVED"), row("cy"))
     out = StringIO()
     call_command("decide", "rivers", file=decisions, by="rana", stdout=out)
-    assert "Warning: 1 rejected here is approved on the panel: ben." in out.getvalue()
-    for form, name, left in (("approve", "ada", 0), ("reject", "ben", 1)):
+    assert REPORTS.text("warning", warning=ben) in out.getvalue()
+    for form, warning, left in (("approve", ada, 0), ("reject", ben, 1)):
         out = StringIO()
         options = {"format": f"prolific-{form}", "output": tmp_path / form}
         call_command("export_decisions", "rivers", stdout=out, **options)
-        assert f"on the panel: {name}." in out.getvalue()
-        assert ("left out: 1 whom" in out.getvalue()) is bool(left)
+        assert warning in out.getvalue()
+        assert (LISTS.text("settled_on_panel", n=1) in out.getvalue()) is bool(left)
 
 
 def test_the_lists_leave_out_whom_the_panel_has_settled(rivers, take, tmp_path):
@@ -377,4 +402,4 @@ def test_the_lists_leave_out_whom_the_panel_has_settled(rivers, take, tmp_path):
         "export_decisions", "rivers", format="prolific-approve", output=path, stdout=out
     )  # fmt: skip
     assert path.read_text() == "s-ben\n"
-    assert "left out: 2 whom Prolific has approved" in out.getvalue()
+    assert LISTS.text("settled_on_panel", n=2) in out.getvalue()

@@ -1,0 +1,176 @@
+"""Sentences about decisions and payments by their codes: refusals, reports and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from annotations.sentences import Sentences
+
+_HELD_BACK = (
+    "whose work was rejected after the bonus was planned: it stands in no list. Approve or open "
+    "that work again; or take the list of the others first, and then cancel what is left"
+)
+WHY_PART = {
+    "screened_out": "did not pass the practice",
+    "failed_checks": "failed the attention checks",
+}
+"""Why somebody is paid a part, by how their way ended."""
+
+
+def _money(amount: Decimal, currency: str) -> str:
+    return f"{amount} {currency}".rstrip()
+
+
+def _kinds(kinds: Mapping[str, int]) -> str:
+    return ", ".join(f"{n:,} {kind}" for kind, n in sorted(kinds.items()))
+
+
+def _no_bonus_left(n_held: int, batch: str) -> str:
+    held = f"; left out: {n_held:,} {_HELD_BACK}" if n_held else ""
+    return f"no confirmed bonus is left to be sent{held}{_again(batch)}"
+
+
+def _again(batch: str) -> str:
+    return f"; write its list again with --batch {batch}" if batch else ""
+
+
+PAYMENTS = Sentences(
+    {
+        "other_amount": "{name} has a bonus of {amount} in the round {round} already, which is "
+        "{state}",
+        "round_too_long": "a round's name has 1 to {most} characters",
+        "round_of_parts": "{name!r} is what parts of the pay are called: take another name",
+        "no_payment": "there is no payment {payment} here",
+        "settled_otherwise": "the payment {payment} is {state}, and cannot be {event}",
+        "other_total": "you said {said}, but {total} would be paid: look again",
+        "several_amounts": "the parts differ, and one request pays one amount",
+        "refused_by_panel": "{reason}",
+        "withdrawn": "{worker} withdrew what they wrote",
+        "decided_meanwhile": "{by} decided meanwhile",
+        "which_study": lambda studies: (
+            "say which study of the panel it is ("
+            + (f"people came from several: {', '.join(studies[:5])}" if studies else "nobody said")
+            + ")"
+        ),
+    }
+)
+"""Why something is not done with a payment or a decision."""
+
+LISTS = Sentences(
+    {
+        "no_bonus_left": _no_bonus_left,
+        "no_part_left": lambda batch: (
+            "no confirmed part of the pay is left to be sent: plan them with payments --parts, "
+            f"confirm them with payments --parts --confirm{_again(batch)}"
+        ),
+        "taken_meanwhile": "somebody else took the list at the same moment",
+        "no_such_list": "no list of {noun} {key} here",
+        "bad_list_id": "{key!r} is no id of a list",
+        "which_batch": "{why}: say which with --batch; there is: {there}",
+        "several_batches": "several batches were imported",
+        "no_such_batch": "there is no one batch {name!r}",
+        "to_approve": "{n:,} to approve, by the ids of {ids}",
+        "to_reject": "{n:,} to reject",
+        "settled_on_panel": "left out: {n:,} whom Prolific has approved or rejected, or who "
+        "returned or ran out of time there",
+        "undecided": "in no list: {n:,} of whom nothing is decided",
+        "held_back": f"left out: {{n:,}} {_HELD_BACK}",
+        "not_confirmed": "in no list: {n:,} planned that nobody confirmed (payments --confirm)",
+        "payments": lambda n, noun, total, currency: f"{n:,} {noun}, {_money(total, currency)}",
+        "list_id": "list {key}",
+        "of_mturk": "{n:,} of them are people of Mechanical Turk, whose ids Prolific does not "
+        "know: take their lines out, and pay them there",
+        "once_more": "the same list once more: take it to the panel only if nobody has",
+        "rows": "{n:,} rows: {what}",
+        "rows_settled": "{n:,} approved or rejected there before: both cells are empty",
+        "rows_rejected": "{n:,} rejected here",
+        "rows_approved": "{n:,} approved here",
+        "rows_marked_in_file": "{n:,} undecided here, with the mark that the file came with",
+        "rows_undecided": "{n:,} undecided",
+        "decisions": "{n:,} decisions",
+    }
+)
+"""Lists for a panel: why there is none, and what is in one."""
+
+DECISIONS = Sentences(
+    {
+        "decisions_in_file": lambda n, kinds, n_new, n_unchanged: (
+            f"{n:,} decisions in the file ({_kinds(kinds)}) = {n_new:,} new + {n_unchanged:,} "
+            "unchanged"
+        ),
+        "bonuses_in_file": "{n:,} bonuses in the file, {total} in all = {n_new:,} new and "
+        "confirmed + {n_known:,} that stood there already",
+        "bonus_of_rejected": "of who is rejected, {n:,} have a bonus all the same, which is "
+        "confirmed: if it is a slip, cancel the round before its list is taken (payments --cancel)",
+        "held_bonus_of_rejected": "of who is rejected, {n:,} have a confirmed bonus, " + _HELD_BACK,
+    }
+)
+"""What became of a file of decisions."""
+
+SENDING = Sentences(
+    {
+        "held_back": f"{{n:,}} {_HELD_BACK}",
+        "of_mturk": "{n:,} people of Mechanical Turk, whose ids it does not know: pay them there",
+        "left_out": "left out: {said}",
+        "no_bonus_left": "no confirmed bonus is left to be sent",
+        "no_part_left": "no confirmed part of the pay is left to be sent",
+        "nothing_left": "nothing was left",
+        "bonuses_would_be_paid": lambda n, total, currency, study: (
+            f"{n:,} bonuses, {_money(total, currency)}, and the panel's fee, would be paid to "
+            f"people of the study {study}. Nothing was sent. To pay, say the same with --total "
+            f"{total}"
+        ),
+        "bonuses_paid": lambda n, total, currency: (
+            f"{n:,} bonuses, {_money(total, currency)}: the panel has taken them on"
+        ),
+        "parts_would_be_paid": lambda n, kind, total, currency, study: (
+            f"{n:,} who {WHY_PART[kind]}, {_money(total, currency)}, and the panel's fee, would be "
+            f"{'screened out and paid' if kind == 'screened_out' else 'paid as a bonus'} in the "
+            f"study {study}. Nothing was sent. To pay, say the same with --total {total}"
+        ),
+        "parts_paid": lambda n, kind, total, currency: (
+            f"{n:,} who {WHY_PART[kind]}, {_money(total, currency)}: the panel has taken them on"
+        ),
+        "parts_without_id": "left out: {n:,} whose submission's id is not known here: take in "
+        "where submissions stand first, or take them by a list",
+        "nothing_paid": "nothing was paid: {reason}",
+        "not_known": lambda reference, reason: (
+            f"whether it was paid is not known{f' (list {reference})' if reference else ''}: "
+            f"{reason}. It is not sent again by itself: look on the panel, and say what came of it "
+            "with --settle"
+        ),
+        "decisions_to_bring": "{n_approved:,} approvals and {n_rejected:,} rejections to bring to "
+        "the panel",
+        "decisions_brought": "{n_approved:,} approvals and {n_rejected:,} rejections brought to "
+        "the panel",
+        "decisions_without_id": "left out: {n:,} whose submission's id is not known here: take in "
+        "where submissions stand first",
+        "decisions_past": "left out: {n:,} of whom the panel takes nothing any more",
+        "rejections_failed": "{n:,} rejections did not get there",
+    }
+)
+"""What would be, or was, brought to a panel by its own interface."""
+
+PARTS = Sentences(
+    {
+        "owed": lambda n, kind, amount, currency: (
+            f"{n:,} who {WHY_PART[kind]}: {_money(amount, currency)} each"
+        ),
+        "nobody_owed": "nobody is left to plan a part of the pay for",
+        "without_amount": "left out: {n:,} for whom the settings say no part of the pay",
+        "decided": "left out: {n:,} whom somebody approved or rejected",
+        "settled": "left out: {n:,} whom the panel has settled",
+        "there": "left out: {n:,} who have one already",
+        "status_unknown": "Warning: of {n:,} of them it is not known where they stand on the "
+        "panel. If your study there pays by the code itself, take in where they stand first "
+        "(import_statuses).",
+        "planned": lambda n, total, currency: (
+            f"{n:,} planned, {_money(total, currency)} in all; a person confirms them with "
+            "--parts --confirm"
+        ),
+        "rule_or_round": "parts of the pay have neither rule nor round",
+        "increase_places": "--increase-places goes with --parts --send",
+    }
+)
+"""Parts of the pay: who is owed one, and who is not."""

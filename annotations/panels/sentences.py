@@ -1,0 +1,88 @@
+"""Sentences about panels by their codes: its interface, its export, and what differs there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from annotations.sentences import Sentences
+
+PANEL = Sentences(
+    {
+        "switched_off": "Prolific's interface is switched off here: whoever runs this installation "
+        "sets CROWDGRADE_PROLIFIC_API (to {address}) and {token} in the server's environment",
+        "no_token": "there is no token of Prolific: set {token} in the environment",
+        "bad_token": "the token in {token} holds a character that no token has",
+        "bad_id": "{key!r} is no id of Prolific's",
+        "address_refused": "{reason}",
+        "not_reached": "Prolific cannot be reached at {address}",
+        "no_answer": "Prolific did not answer within {seconds:g} s",
+        "broken_off": "the connection to Prolific broke ({error})",
+        "answer_too_long": "Prolific's answer has more than {most:,} bytes",
+        "asked_too_often": lambda wait: (
+            "Prolific is asked too often"
+            + ("" if wait is None else f" and asks to wait {wait:.0f} s")
+        ),
+        "failed": "Prolific failed (status {status})",
+        "other_status": "Prolific answered with the status {status}",
+        "refused": "Prolific refused ({status}): {reason}",
+        "other_answer": "Prolific answered with something else than was asked for",
+        "no_list": "Prolific answered without a list of submissions",
+        "list_changed": "Prolific says that there are {n:,} submissions and gave {n_given:,}: the "
+        "list changed meanwhile; ask again",
+        "no_bonus_id": "Prolific noted the bonuses and did not say under which id",
+        "no_group_id": "Prolific made the group and did not say under which id",
+        "other_amount_each": "Prolific says that it pays {amount} each, where {each} was asked",
+        "other_sum_noted": "{panel} noted {noted} hundredths where {wanted} are to be paid; "
+        "nothing was paid",
+    }
+)
+"""What a panel's interface refused, or left open."""
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n:,} {status}" for status, n in sorted(counts.items())) or "nobody"
+
+
+def _contradicted(here: str, there: str, names: Sequence[str], n: int) -> str:
+    others = f" and {n - len(names):,} more" if n > len(names) else ""
+    return (
+        f"{n:,} {here} here {'is' if n == 1 else 'are'} {there} on the panel: {', '.join(names)}"
+        f"{others}. No list turns that round: change it there, or decide the same here."
+    )
+
+
+REPORTS = Sentences(
+    {
+        "submissions_in_file": "{n:,} submissions in the file = {n_new:,} new + {n_unchanged:,} "
+        "unchanged + {n_strangers:,} of people who did not take part here",
+        "took_part": lambda counts: f"Of who took part: {_counted(counts)}",
+        "did_not_take_part": lambda counts: f"Of who did not: {_counted(counts)}",
+        "missing": "{n:,} people took part here and are not in the file",
+        "columns_left_out": lambda names: f"Columns that are not kept: {', '.join(names)}",
+        "warning": "Warning: {warning}",
+        "dry_run": "This was a dry run: nothing was stored.",
+        "settled_before": "{n:,} people were settled on the panel before ({before} and now {now}, "
+        "the first of them). Was this file exported earlier than the last one? Take in the newest "
+        "once more then.",
+        "contradicted": _contradicted,
+    }
+)
+"""What became of a file about people of a panel, and what it says otherwise than the log."""
+
+PROBLEMS = Sentences(
+    {
+        "several_studies": "it is {study}, and {first} in line {first_line}",
+        "other_study_by_name": lambda study, known: (
+            f"its name says that it is of the study {study}, but people came here from "
+            f"{', '.join(known)}"
+        ),
+        "other_study": "people came here from another study than {study}",
+        "other_session": "{worker} came here in another session than {session}",
+        "other_submission": "{worker} was done with the submission {before} by the last file, and "
+        "not with {now}",
+        "no_one_there": "nobody in the file took part in this set",
+        "mostly_strangers": "{n:,} of {n_done:,} people who say to be done did not take part here, "
+        "{first} the first of them",
+    }
+)
+"""What is wrong with an export for a question set."""
