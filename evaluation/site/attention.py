@@ -168,7 +168,7 @@ def _of_counting(row: dict[str, Any], name: str, grade: str) -> Iterator[Item]:
     if row["newest"] != row["counts"] and row["chosen_by"] is None:
         text = "A later run is done; exports and this page still use the first, as nobody chose."
         later = reverse("admin:run", args=[row["newest"]])
-        yield Item("later_run_not_chosen", "warn", name, text, later, "Look at it")
+        yield Item("later_run", "warn", name, text, later, "Look at it")
     elif row["newer"]:
         text = f"Answers were added or changed since the {which} began."
         yield Item("answers_changed", "warn", name, text, grade, "Grade again")

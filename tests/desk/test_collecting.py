@@ -16,7 +16,8 @@ from annotations.models import Admission, Collection, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set
 from tests.annotations.answering.test_monitor import crowd
-from tests.desk.flashes import flashed, flashed_numbers, numbers_in
+from tests.desk.flashes import flashed, flashed_numbers
+from tests.numbers import numbers_in
 
 pytestmark = pytest.mark.django_db
 
@@ -133,7 +134,7 @@ def test_the_list_is_shown_and_people_are_taken_off_it(rana, tides):
     assert [one.external_id for one in page.context["page"]] == ["ada"]
     sent = {"ids": "ada\nben", "do": "strike"}
     page = rana.post(address(tides, "collecting-ids"), sent, follow=True)
-    assert flashed(page) == ["workers_struck_but_some"]
+    assert flashed(page) == ["workers_struck_partly"]
     assert flashed_numbers(page) == ["1", "1"]
     assert [one.external_id for one in page.context["page"]] == ["<b>", "ben"]
 

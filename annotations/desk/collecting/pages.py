@@ -152,7 +152,7 @@ def ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
         return redirect("admin:collecting", question_set.public_id)
     if request.POST.get("do") == "strike":
         struck = rules.strike(collection, given)
-        code = "workers_struck_but_some" if struck.by_score else "workers_struck"
+        code = "workers_struck_partly" if struck.by_score else "workers_struck"
         messages.success(request, _struck(struck), code)
         return redirect("admin:collecting-listed", question_set.public_id)
     rows = ((one, links.signed_link(collection, one)) for one in given)
