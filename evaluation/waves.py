@@ -88,7 +88,7 @@ def bring_seen_replies(request: Asked, later: QuestionSet) -> Replies:
     is copied, and `annotations.answering.waves.WaveError` is raised.
     """
     if later.earlier_wave_id and answers_of(request, wave_before(request, later)) is None:
-        raise waves.WaveError("you do not see what came back in the wave before")
+        raise waves.WaveError("replies_not_seen")
     return bring_replies(later)
 
 
@@ -100,7 +100,7 @@ def bring_replies(later: QuestionSet) -> Replies:
     `annotations.answering.waves.WaveError` where a set is no later wave.
     """
     if later.earlier_wave is None:
-        raise waves.WaveError("it is no later wave of another set")
+        raise waves.WaveError("not_linked")
     found = replies_to_bring(later, later.earlier_wave)
     for first in range(0, len(found.keys), BATCH):
         part = found.keys[first : first + BATCH]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -31,12 +31,36 @@ KEPT = (
 """Settings of the collecting that the next wave begins with; codes, seed and key are its own."""
 
 
-class WaveError(ValueError):
-    """Why there can be no such wave; `field` is what it is about, "" for none."""
+SENTENCES: Final = {
+    "no_questions": "there is nothing to ask again: it has no questions yet",
+    "unknown_people": "people is one of {known}",
+    "name_missing": "the new wave needs a name",
+    "name_too_long": "a question set's name has 1 to {most} characters",
+    "name_taken": "the owner has a question set of this name",
+    "same_set": "a set is no later wave of itself",
+    "other_owner": "the two are of different owners, whose people and models are not the same",
+    "linked_already": "it is a later wave of “{earlier}” already",
+    # Not by its name: who changes this set need not see that one.
+    "linked_elsewhere": "it is a later wave of another set already: take that link away first",
+    "circle": "“{earlier}” is itself a later wave of “{later}”",
+    "no_common_question": "the two have no question in common: questions are matched by their ids",
+    "not_linked": "it is no later wave of another set",
+    "not_published": "it was made to ask {asked}, which is settled when it is published: publish "
+    "it first, or delete it",
+    "replies_not_seen": "you do not see what came back in the wave before",
+}
 
-    def __init__(self, message: str, field: str = "") -> None:
-        super().__init__(message)
-        self.field = field
+
+class WaveError(ValueError):
+    """Why there can be no such wave.
+
+    `code` is a key of `SENTENCES`, `field` what it is about, "" for none, and `values` are those of
+    the sentence.
+    """
+
+    def __init__(self, code: str, field: str = "", **values: Any) -> None:
+        super().__init__(SENTENCES[code].format(**values))
+        self.code, self.field, self.values = code, field, values
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +113,14 @@ def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
     """
     version = asked_version(question_set)
     if version is None or not version.questions.exists():
-        raise WaveError("there is nothing to ask again: it has no questions yet")
+        raise WaveError("no_questions")
     if people not in People.values:
-        raise WaveError(f"people is one of {', '.join(People.values)}", "people")
+        raise WaveError("unknown_people", "people", known=", ".join(People.values))
     if not (name := name.strip()):
-        raise WaveError("the new wave needs a name", "name")
+        raise WaveError("name_missing", "name")
     longest = QuestionSet._meta.get_field("name").max_length
     if longest is not None and len(name) > longest:
-        raise WaveError(f"a question set's name has 1 to {longest} characters", "name")
+        raise WaveError("name_too_long", "name", most=longest)
     try:
         with transaction.atomic():
             wave = QuestionSet.objects.create(
@@ -111,7 +135,7 @@ def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
                 wave_people=people,
             )
     except IntegrityError:
-        raise WaveError("the owner has a question set of this name", "name") from None
+        raise WaveError("name_taken", "name") from None
     version.copied_into(wave, 1)
     return wave
 
@@ -152,24 +176,17 @@ def refusal(later: QuestionSet, earlier: QuestionSet) -> WaveError | None:
     People and models are told apart for each owner, so both sets are of one owner.
     """
     if later.pk == earlier.pk:
-        return WaveError("a set is no later wave of itself", "earlier")
+        return WaveError("same_set", "earlier")
     if later.owner_id != earlier.owner_id:
-        return WaveError(
-            "the two are of different owners, whose people and models are not the same", "earlier"
-        )
+        return WaveError("other_owner", "earlier")
     if later.earlier_wave_id == earlier.pk:
-        return WaveError(f"it is a later wave of “{earlier}” already", "earlier")
+        return WaveError("linked_already", "earlier", earlier=str(earlier))
     if later.earlier_wave_id is not None:
-        # Not by its name: who changes this set need not see that one.
-        return WaveError(
-            "it is a later wave of another set already: take that link away first", "earlier"
-        )
+        return WaveError("linked_elsewhere", "earlier")
     if later in earlier_waves(earlier):
-        return WaveError(f"“{earlier}” is itself a later wave of “{later}”", "earlier")
+        return WaveError("circle", "earlier", earlier=str(earlier), later=str(later))
     if not matched(later, earlier).n_common:
-        return WaveError(
-            "the two have no question in common: questions are matched by their ids", "earlier"
-        )
+        return WaveError("no_common_question", "earlier")
     return None
 
 
@@ -199,13 +216,10 @@ def unlink(later: QuestionSet) -> QuestionSet:
     (row,) = _locked([later.pk])
     earlier = row.earlier_wave
     if earlier is None:
-        raise WaveError("it is no later wave of another set")
+        raise WaveError("not_linked")
     published = Collection.objects.filter(version__question_set=later.pk).exists()
     if row.wave_people in {People.SAME, People.OTHERS} and not published:
-        raise WaveError(
-            f"it was made to ask {_ASKED[People(row.wave_people)]}, which is settled when it is "
-            "published: publish it first, or delete it"
-        )
+        raise WaveError("not_published", asked=_ASKED[People(row.wave_people)])
     QuestionSet.objects.filter(pk=later.pk).update(earlier_wave=None, wave_people="")
     later.earlier_wave, later.wave_people = None, ""
     return earlier
