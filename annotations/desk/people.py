@@ -49,7 +49,7 @@ class PersonForm(forms.Form):
         username = User.normalize_username(self.cleaned_data["username"].strip())
         found = self.among().filter(username=username).first()
         if found is None:
-            raise forms.ValidationError(self.unknown(username))
+            raise forms.ValidationError(self.unknown(username), "unknown")
         self.person = found
         return username
 
@@ -73,11 +73,12 @@ class MemberForm(PersonForm):
         """Refuse who is in it already."""
         username = super().clean_username()
         if self.person.pk == self.team.owner_id:
-            raise forms.ValidationError(f"“{username}” owns the team.")
+            raise forms.ValidationError(f"“{username}” owns the team.", "owner")
         before = self.team.memberships.filter(user=self.person).first()
         if before is not None:
             state = "invited" if before.pending else "in the team"
-            raise forms.ValidationError(f"“{username}” is {state} already.")
+            code = "invited" if before.pending else "member"
+            raise forms.ValidationError(f"“{username}” is {state} already.", code)
         return username
 
     def save(self) -> Membership:
@@ -116,11 +117,12 @@ class ShareForm(PersonForm):
         """Refuse who may do more already: what a share hides, they would see all the same."""
         username = super().clean_username()
         if self.person.pk == self.question_set.owner_id:
-            raise forms.ValidationError(f"“{username}” owns the question set.")
+            raise forms.ValidationError(f"“{username}” owns the question set.", "owner")
         one = QuestionSet.objects.filter(pk=self.question_set.pk)
         # Operators may change every set, but are no part of this one until it is shared with them.
         if not is_operator(self.person) and one.editable_by(self.person).exists():
-            raise forms.ValidationError(f"“{username}” edits it as a member of the team.")
+            said = f"“{username}” edits it as a member of the team."
+            raise forms.ValidationError(said, "member")
         return username
 
     def save(self) -> Share:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -52,11 +53,13 @@ def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
     question_set = editable(request, QuestionSet.objects.all(), set_id)
     latest = question_set.latest_version()
     if latest is None or not latest.questions.exists():
-        messages.error(request, "There is nothing to publish: write or upload questions first.")
+        said = "There is nothing to publish: write or upload questions first."
+        messages.error(request, said, "nothing_to_publish")
     elif not latest.is_published and (found := blocking(latest)):
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         about = f"{found[0].item}: " if found[0].item else ""
-        messages.error(request, f"It cannot be published yet. {about}{found[0].words}{more}")
+        said = f"It cannot be published yet. {about}{found[0].words}{more}"
+        messages.error(request, said, f"not_publishable {found[0].code}")
         return redirect("admin:editor", question_set.public_id)
     elif latest.publish():
         messages.success(request, f"Version {latest.number} is published; its wording stays.")
@@ -75,7 +78,8 @@ def _form(
                 saved = form.save()
         except IntegrityError:
             whose = "You have" if question_set.owner_id == user_id(request) else "Its owner has"
-            form.add_error("name", f"{whose} a question set of this name.")
+            said = f"{whose} a question set of this name."
+            form.add_error("name", ValidationError(said, "name_taken"))
         else:
             return redirect("admin:question-set", saved.public_id)
     context = {

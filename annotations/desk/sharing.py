@@ -26,9 +26,9 @@ def sharing(request: HttpRequest, set_id: UUID) -> HttpResponse:
         name = form.person.get_username()
         role = share.get_role_display()
         if share.pending:
-            messages.success(request, f"{name} is invited as {role}. {WAITS}")
+            messages.success(request, f"{name} is invited as {role}. {WAITS}", "invited")
         else:
-            messages.success(request, f"Shared with {name}, as {role}.")
+            messages.success(request, f"Shared with {name}, as {role}.", "shared")
         return redirect("admin:sharing", question_set.public_id)
     team = question_set.team
     teams = visible(request, Team.objects.all()).order_by("name")
@@ -57,10 +57,13 @@ def share_with_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
         question_set.save(update_fields=["team", "updated_at"])
         team = question_set.team
         messages.success(
-            request, f"{team.name} works on it now." if team else "Only its owner edits it now."
+            request,
+            f"{team.name} works on it now." if team else "Only its owner edits it now.",
+            "team_set" if team else "team_removed",
         )
     else:
-        messages.error(request, "Nothing was changed. Choose a team that you are in.")
+        said = "Nothing was changed. Choose a team that you are in."
+        messages.error(request, said, "unknown_team")
     return redirect("admin:sharing", question_set.public_id)
 
 
@@ -72,7 +75,7 @@ def remove_share(request: HttpRequest, set_id: UUID, share_id: UUID) -> HttpResp
     back = reverse("admin:sharing", args=[question_set.public_id])
     if request.method == "POST":
         share.delete()
-        messages.success(request, f"It is no longer shared with {name}.")
+        messages.success(request, f"It is no longer shared with {name}.", "share_removed")
         return redirect(back)
     context = {
         "title": f"Stop sharing with {name}?",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -41,7 +42,8 @@ def new_team(request: HttpRequest) -> HttpResponse:
             with transaction.atomic():
                 made = form.save()
         except IntegrityError:
-            form.add_error("name", "You have a team of this name.")
+            said = "You have a team of this name."
+            form.add_error("name", ValidationError(said, "name_taken"))
         else:
             return redirect("admin:team", made.public_id)
     context = {
@@ -66,7 +68,7 @@ def team(request: HttpRequest, team_id: UUID) -> HttpResponse:
         added = form.save()
         name = form.person.get_username()
         said = f"{name} is invited. {WAITS}" if added.pending else f"{name} is in the team."
-        messages.success(request, said)
+        messages.success(request, said, "invited" if added.pending else "member_added")
         return redirect("admin:team", shown.public_id)
     one = user_id(request)
     context = {
@@ -92,7 +94,7 @@ def remove_member(request: HttpRequest, team_id: UUID, membership_id: UUID) -> H
     name = gone.user.get_username()
     if request.method == "POST":
         gone.end()
-        messages.success(request, f"{name} is no longer in the team.")
+        messages.success(request, f"{name} is no longer in the team.", "member_removed")
         return redirect("admin:team", shown.public_id)
     context = {
         "title": f"Remove {name}?",

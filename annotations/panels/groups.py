@@ -17,10 +17,6 @@ KIND = "panel group"
 Action = AuditEntry.Action
 
 
-class AskedBeforeError(ValueError):
-    """A group of this name was asked for: it was made, or nobody knows whether it was."""
-
-
 @dataclass(frozen=True, slots=True)
 class GroupAsked:
     """A group of which `n_people` were to be; `key` is the panel's id, "" where none came back."""
@@ -30,6 +26,17 @@ class GroupAsked:
     key: str
     by: str
     at: datetime
+
+
+class AskedBeforeError(ValueError):
+    """A group of this name was asked for: it was made, or nobody knows whether it was.
+
+    `earlier` is that group.
+    """
+
+    def __init__(self, message: str, earlier: GroupAsked) -> None:
+        super().__init__(message)
+        self.earlier = earlier
 
 
 def make_group(
@@ -53,10 +60,11 @@ def make_group(
         earlier = next((one for one in groups_of(question_set) if one.name == name), None)
         if earlier is not None:
             made = f"was made ({earlier.key})" if earlier.key else "was asked for without an answer"
-            raise AskedBeforeError(
+            said = (
                 f"a group {name!r} of {earlier.n_people:,} people {made} by {earlier.by} on "
                 f"{earlier.at:%d %B %Y}: look on the panel, and take another name for another group"
             )
+            raise AskedBeforeError(said, earlier)
         _enter(question_set, user, Action.GROUP_ASKED, name, len(participants))
     try:
         key = client.make_group(workspace, name, participants)

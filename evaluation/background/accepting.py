@@ -20,6 +20,12 @@ from evaluation.triaging import (
     take_back_together,
 )
 
+LEFT_FOR_ALARMS = "left open for an alarm or a notice"
+LEFT_TO_LOOK = "left open to be looked at again"
+WITHOUT_ANSWER = "accepted without an answer"
+DESPITE_ALARMS = "accepted although an alarm or a notice names them"
+"""Names of counts in the audit."""
+
 
 class NobodyLeftError(RuntimeError):
     """There is nobody whom one press could accept."""
@@ -54,13 +60,13 @@ def accept_rest(
     made = accept_together(run, rest.workers, user)
     counts = {
         "people accepted": rest.n,
-        "left open for an alarm or a notice": rest.n_left_out,
-        "left open to be looked at again": len(rest.again),
+        LEFT_FOR_ALARMS: rest.n_left_out,
+        LEFT_TO_LOOK: len(rest.again),
     }
     if rest.silent:
-        counts["accepted without an answer"] = len(rest.silent)
+        counts[WITHOUT_ANSWER] = len(rest.silent)
     if with_alarms:
-        counts["accepted although an alarm or a notice names them"] = len(rest.named)
+        counts[DESPITE_ALARMS] = len(rest.named)
     _enter(run, user, AuditEntry.Action.ACCEPT, counts)
     return next(one for one in accepted_together(run) if one.id == made)
 

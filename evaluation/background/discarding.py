@@ -31,6 +31,8 @@ from evaluation.models import (
 )
 from evaluation.models.runs import UNFINISHED
 from evaluation.reports.removal import Hanging, counted
+from evaluation.reports.removal_notes import Note
+from evaluation.words.message import counted as number_of
 
 MODEL = "language_model"
 
@@ -46,22 +48,15 @@ def hanging_on_model(model: LanguageModel) -> Hanging:
     ).count()
     obstacles = []
     if others:
-        obstacles.append(
-            f"It answered in {_several(others, 'question set')} that its owner may not change: "
-            "the answers there belong to these. Archive it instead."
-        )
+        obstacles.append(Note("other_owners", n=others, sets=number_of(others, "question set")))
     notes = []
     if n := in_sets.count():
-        notes.append(f"Its answers stand in {_several(n, 'question set')}, and go from there.")
+        notes.append(Note("answers_in_sets", n=n, sets=number_of(n, "question set")))
     if n := LLMScore.objects.filter(model=model).count():
-        notes.append(
-            f"{_several(n, 'run')} scored it and {'loses' if n == 1 else 'lose'} its row. All "
-            "others keep their grades, and the results say from then on: not reproducible, so many "
-            "answers withdrawn. Grade again afterwards."
-        )
-    notes.append("Pictures, tables and exports that name it stay as they were made.")
+        notes.append(Note("runs_scored", n=n, lose="loses" if n == 1 else "lose"))
+    notes.append(Note("files_name_it"))
     if _is_needed(model.pk, str(model.public_id)):
-        notes.append("A run works with it or its answers: it goes once that run has ended.")
+        notes.append(Note("model_in_use"))
     scored_in = Run.objects.filter(llm_scores__model=model).exclude(input_hash="")
     inputs = sorted(set(scored_in.values_list("input_hash", flat=True)))
     return Hanging(counted(_parts(model.pk)), inputs, tuple(obstacles), tuple(notes))
@@ -96,10 +91,6 @@ def _is_needed(model: int, public_id: str) -> bool:
         return True
     waiting = Run.objects.filter(state__in=UNFINISHED).values_list("parameters", flat=True)
     return any(public_id in str(parameters) for parameters in waiting.iterator())
-
-
-def _several(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _parts(model: int) -> Parts:

@@ -51,6 +51,7 @@ from evaluation.models import (
     WorkerVerdict,
 )
 from evaluation.reports.removal import Hanging, counted
+from evaluation.reports.removal_notes import Note, runs_were
 
 WORKER, SUBMISSION = "worker", "submission"
 
@@ -202,39 +203,22 @@ def _parts(submissions: QuerySet[Submission, Submission]) -> Parts:
     ]
 
 
-def _notes(worker: Worker) -> list[str]:
+def _notes(worker: Worker) -> list[Note]:
     submissions = Submission.objects.filter(worker=worker)
     found = _found(submissions)
     notes = []
     if works_on(found["versions"]):
-        notes.append("A run works on these answers: they are erased once that run has ended.")
+        notes.append(Note("answers_in_use"))
     if n := len(found["runs"]):
-        notes.append(
-            f"{n} finished {'run was' if n == 1 else 'runs were'} made of these answers. Grades "
-            "and other numbers stay, the texts go, and the runs say from then on: not "
-            "reproducible, so many answers withdrawn."
-        )
-    notes.append(
-        "Copies go as well: texts that results, alarms, prompts to models and lists for experts "
-        "quote, and the vectors of texts that nobody else wrote."
-    )
+        notes.append(Note("runs_made", n=n, runs_were=runs_were(n)))
+    notes.append(Note("copies_go"))
     if n := Appeal.objects.filter(decision__submission__in=submissions).count():
-        notes.append(
-            f"What they wrote against {n} {'rejection' if n == 1 else 'rejections'} goes at once, "
-            "with what they were answered."
-        )
+        notes.append(Note("appeals_go", n=n))
     said = _kept(worker)
     if said:
-        notes.append(f"Kept, with their reasons: {said}. Read them: they may quote an answer.")
-    notes.append(
-        f"The id {worker.external_id} stays, so that the person is not invited again. Rows of it "
-        "in files are refused from now on."
-    )
-    notes.append(
-        "Files uploaded to these question sets in the last day and not imported yet go too: they "
-        "may hold the answers. Files that somebody downloaded are theirs, and nothing here "
-        "reaches them."
-    )
+        notes.append(Note("reasons_kept", kept=said))
+    notes.append(Note("id_stays", id=worker.external_id))
+    notes.append(Note("uploads_go"))
     return notes
 
 

@@ -33,11 +33,11 @@ from evaluation.options.problems import problem
 
 
 class LabelError(ValueError):
-    """A name or notes that are too long; `field` is the one that has to be mended."""
+    """A name or notes of `given` characters, more than `most`; `field` is which of the two."""
 
     def __init__(self, field: str, given: int, most: int) -> None:
         super().__init__(f"It has {given:,} characters, and at most {most:,} will do.")
-        self.field = field
+        self.field, self.given, self.most = field, given, most
 
 
 def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:

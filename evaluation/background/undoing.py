@@ -48,8 +48,11 @@ from evaluation.models import (
     Run,
 )
 from evaluation.reports.removal import Hanging, counted
+from evaluation.reports.removal_notes import Note, runs_were
 
 IMPORT = "import"
+MODELS_MADE, MODEL_SCORES = "models that it made", "scores of models' answers"
+"""Names of what goes, as counts have them."""
 NAMED = 5
 """Runs and files that are called by their names."""
 
@@ -138,7 +141,7 @@ def _parts(brought: Import) -> Parts:
             ("judgements", HumanJudgement.objects.filter(**of)),
             ("requests to judge", JudgementRequest.objects.filter(**of)),
             ("answers in samples for experts", AuditItem.objects.filter(**of)),
-            ("scores of models' answers", LLMAnswerScore.objects.filter(**of)),
+            (MODEL_SCORES, LLMAnswerScore.objects.filter(**of)),
             ("facts of models' answers", AnswerFact.objects.filter(**of)),
             ("raw replies", RawReply.objects.filter(response__in=answers)),
             ("answers of models", answers),
@@ -156,7 +159,7 @@ def _parts(brought: Import) -> Parts:
 def _leftovers(brought: Import) -> Parts:
     """What nothing hangs on without the answers; the same before they are gone, and after."""
     if brought.what == Import.What.MODEL_ANSWERS:
-        return [("models that it made", _models(brought))]
+        return [(MODELS_MADE, _models(brought))]
     others = Response.objects.exclude(brought_by=brought)
     theirs = {"submission": OuterRef("pk")}
     submissions = Submission.objects.filter(
@@ -225,10 +228,10 @@ def _drop_empty_version(brought: Import) -> None:
     ).delete()
 
 
-def _notes(brought: Import) -> list[str]:
+def _notes(brought: Import) -> list[Note]:
     notes = []
     if brought.version_id and works_on([brought.version_id]):
-        notes.append("A run works on these answers: it is undone once that run has ended.")
+        notes.append(Note("import_in_use"))
     runs = _runs(brought)
     if runs:
         called = ", ".join(
@@ -236,11 +239,8 @@ def _notes(brought: Import) -> list[str]:
             for run in Run.objects.filter(pk__in=list(map(int, runs))).order_by("-pk")[:NAMED]
         )
         more = f" and {len(runs) - NAMED} more" if len(runs) > NAMED else ""
-        notes.append(
-            f"{len(runs)} finished {'run was' if len(runs) == 1 else 'runs were'} made of these "
-            f"answers ({called}{more}). The grades stay as they are, and say from then on: not "
-            "reproducible, so many answers withdrawn. Grade again afterwards."
-        )
+        n, named = len(runs), f"{called}{more}"
+        notes.append(Note("import_runs", n=n, runs_were=runs_were(n), named=named))
     later = Import.objects.filter(
         what=brought.what,
         version=brought.version_id,
@@ -250,44 +250,31 @@ def _notes(brought: Import) -> list[str]:
     )
     if repeated := list(later.order_by("pk").values_list("file", "n_unchanged")[:NAMED]):
         files = ", ".join(f"{file} ({n:,} rows)" for file, n in repeated)
-        notes.append(
-            f"Later files repeated answers that were there already: {files}. Answers that came "
-            "with this import go all the same; import those files again afterwards to have them "
-            "back."
-        )
+        notes.append(Note("repeated_later", files=files))
     if brought.what == Import.What.MODEL_ANSWERS:
         return [*notes, *_notes_on_models(brought)]
     made = Question.objects.filter(brought_by=brought, version=brought.version_id).count()
     free = dict(_leftovers(brought))["questions that it made"].count()
     if made > free:
-        notes.append(
-            f"{made - free} of the questions that it made stay, because runs, models' answers or "
-            "other answers hang on them. Delete those runs first if the questions are to go too."
-        )
+        notes.append(Note("questions_stay", n=made - free))
     if kept := Submission.objects.filter(
         Exists(Response.objects.filter(submission=OuterRef("pk"), brought_by=brought)),
         Exists(_of(Decision, submission=OuterRef("pk")))
         | Exists(_of(BonusPayment, submission=OuterRef("pk"))),
     ).count():
-        notes.append(
-            f"{kept} workers stay in the list without these answers, because decisions about them "
-            "or payments to them are kept."
-        )
-    notes.append("Workers who answered nothing else and stand in no run go as well.")
+        notes.append(Note("workers_stay", n=kept))
+    notes.append(Note("workers_go"))
     return notes
 
 
-def _notes_on_models(brought: Import) -> list[str]:
+def _notes_on_models(brought: Import) -> list[Note]:
     notes = []
     kept = LLMResponse.objects.filter(brought_by=brought).count() - _model_answers(brought).count()
     if kept:
-        notes.append(f"{kept:,} of its answers were asked for anew since, and stay.")
+        notes.append(Note("asked_anew", n=kept))
     made = LanguageModel.objects.filter(brought_by=brought).count()
     if staying := made - _models(brought).count():
-        notes.append(
-            f"{staying:,} of the models that it made stay registered, because they stand in runs, "
-            "answered otherwise too, or somebody described them. Delete them on their pages."
-        )
+        notes.append(Note("models_in_use", n=staying))
     if brought.publishes:
-        notes.append(f"Version {brought.number}, which it published, stays published.")
+        notes.append(Note("version_stays", number=brought.number))
     return notes

@@ -26,6 +26,7 @@ from evaluation.background import record
 from evaluation.background.record import Went, end, works_on
 from evaluation.models import ExemplaryAnswer, LLMResponse, Removal
 from evaluation.reports.removal import Hanging
+from evaluation.reports.removal_notes import Note
 
 ITEMS: Final[dict[str, type[Passage] | type[Question]]] = {
     Import.What.QUESTIONS: Question,
@@ -39,11 +40,7 @@ def hanging(brought: Import) -> Hanging:
     noun = brought.get_what_display()
     version = brought.version
     if version is not None and version.is_published:
-        reason = (
-            f"Version {version.number}, into which it came, is published and keeps its {noun}: "
-            "what people are asked does not change under their answers. Open the next version in "
-            f"the editor instead and delete the {noun} there."
-        )
+        reason = Note("published", number=version.number, noun=noun)
         return Hanging({}, [brought.sha256], (reason,))
     rows = _items(brought)
     left, bound = rows.count(), rows.exclude(pk__in=_free(brought).values("pk")).count()
@@ -55,15 +52,15 @@ def hanging(brought: Import) -> Hanging:
     n_changed = left - bound - len(going)
     notes = _notes(brought, left=left, bound=bound, changed=n_changed)
     if not going:
-        reason = f"None of its {noun} can be taken out."
-        return Hanging({}, [brought.sha256], (" ".join([reason, *notes]),))
+        why = "".join(f" {note}" for note in notes)
+        return Hanging({}, [brought.sha256], (Note("none_can_go", noun=noun, why=why),))
     counts = {noun: len(going)}
     for name, rows in _hanging(brought).items():
         if n := sum(rows.filter(**{_key(brought): some}).count() for some in _chunks(going)):
             counts[name] = n
     if works_on([brought.version_id] if brought.version_id else []):
-        notes.append("A run works on this version: it is undone once that run has ended.")
-    notes.append("The draft itself stays, with everything else in it.")
+        notes.append(Note("draft_in_use"))
+    notes.append(Note("draft_stays"))
     return Hanging(counts, [brought.sha256], notes=tuple(notes))
 
 
@@ -142,28 +139,17 @@ def _chunks(keys: list[int]) -> list[list[int]]:
     return [keys[first : first + record.BATCH] for first in range(0, len(keys), record.BATCH)]
 
 
-def _notes(brought: Import, *, left: int, bound: int, changed: int) -> list[str]:
+def _notes(brought: Import, *, left: int, bound: int, changed: int) -> list[Note]:
     noun, notes = brought.get_what_display(), []
     made = brought.n_passages if brought.what == Import.What.PASSAGES else brought.n_questions
     if changed:
-        notes.append(
-            f"{changed:,} of its {noun} were changed since, and stay: delete them in the editor."
-        )
+        notes.append(Note("changed", n=changed, noun=noun))
     if bound and brought.what == Import.What.PASSAGES:
-        notes.append(
-            f"{bound:,} of its passages stay, because questions are about them: undo the import of "
-            "those questions first, or delete them in the editor."
-        )
+        notes.append(Note("passages_needed", n=bound))
     elif bound:
-        notes.append(
-            f"{bound:,} of its questions stay, because answers or answers of models hang on "
-            "them: undo what brought those first."
-        )
+        notes.append(Note("questions_answered", n=bound))
     if made > left:
-        notes.append(f"{made - left:,} of its {noun} were deleted before.")
+        notes.append(Note("deleted_before", n=made - left, noun=noun))
     if completed := brought.n_new - made:
-        notes.append(
-            f"{completed:,} of its rows gave a text or a translation to {noun} that were there "
-            "before: these texts stay. Change them in the editor."
-        )
+        notes.append(Note("texts_stay", n=completed, noun=noun))
     return notes

@@ -20,6 +20,9 @@ from annotations.panels.people import standing
 from evaluation.methods.inference.selection_rates import FEWEST, SelectionRates, selection_rates
 from evaluation.words.message import Message
 
+TOO_FEW = "too few to tell"
+"""In place of the ratio of a group that is too small."""
+
 FEWEST_EACH_WAY = 5
 """People for whom it turns out well, and badly, below which nothing is said of who uses assistive
 technology: trying the rejection of one person tells nothing of that one."""
@@ -125,7 +128,7 @@ def group_lines(found: list[Comparison]) -> Iterator[str]:
             share = "" if group.share is None else f" ({group.share:.0%}"
             if share:
                 share += f", 95% {group.low:.0%} to {group.high:.0%})"
-            ratio = "too few to tell" if group.small else _ratio(group)
+            ratio = TOO_FEW if group.small else _ratio(group)
             told = f"{group.hit:,} of {group.n:,}{share}"
             yield f"{one.what} {group.name}: {told}{'; ' + ratio if ratio else ''}"
 

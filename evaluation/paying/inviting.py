@@ -16,7 +16,8 @@ from annotations.models import Collection, QuestionSetVersion, Submission, Worke
 from annotations.panels.people import standing
 from annotations.panels.statuses import newest_statuses
 from evaluation.models import Run
-from evaluation.paying.rules import LOW, SCORE, RuleError, reach
+from evaluation.paying.rule_errors import RuleError
+from evaluation.paying.rules import LOW, SCORE, reach
 from evaluation.paying.scores import RawScore, run_of, scores_of
 
 ENDS = {SCORE: "the score", LOW: "the lower end of its interval"}
@@ -51,9 +52,9 @@ class Line:
     def check(self) -> None:
         """Raise RuleError for what will not do."""
         if not abs(self.at_least) <= MOST:  # also what is no number
-            raise RuleError("at_least", f"a score goes from -{MOST:,} to {MOST:,}")
+            raise RuleError("at_least", "score_range", most=MOST)
         if self.end not in ENDS:
-            raise RuleError("end", f"there is no end {self.end!r}: {', '.join(ENDS)}")
+            raise RuleError("end", "unknown_end", given=self.end, known=", ".join(ENDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def invited(version: QuestionSetVersion, line: Line) -> Invited:
     line.check()
     run = run_of(version)
     if run is None:
-        raise RuleError("", "nobody has a score: grade the answers of this version first")
+        raise RuleError("", "no_scores")
     panel = _panel(version, line.panel)
     there = Submission.objects.filter(version=version)
     decisions, statuses = standing(version), newest_statuses(there.values("pk"))
@@ -134,13 +135,13 @@ def _panel(version: QuestionSetVersion, named: str) -> str:
     there = panels_of(version)
     if named and named not in there:
         known = ", ".join(there) or "none"
-        raise RuleError("panel", f"nobody came from the panel {named[:100]!r}; there is: {known}")
+        raise RuleError("panel", "unknown_panel", given=named[:100], known=known)
     if named or len(there) < 2:
         return named or next(iter(there), "")
     collected = Collection.objects.filter(version=version).values_list("panel", flat=True).first()
     if collected in there:
         return str(collected)
-    raise RuleError("panel", f"people came from several panels, say whose ids: {', '.join(there)}")
+    raise RuleError("panel", "several_panels", known=", ".join(there))
 
 
 def _why_not(one: Submission, panel: str, *, rejected: bool) -> str:

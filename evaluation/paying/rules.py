@@ -23,6 +23,7 @@ from annotations.models import GRADED, Decision, QuestionSetVersion, Response, S
 from annotations.models import Collection as Collecting
 from evaluation.paying.evidence import seconds_of
 from evaluation.paying.fairness import Comparison, fairness
+from evaluation.paying.rule_errors import RuleError
 from evaluation.paying.scores import RawScore, run_of, scores_of
 from evaluation.words.message import Message
 
@@ -34,14 +35,6 @@ KINDS = {
 }
 SCORE, LOW = "score", "low"
 CENT = Decimal("0.01")
-
-
-class RuleError(ValueError):
-    """A rule that cannot be applied; `field` is what is wrong with it."""
-
-    def __init__(self, field: str, why: str) -> None:
-        super().__init__(why)
-        self.field = field
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +66,15 @@ class Rule:
     def check(self) -> None:
         """Raise RuleError for what is missing, or will not do."""
         if self.kind not in KINDS:
-            raise RuleError("kind", f"there is no rule {self.kind!r}: {', '.join(KINDS)}")
+            raise RuleError("kind", "unknown_rule", given=self.kind, known=", ".join(KINDS))
         if not LEAST <= self.amount <= MOST:
-            raise RuleError("amount", f"a bonus goes from {LEAST} to {MOST:,}.00")
+            raise RuleError("amount", "amount_range", least=LEAST, most=MOST)
         if self.kind == QUANTILE and not (self.share is not None and 0 < self.share <= 1):
-            raise RuleError("share", "say which share of people, above 0 and at most 1")
+            raise RuleError("share", "share_missing")
         if self.kind == THRESHOLD and not (
             self.at_least is not None and abs(self.at_least) <= float(MOST)
         ):
-            raise RuleError("at_least", "say which score it takes")
+            raise RuleError("at_least", "score_missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +203,7 @@ def propose(
     rule.check()
     run = run_of(version)
     if run is None and rule.kind != PER_ANSWER:
-        raise RuleError("kind", "nobody has a score: grade the answers of this version first")
+        raise RuleError("kind", "no_scores")
     collection = Collecting.objects.filter(version=version).first()
     if collection is not None:
         base = collection.pay if base is None else base
@@ -247,7 +240,7 @@ def _amounts(
     if rule.kind == PER_ANSWER:
         found = {key: rule.amount * n for key, n in answers.items() if n}
         if found and max(found.values()) > MOST:
-            raise RuleError("amount", f"somebody would get more than {MOST:,}.00")
+            raise RuleError("amount", "amount_too_large", most=MOST)
         return found
     known = {key: value for key, one in scores.items() if (value := _value(one)) is not None}
     if rule.kind == QUANTILE:

@@ -38,6 +38,7 @@ from evaluation.models import (
     WorkerGrade,
     WorkerVerdict,
 )
+from evaluation.reports.removal_notes import Note
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class Hanging:
     Attributes
     ----------
     counts : how many of what, in the words of people. rows : all of them, for the progress.
-    obstacles : why it cannot be deleted, sentences; () if it can. inputs : hashes of the runs.
+    obstacles : why it cannot be deleted; () if it can. notes : what else is to be known. Both are
+        of `Note`. inputs : hashes of the runs.
     """
 
     counts: dict[str, int]
@@ -123,22 +125,13 @@ def hanging_on_run(run: Run) -> Hanging:
     counts = counted([*parts_of_run([run.pk]), *_of_people([run.pk])])
     notes = []
     if getattr(run, "of_record", None) is not None:
-        notes.append(
-            "It is the run of record of its question set: afterwards the newest run that is done "
-            "counts."
-        )
+        notes.append(Note("run_of_record"))
     if n := WorkerVerdict.objects.filter(run=run).exclude(applied_in=None).count():
-        notes.append(
-            f"{n} of the decisions about workers were applied in later runs. Those runs stay as "
-            "they are; who decided why can then be read nowhere."
-        )
+        notes.append(Note("decisions_applied", n=n))
     if AuditItem.objects.filter(audit__run=run).exists():
-        notes.append(
-            "What experts judged in its sample stays with the answers; that these were drawn at "
-            "random is forgotten."
-        )
+        notes.append(Note("sample_judged"))
     if LLMResponse.objects.filter(run=run).exists():
-        notes.append("The replies that it fetched stay with the question set.")
+        notes.append(Note("replies_stay"))
     return Hanging(counts, [run.input_hash] if run.input_hash else [], notes=tuple(notes))
 
 
@@ -153,17 +146,13 @@ def hanging_on_set(question_set: QuestionSet) -> Hanging:
     hashes = Run.objects.filter(version__question_set=question_set).exclude(input_hash="")
     obstacles = []
     if n := BonusPayment.objects.filter(**of_set).count():
-        obstacles.append(f"{n:,} payments to its workers are in the ledger, which keeps them.")
+        obstacles.append(Note("payments_kept", n=n))
     if n := Decision.objects.filter(**of_set).count():
-        obstacles.append(f"{n:,} decisions about its workers' submissions are kept with reasons.")
+        obstacles.append(Note("decisions_kept", n=n))
     written = "problem__project__version__question_set"
     if n := WritingEvent.objects.filter(**{written: question_set}).count():
-        obstacles.append(f"{n:,} entries say who wrote and checked problems for it, and are kept.")
-    notes = (
-        "Workers who answered nowhere else, and about whom nobody wrote a note, go with it.",
-        "The models stay registered; their answers to this set's questions go.",
-        "Files that somebody downloaded are theirs: nothing here reaches them.",
-    )
+        obstacles.append(Note("writing_kept", n=n))
+    notes = tuple(map(Note, ("workers_go_with_set", "models_stay", "downloads_stay")))
     inputs = sorted(set(hashes.values_list("input_hash", flat=True)))
     return Hanging(counts, inputs, tuple(obstacles), notes)
 

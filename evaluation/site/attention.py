@@ -27,8 +27,12 @@ SETS_LOOKED_AT = 200
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to look at; `level` is bad, warn or busy, as the page's colours."""
+    """One thing to look at.
 
+    `code` says what it is, and `level` is bad, warn or busy, as the page's colours.
+    """
+
+    code: str
     level: str
     about: str
     text: str
@@ -132,16 +136,20 @@ def _items(row: dict[str, Any], listens: bool) -> Iterator[Item]:
     grade = reverse("admin:grade", args=[row["public_id"]])
     if state is None:
         if row["has_answers"]:
-            yield Item("warn", name, "It has answers but was never graded.", grade, "Grade")
+            yield Item(
+                *("never_graded", "warn", name, "It has answers but was never graded."),
+                *(grade, "Grade"),
+            )
         return
     if state == Run.State.FAILED:
         reason = SITE.said(row["run_error"])
         text = f"The last run failed: {reason[:200]}"
-        yield Item("bad", name, text, of_run, "Look at the run")
+        yield Item("run_failed", "bad", name, text, of_run, "Look at the run")
     elif state in ACTIVE and not listens:
-        yield Item("bad", name, f"A run waits. {HOW_TO_START}", of_run, "Look at the run")
+        text = f"A run waits. {HOW_TO_START}"
+        yield Item("run_waits", "bad", name, text, of_run, "Look at the run")
     elif state in UNFINISHED:
-        yield Item("busy", name, f"A run is {state}.", of_run, "Watch it")
+        yield Item("run_unfinished", "busy", name, f"A run is {state}.", of_run, "Watch it")
     if state == Run.State.DONE and row["counts"]:
         yield from _of_counting(row, name, grade)
 
@@ -156,16 +164,18 @@ def _of_counting(row: dict[str, Any], name: str, grade: str) -> Iterator[Item]:
             "before you pay, reject or publish anything."
         )
         to_alarms = reverse("admin:results-alarms", args=[row["counts"]])
-        yield Item("bad", name, text, to_alarms, "Look at the evidence")
+        yield Item("alarms", "bad", name, text, to_alarms, "Look at the evidence")
     if row["newest"] != row["counts"] and row["chosen_by"] is None:
         text = "A later run is done; exports and this page still use the first, as nobody chose."
-        yield Item("warn", name, text, reverse("admin:run", args=[row["newest"]]), "Look at it")
+        later = reverse("admin:run", args=[row["newest"]])
+        yield Item("later_run", "warn", name, text, later, "Look at it")
     elif row["newer"]:
         text = f"Answers were added or changed since the {which} began."
-        yield Item("warn", name, text, grade, "Grade again")
+        yield Item("answers_changed", "warn", name, text, grade, "Grade again")
     stored = map(Message.of, row["counts_warnings"] or ())
     # Who skips a question is what a crowd is expected to do.
     warnings = [warning for warning in stored if warning.code != "empty_answers"]
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
-        yield Item("warn", name, f"{SITE.said(warnings[0])}{more}", of_run, "Look at the run")
+        text = f"{SITE.said(warnings[0])}{more}"
+        yield Item("run_warnings", "warn", name, text, of_run, "Look at the run")

@@ -56,12 +56,14 @@ def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
         raise Http404("it is not published to workers")
     try:
         interims.start(collection, user_id(request))
-        messages.success(request, "The answers so far are being graded. You may leave this page.")
+        said = "The answers so far are being graded. You may leave this page."
+        messages.success(request, said, "grading_begun")
     except interims.TooFewError as error:
         messages.error(
             request,
             f"{error.done:,} of the {FEWEST} people that a grading needs have handed in: "
             "try again when there are more.",
+            "too_few_people",
         )
     except OptionError as error:
         messages.error(

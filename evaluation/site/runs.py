@@ -203,9 +203,10 @@ def use_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
         choose(shown, request.user)
         recruiting.follow(shown.version.question_set_id)
         text = "This run counts for the set from now on: exports, the API and the overview use it."
-        messages.success(request, text)
+        messages.success(request, text, "run_counts")
     else:
-        messages.error(request, "Only a run that is done can count for the set.")
+        said = "Only a run that is done can count for the set."
+        messages.error(request, said, "run_not_done")
     results = results_address(shown) if request.POST.get("back") == "results" else ""
     return redirect(results) if results else redirect("admin:run", shown.public_id)
 

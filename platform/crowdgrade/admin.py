@@ -84,9 +84,14 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     @admin.display(description="Password")
     def sign_in(self, user: User) -> str:
         """Return whether there is a password, with the way to another one."""
-        told = "One is set." if user.has_usable_password() else "None is set: nobody can sign in."
+        is_set = user.has_usable_password()
+        told = "One is set." if is_set else "None is set: nobody can sign in."
         address = reverse("admin:auth_user_password_change", args=[user.pk])
-        return format_html('{} <a href="{}">Set another one</a>', told, address)
+        state = "set" if is_set else "none"
+        return format_html(
+            '<span data-password="{}">{}</span> <a href="{}">Set another one</a>',
+            *(state, told, address),
+        )
 
     @admin.display(description="Role")
     def role(self, user: User) -> str:

@@ -90,7 +90,8 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
             try:
                 response = view(request, *args, **kwargs)
             except PermissionDenied as refusal:
-                context = {"title": "You may not do this", "reason": str(refusal)}
+                code = getattr(refusal, "code", "")
+                context = {"title": "You may not do this", "reason": str(refusal), "code": code}
                 response = TemplateResponse(request, "admin/refused.html", context, status=403)
             except Http404:
                 # Its words name tables and rows: the page has its own.

@@ -31,11 +31,12 @@ def test_the_page_with_keys_says_where_they_are_turned_off(client, world):
     address = reverse("admin:results-triage-worker", args=[world.run.public_id, worker.public_id])
     client.force_login(world.rana)
     page = said(client, address)
-    assert "Single keys can be turned off" in page
+    assert 'data-single-keys="on"' in page
+    assert f'href="{reverse("admin:account")}"' in page
     assert "keys_off.js" not in page
     Preferences.objects.create(user=world.rana, single_keys=False)
     page = said(client, address)
-    assert "Single keys are turned off" in page
+    assert 'data-single-keys="off"' in page
     assert "crowdgrade/keys_off.js" in page
 
 

@@ -1,6 +1,7 @@
 """The requester publishes to workers on the site, and sees who is where."""
 
 import io
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -15,8 +16,12 @@ from annotations.models import Admission, Collection, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set
 from tests.annotations.answering.test_monitor import crowd
+from tests.desk.flashes import flashed, flashed_numbers
+from tests.numbers import numbers_in
 
 pytestmark = pytest.mark.django_db
+
+PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 
 
 @pytest.fixture
@@ -50,15 +55,14 @@ def publish(rana, tides, **changed):
 
 
 def test_a_set_is_published_answered_paused_and_closed(rana, tides):
-    assert "It is not published to workers." in rana.get(address(tides)).content.decode()
-    said = publish(rana, tides, places=2, protocol="open").content.decode()
-    assert "It is published: give the link below to your panel." in said
+    assert 'data-state="unpublished"' in rana.get(address(tides)).content.decode()
+    page = publish(rana, tides, places=2, protocol="open")
+    assert flashed(page) == ["collection_published"]
     collection = Collection.objects.get()
     assert collection.base_url == "http://testserver"
-    assert (
-        f"http://testserver/answer/{collection.public_id}/?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}"
-        "&amp;STUDY_ID={{%STUDY_ID%}}&amp;SESSION_ID={{%SESSION_ID%}}" in said
-    )
+    query = "&amp;".join(f"{name}={{{{%{name}%}}}}" for name in PARAMETERS)
+    link = f"http://testserver/answer/{collection.public_id}/?{query}"
+    assert link in page.content.decode()
     assert tides.latest_version().is_published
     ada = Browser(type("made", (), {"collection": collection}))
     ada.begin()
@@ -66,13 +70,16 @@ def test_a_set_is_published_answered_paused_and_closed(rana, tides):
     assert page.context["now"].states["open"] == 1
     assert "0 of 5" in page.content.decode()
     rana.post(address(tides, "collecting-state"), {"state": "paused"})
-    assert "nobody new gets in" in rana.get(address(tides)).content.decode()
+    page = rana.get(address(tides))
+    assert flashed(page) == ["collection_paused"]
+    assert 'data-live-state="paused"' in page.content.decode()
     for _ in range(3):
         ada.press()
     assert ada.page.code == collection.code_done
     rana.post(address(tides, "collecting-state"), {"state": "closed"})
     page = rana.get(address(tides))
-    assert "nothing more is taken" in page.content.decode()
+    assert flashed(page) == ["collection_closed"]
+    assert 'data-live-state="closed"' in page.content.decode()
     assert page.context["now"].states["submitted"] == 1
     assert page.context["now"].answers == 5
     assert rana.post(address(tides, "collecting-state"), {"state": "lost"}).status_code == 404
@@ -81,16 +88,17 @@ def test_a_set_is_published_answered_paused_and_closed(rana, tides):
 def test_settings_that_will_not_do_are_told_beside_their_field(rana, tides):
     page = publish(rana, tides, places=3, answers_per_question=4)
     assert page.status_code == 400
-    assert "4 answers to each question need at least 4 places" in page.content.decode()
+    assert list(page.context["form"].errors) == ["answers_per_question"]
     assert not Collection.objects.exists()
     page = publish(rana, tides, return_url="javascript:alert(1)")
-    assert "is no address" in page.content.decode()
+    assert list(page.context["form"].errors) == ["return_url"]
     page = publish(rana, tides, code_done="SAME", code_too_late="SAME")
-    assert "must be another than the rest" in page.content.decode()
+    assert list(page.context["form"].errors) == ["code_done"]
     assert publish(rana, tides, places=3).status_code == 200
     Browser(type("made", (), {"collection": Collection.objects.get()})).begin()
     page = publish(rana, tides, protocol="open")
-    assert "publish a new version to change it" in page.content.decode()
+    assert list(page.context["form"].errors) == ["protocol"]
+    assert Collection.objects.get().protocol != "open"
     assert publish(rana, tides, places=7).status_code == 200
     assert Collection.objects.get().places == 7
 
@@ -104,18 +112,18 @@ def test_signed_links_come_as_a_file_and_lists_admit(rana, tides):
     link = rows[1].split(",")[1].removeprefix("http://testserver")
     assert "for other people" in rana.get(link).content.decode()
     page = rana.post(address(tides, "collecting-ids"), {"ids": "ada", "do": "admit"}, follow=True)
-    assert "1 of 1 are new on the list." in page.content.decode()
+    assert (flashed(page), flashed_numbers(page)) == (["workers_admitted"], ["1", "1"])
     assert "I have read this" in rana.get(link).content.decode()
     assert not Submission.objects.exists()
     page = rana.post(address(tides, "collecting-ids"), {"ids": " "}, follow=True)
     assert page.status_code == 400
-    assert "Write at least one id." in page.content.decode()
+    assert page.context["ids"].errors.as_data()["ids"][0].code == "required"
 
 
 def test_the_list_is_shown_and_people_are_taken_off_it(rana, tides):
     publish(rana, tides, places=2, listed_only="on")
     page = rana.get(address(tides, "collecting-listed"))
-    assert "Nobody is on the list yet" in page.content.decode()
+    assert 'data-state="nobody_listed"' in page.content.decode()
     rana.post(address(tides, "collecting-ids"), {"ids": "ada\nben\n<b>", "do": "admit"})
     Admission.objects.filter(external_id="ben").update(by_score=True, why="0.91 in tides")
     page = rana.get(address(tides, "collecting-listed"), {"sort": "worker"})
@@ -126,7 +134,8 @@ def test_the_list_is_shown_and_people_are_taken_off_it(rana, tides):
     assert [one.external_id for one in page.context["page"]] == ["ada"]
     sent = {"ids": "ada\nben", "do": "strike"}
     page = rana.post(address(tides, "collecting-ids"), sent, follow=True)
-    assert "1 taken off the list. 1 stay: their score" in page.content.decode()
+    assert flashed(page) == ["workers_struck_partly"]
+    assert flashed_numbers(page) == ["1", "1"]
     assert [one.external_id for one in page.context["page"]] == ["<b>", "ben"]
 
 
@@ -143,7 +152,7 @@ def test_counting_how_answers_are_written_is_a_setting_that_begins_before_anybod
     Browser(type("made", (), {"collection": collection})).begin()
     refused = rana.post(address(tides, "collecting-settings"), off | {"signals": "on"})
     assert refused.status_code == 400
-    assert "was not told that anything is counted" in refused.content.decode()
+    assert list(refused.context["form"].errors) == ["signals"]
     assert not Collection.objects.get().signals
 
 
@@ -177,27 +186,32 @@ def test_closing_asks_first_and_stale_windows_change_nothing(rana, tides):
     collection = Collection.objects.get()
     Browser(SimpleNamespace(collection=collection)).begin()
     page = rana.get(address(tides, "collecting-close"))
-    assert "1 person is answering just now" in page.content.decode()
+    assert numbers_in(page.context["text"]) == ["1"]
+    assert page.context["text"] in page.content.decode()
     assert Collection.objects.get().state == "open"
     page = rana.post(address(tides, "collecting-close"), follow=True)
-    assert "It is closed: nothing more is taken." in page.content.decode()
+    assert flashed(page) == ["collection_closed"]
     state = {"state": "paused", "was": "open"}
     page = rana.post(address(tides, "collecting-state"), state, follow=True)
-    assert "somebody has closed it since you opened the page" in page.content.decode()
+    assert flashed(page) == ["state_changed_meanwhile"]
     assert Collection.objects.get().state == "closed"
 
 
 def test_places_are_added_on_the_page_and_bad_numbers_are_told(rana, tides):
     publish(rana, tides, places=2)
     places = address(tides, "collecting-places")
-    said = rana.post(places, {"more": "3", "was": "2"}, follow=True).content.decode()
-    assert "There are 5 places now." in said
-    said = rana.post(places, {"more": "3", "was": "2"}, follow=True).content.decode()
-    assert "No places were added: there are 5 already" in said
-    for bad, words in (("", "Say how many"), ("0", "at least 1"), ("x", "whole number")):
-        assert words in rana.post(places, {"more": bad}, follow=True).content.decode()
-    said = rana.post(places, {"more": "100000"}, follow=True).content.decode()
-    assert "Places go from 1 to 100,000" in said
+    page = rana.post(places, {"more": "3", "was": "2"}, follow=True)
+    assert (flashed(page), flashed_numbers(page)) == (["places_added"], ["5"])
+    assert Collection.objects.get().places == 5
+    page = rana.post(places, {"more": "3", "was": "2"}, follow=True)
+    assert (flashed(page), flashed_numbers(page)) == (["places_added_meanwhile"], ["5", "2"])
+    for bad, code in (("", "required"), ("0", "min_value"), ("x", "invalid")):
+        page = rana.post(places, {"more": bad}, follow=True)
+        assert page.context["add"].errors.as_data()["more"][0].code == code
+    page = rana.post(places, {"more": "100000"}, follow=True)
+    (said,) = page.context["add"].errors["more"]
+    assert numbers_in(said) == ["1", "100,000"]
+    assert said in page.content.decode()
     assert Collection.objects.get().places == 5
 
 
@@ -211,6 +225,6 @@ def test_what_is_in_the_cost_and_what_is_not_stands_beside_it(rana, tides):
     said = rana.get(address(tides, "collecting-live")).content.decode()
     # Three of six handed in, and one of them is rejected: 2 x 2.00.
     assert "GBP 4.00 for 2 people" in said
-    assert "Bonuses are not in these costs." in said
-    assert "Who withdrew after handing in is counted: they were paid." in said
-    assert "1 who is rejected costs nothing." in said
+    notes = dict(re.findall(r'data-cost-note="(\w+)">([^<]*)<', said))
+    assert list(notes) == ["bonuses", "withdrawn", "rejected"]
+    assert numbers_in(notes["rejected"]) == ["1"]

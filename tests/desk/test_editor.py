@@ -9,10 +9,12 @@ from django.urls import reverse
 
 from annotations.models import Image, Passage, Question, QuestionSet
 from tests.annotations import world as crowd
+from tests.desk.flashes import flashed
 
 pytestmark = pytest.mark.django_db
 
 JSON = {"accept": "application/json"}
+OPTIONS = "X-Content-Type-Options"
 
 
 @pytest.fixture
@@ -77,10 +79,12 @@ def test_what_is_missing_blocks_publishing_and_is_linked(desk, rivers, draft):
     draft.questions.filter(external_id="q2").update(role="attention")
     sent = desk.post(at("question-set-publish", rivers), follow=True)
     assert not rivers.latest_version().is_published
-    page = sent.content.decode()
-    assert "It cannot be published yet. q2: Its right answer is not written down" in page
-    assert "1 thing to mend before publishing" in page
-    assert at("editor-question", rivers, question(draft, "q2")) in page
+    assert flashed(sent) == ["not_publishable no_key"]
+    blocking = [
+        (one.code, one.item.external_id) for one, _ in sent.context["findings"] if one.blocks
+    ]
+    assert (blocking, sent.context["n_errors"]) == ([("no_key", "q2")], 1)
+    assert at("editor-question", rivers, question(draft, "q2")) in sent.content.decode()
 
 
 def test_a_form_sent_twice_makes_one_question(desk, rivers, draft):
@@ -138,28 +142,29 @@ def test_lists_that_a_line_cannot_say_stay_as_they_came(desk, rivers, draft):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "field"),
     [
-        ({"text": ""}, "Write the question."),
-        ({"text": "a" * 100_001}, "at most 100000 characters"),
-        ({"text": "a\0"}, "Null characters"),
-        ({"kind": "choice"}, "Write the choices, a line each."),
-        ({"kind": "guess"}, "Select a valid choice"),
-        ({"role": "boss"}, "Select a valid choice"),
-        ({"passage": "p9"}, "Select a valid choice"),
-        ({"external_id": "q2"}, "another one"),
-        ({"max_characters": "0"}, "Write a number from 1"),
+        ({"text": ""}, "text"),
+        ({"text": "a" * 100_001}, "text"),
+        ({"text": "a\0"}, "text"),
+        ({"kind": "choice"}, "choices_text"),
+        ({"kind": "guess"}, "kind"),
+        ({"role": "boss"}, "role"),
+        ({"passage": "p9"}, "passage"),
+        ({"external_id": "q2"}, "external_id"),
+        ({"max_characters": "0"}, "max_characters"),
     ],
 )
 def test_what_cannot_be_stored_is_refused_and_still_stands_in_the_page(
-    desk, rivers, draft, change, said
+    desk, rivers, draft, change, field
 ):
     there = at("editor-question", rivers, question(draft, "q1"))
     typed = fields_of(desk.get(there)) | {"feedback": "kept as typed"} | change
     sent = desk.post(there, typed)
     assert sent.status_code == 400
     page = sent.content.decode()
-    assert said in page
+    (said,) = sent.context["form"].errors[field]
+    assert f'id="id_{field}_error"' in page
     assert "kept as typed" in page
     told = desk.post(there, typed, headers=JSON)
     assert (told.status_code, told.json()["saved"]) == (400, False)
@@ -217,7 +222,8 @@ def test_editing_after_publishing_opens_the_next_version(desk, rivers, draft):
     told = desk.post(there, typed, headers=JSON)
     assert (told.status_code, told.json()["why"]) == (409, "published")
     page = desk.post(there, typed)
-    assert "Save into the next version" in page.content.decode()
+    assert page.context["why"] == "published"
+    assert 'name="do" value="next"' in page.content.decode()
     assert "Where does river 1 begin?" in page.content.decode()
     assert rivers.latest_version() == draft
     assert desk.post(there, typed | {"do": "next"}).status_code == 302
@@ -243,9 +249,11 @@ def test_guidelines_and_consent_are_kept_and_the_template_is_offered(desk, river
     stored = rivers.latest_version()
     assert (stored.guidelines, stored.language) == ("Be **brief**.", "en")
     assert "[number]" in stored.consent_text
-    shown = desk.get(at("editor", rivers)).content.decode()
-    assert "Be <strong>brief</strong>." in shown
-    assert "still to be filled in" in shown
+    shown = desk.get(at("editor", rivers))
+    assert "Be <strong>brief</strong>." in shown.content.decode()
+    assert ("to_fill_in", "[number]") in [
+        (one.code, one.what) for one, _ in shown.context["findings"]
+    ]
 
 
 def test_an_image_is_looked_at_stored_and_taken_away(desk, rivers, draft):
@@ -254,14 +262,15 @@ def test_an_image_is_looked_at_stored_and_taken_away(desk, rivers, draft):
     bad = SimpleUploadedFile("river.png", b"<svg onload=alert(1)>")
     refused = desk.post(there, typed | {"picture": bad})
     assert refused.status_code == 400
-    assert "river.png: it is no PNG, JPEG or WebP" in refused.content.decode()
+    (said,) = refused.context["form"].errors["picture"]
+    assert said.startswith("river.png: ")
     good = SimpleUploadedFile("../../x.html", crowd.picture(), content_type="text/html")
     told = desk.post(there, typed | {"picture": good}, headers=JSON).json()
     image = draft.passages.get().image
     assert told["image"] == at("image", rivers, image)
     sent = desk.get(told["image"])
     assert sent["Content-Type"] == "image/png"
-    assert sent["X-Content-Type-Options"] == "nosniff"
+    assert sent[OPTIONS] == "nosniff"
     assert sent.content == bytes(image.content)
     desk.post(there, fields_of(desk.get(there)) | {"remove_picture": "on"})
     assert draft.passages.get().image is None
@@ -287,7 +296,7 @@ def test_order_is_moved_once_and_not_over_somebody_elses(desk, rivers, draft):
     assert [q.external_id for q in draft.questions.order_by("position")] == ["q2", "q1"]
     late = desk.post(there, move, headers=JSON)
     assert late.status_code == 409
-    assert "Somebody else changed the order" in late.json()["said"]
+    assert late.json()["why"] == "stale"
     drop = {"seen": told.json()["seen"], "item": str(q1.public_id), "before": "", "passage": ""}
     assert desk.post(there, drop, headers=JSON).status_code == 200
     assert question(draft, "q1").passage is None
@@ -303,7 +312,7 @@ def test_order_is_moved_once_and_not_over_somebody_elses(desk, rivers, draft):
     sent = desk.post(there, move | {"seen": seen})
     assert sent.url.endswith(f"#question-{q2.public_id}")
     draft.publish()
-    assert "published" in desk.post(there, move, headers=JSON).json()["said"]
+    assert desk.post(there, move, headers=JSON).json()["why"] == "published"
 
 
 def test_deleting_tells_what_hangs_on_it(desk, rivers, draft):
@@ -314,8 +323,9 @@ def test_deleting_tells_what_hangs_on_it(desk, rivers, draft):
     desk.post(at("editor-question-delete", rivers, q1))
     assert not Question.objects.filter(pk=q1.pk).exists()
     crowd.response(crowd.submission(draft), "q2")
-    asked = desk.get(at("editor-passage-delete", rivers, q2.passage)).content.decode()
-    assert "It cannot be deleted: 1 response" in asked
+    asked = desk.get(at("editor-passage-delete", rivers, q2.passage))
+    assert asked.context["held"] == ["1 response"]
+    assert "1 response" in asked.content.decode()
     desk.post(at("editor-passage-delete", rivers, q2.passage))
     assert draft.passages.exists()
     draft.submissions.all().delete()

@@ -89,7 +89,7 @@ def test_an_empty_set_says_so(client, world):
     client.force_login(world.rana)
     empty = QuestionSet.objects.create(owner=world.rana, name="empty")
     shown = client.get(reverse("admin:export", args=[empty.public_id]))
-    assert "nothing to take away yet" in shown.content.decode()
+    assert 'data-state="set_empty"' in shown.content.decode()
 
 
 def test_results_of_mechanical_turk_are_uploaded_with_a_template(client, world):

@@ -23,6 +23,7 @@ from annotations.models.access import INVITING, may_enter, takes_part
 from annotations.models.invitations import Invited
 from tests.annotations.writing.conftest import MADE, published_set
 from tests.desk.conftest import User
+from tests.desk.flashes import flashed
 
 ROLES = ("viewer", "expert", "member", "writer", "validator")
 ASKED_TO = {
@@ -60,13 +61,18 @@ def page(response, status=200):
 
 def invite(world, role, name="nina"):
     """As Rana does it on the page for it; returns what she is told."""
+    return page(invited(world, role, name))
+
+
+def invited(world, role, name="nina"):
+    """As Rana does it on the page for it; returns the page that she gets."""
     client = client_of(world.rana)
     if role == "member":
         address = reverse("admin:team", args=[world.team.public_id])
-        return page(client.post(address, {"username": name}, follow=True))
+        return client.post(address, {"username": name}, follow=True)
     where = "sharing" if role in ("viewer", "expert") else "writing-people"
     address = reverse(f"admin:{where}", args=[world.set.public_id])
-    return page(client.post(address, {"username": name, "role": role}, follow=True))
+    return client.post(address, {"username": name, "role": role}, follow=True)
 
 
 def row_of(world, role):
@@ -94,10 +100,9 @@ def test_every_model_whose_rows_can_wait_is_among_those_that_invite():
 @pytest.mark.parametrize("role", ROLES)
 def test_an_account_that_never_signed_in_gets_nothing_until_it_accepts(world, role):
     assert is_only_invited(world.nina)
-    said = invite(world, role)
-    assert "nina is invited" in said
-    assert "This account has never signed in" in said
-    assert "has never signed in; sees nothing yet" in said  # beside the name
+    told = invited(world, role)
+    assert flashed(told) == ["invited"]
+    assert 'data-invited="never_signed_in"' in page(told)  # beside the name
     nina = client_of(world.nina)
     home = page(nina.get(reverse("admin:index")))
     assert f"invites you to {ASKED_TO[role].split('“')[0]}" in home

@@ -8,7 +8,10 @@ from django.urls import reverse
 
 from annotations.ledger.deciding import decide
 from annotations.models import Collection, Decision, PanelStatus
+from tests.desk.flashes import flashed
 from tests.evaluation.paying.crowd import rivers
+from tests.numbers import numbers_in
+from tests.sentences import site_sentence
 
 REASON = "You answered the question that checks whether it is read otherwise than it asks for. " * 2
 
@@ -34,8 +37,8 @@ def text_of(response):
 
 def test_everybody_is_there_with_what_speaks_for_a_decision(crowd, client):
     shown = text_of(client.get(link(crowd)))
-    assert "1 of 1 attention check was answered otherwise than asked for." in shown
-    assert "<strong>10</strong>nothing decided" in shown
+    assert site_sentence("paying.checks", failed=1, checks=1) in shown
+    assert '?decided=open"><strong>10</strong>' in shown
     assert shown.count('name="who"') == 9  # hal did not hand in
 
 
@@ -72,7 +75,7 @@ def test_a_draft_made_from_the_evidence_is_there_and_can_be_sent(crowd, client):
 
 def test_a_decision_in_capitals_is_kept_and_told_like_any_other(crowd, client):
     response = client.post(of(crowd, "ada"), {"do": "APPROVE", "seen": ""}, follow=True)
-    assert "ada: Approved. No panel was told yet." in text_of(response)
+    assert flashed(response) == ["decision_approve"]
     assert Decision.objects.get().kind == "approve"
 
 
@@ -80,7 +83,9 @@ def test_a_reason_of_99_characters_is_refused_beside_the_field(crowd, client):
     sent = {"do": "reject", "seen": "", "category": "OTHER", "reason": "x" * 99}
     response = client.post(of(crowd, "ada"), sent)
     assert response.status_code == 400
-    assert "at least 100 characters, and this has 99" in str(response.context["form"].errors)
+    errors = response.context["form"].errors
+    assert list(errors) == ["reason"]
+    assert numbers_in(errors["reason"][0])[:2] == ["100", "99"]
     assert "x" * 99 in text_of(response)
     assert not Decision.objects.exists()
 
@@ -88,7 +93,8 @@ def test_a_reason_of_99_characters_is_refused_beside_the_field(crowd, client):
 def test_a_reason_without_evidence_is_not_offered_and_warned_of(crowd, client):
     shown = client.get(of(crowd, "ada"))
     assert shown.context["form"].initial == {"category": "", "reason": ""}
-    assert "Nothing was counted here that a panel takes as a reason" in text_of(shown)
+    assert 'data-note="no_evidence"' in text_of(shown)
+    assert 'data-note="no_evidence"' not in text_of(client.get(of(crowd, "ben")))
 
 
 def test_who_decided_meanwhile_is_told_and_nothing_typed_is_lost(crowd, client):
@@ -96,7 +102,8 @@ def test_who_decided_meanwhile_is_told_and_nothing_typed_is_lost(crowd, client):
     sent = {"do": "reject", "seen": "", "category": "OTHER", "reason": REASON}
     response = client.post(of(crowd, "ada"), sent)
     assert response.status_code == 409
-    assert "You decided meanwhile: approved" in text_of(response)
+    assert response.context["problem"].code == "decided_meanwhile"
+    assert 'data-problem="decided_meanwhile"' in text_of(response)
     assert REASON.strip() in text_of(response)
     assert [row.kind for row in Decision.objects.all()] == ["approve"]
 
@@ -147,17 +154,23 @@ def test_a_file_of_decisions_is_tried_first_and_bonuses_are_taken_once(crowd, cl
         "d.csv", b"worker,decision,category,reason,bonus\nada,approve,,,1.50\nben,open,,,\n"
     )
     page = client.post(link(crowd, "upload", "decisions"), {"file": file}, follow=True)
-    assert "1 approve, 1 open" in text_of(page)
-    assert "Bonuses: 1, 1.50 GBP in all, 1 of them new" in text_of(page)
+    assert page.context["staged"].report["counted"] == {
+        "approve": 1,
+        "open": 1,
+        "bonuses": 1,
+        "new_bonuses": 1,
+        "total": "1.50 GBP",
+    }
+    assert all(note in text_of(page) for note in page.context["staged"].report["notes"])
     assert not Decision.objects.exists()
     form = page.context["staged"].public_id
     client.post(link(crowd, "upload-confirm", form))
     assert Decision.objects.count() == 2
-    assert "1 confirmed bonus that" in text_of(client.get(link(crowd)))
+    assert 'data-bonuses="1"' in text_of(client.get(link(crowd)))
     taken = client.post(link(crowd, "paying-take"))
     assert b"".join(taken.streaming_content) == b"ada,1.50\n"
     again = client.post(link(crowd, "paying-take"), follow=True)
-    assert "No confirmed bonus was left to be sent." in text_of(again)
+    assert flashed(again) == ["no_bonus_left"]
     (batch,) = client.get(link(crowd)).context["taken"]
     once_more = client.get(link(crowd, "paying-list", "prolific-bonus") + f"?batch={batch[0]}")
     assert b"".join(once_more.streaming_content) == b"ada,1.50\n"
@@ -168,7 +181,10 @@ def test_a_bad_file_is_told_with_its_lines_and_nothing_is_kept(crowd, client):
         "d.csv", b"worker,decision,category,reason\nada,approve,,\nzoe,approve,,\n"
     )
     page = client.post(link(crowd, "upload", "decisions"), {"file": file}, follow=True)
-    assert "zoe took no part in" in text_of(page)
+    (problem,) = page.context["staged"].problems
+    assert (problem["line"], problem["column"]) == (3, "worker")
+    assert "zoe" in problem["reason"]
+    assert problem["reason"] in text_of(page)
     assert not Decision.objects.exists()
 
 
@@ -178,7 +194,9 @@ def test_statuses_of_prolific_are_taken_in_from_the_page(crowd, client):
         b"Submission id,Participant id,Status\ns1,ada,AWAITING REVIEW\ns2,ben,RETURNED\n",
     )
     page = client.post(link(crowd, "upload", "panel-statuses"), {"file": file}, follow=True)
-    assert "Of who took part: 1 AWAITING REVIEW, 1 RETURNED" in text_of(page)
+    report = page.context["staged"].report
+    assert report["counted"] == {"AWAITING REVIEW": 1, "RETURNED": 1}
+    assert all(note in text_of(page) for note in report["notes"])
     client.post(link(crowd, "upload-confirm", page.context["staged"].public_id))
     assert PanelStatus.objects.count() == 2
     assert "returned" in text_of(client.get(of(crowd, "ben")))
@@ -190,7 +208,7 @@ def test_an_empty_version_says_so(rana, client):
     client.force_login(rana)
     version = world.version(rana, "empty")
     page = client.get(reverse("admin:paying", args=[version.question_set.public_id]))
-    assert "Nobody took part in this version yet." in text_of(page)
+    assert 'data-state="nobody_took_part"' in text_of(page)
 
 
 def test_the_times_of_everybody_are_asked_for_once(crowd, client):

@@ -6,9 +6,14 @@ from django.urls import reverse
 from annotations.ledger.appealing import appeal
 from annotations.ledger.deciding import decide
 from annotations.models import Appeal, AppealAnswer, Decision, Submission
+from tests.desk.flashes import flashed
 from tests.evaluation.paying.crowd import rivers
 
 REASON = "You answered the question that checks whether it is read otherwise than it asks for. " * 2
+WAITING = '<a href="?appeal=waiting">'
+"""The link to those who wrote back and were not answered, above the list."""
+NOTE = 'name="do" value="note-appeal"'
+"""The button that notes what somebody wrote elsewhere."""
 SAID = "I <b>ticked</b> often,\nand it jumped."
 
 
@@ -37,8 +42,8 @@ def text_of(response):
 
 def test_the_list_marks_who_wrote_back_and_is_filtered_by_it(ben, client):
     shown = text_of(client.get(desk(ben)))
-    assert "<strong>1</strong>wrote back, not answered" in shown
-    assert shown.count("Wrote back: answer") == 1
+    assert f"{WAITING}<strong>1</strong>" in shown
+    assert shown.count('data-appeal="waiting"') == 1
 
     def names(query):
         return [row.name for row in client.get(desk(ben) + query).context["rows"]]
@@ -47,8 +52,9 @@ def test_the_list_marks_who_wrote_back_and_is_filtered_by_it(ben, client):
     client.post(page(ben), {"do": "answer-stays", "answer": "It was the only tick."})
     assert (names("?appeal=waiting"), names("?appeal=any")) == ([], ["ben"])
     shown = text_of(client.get(desk(ben)))
-    assert "wrote back, not answered" not in shown
-    assert "Wrote back, and was answered." in shown
+    assert WAITING not in shown
+    assert 'data-appeal="waiting"' not in shown
+    assert shown.count('data-appeal="answered"') == 1
 
 
 def test_what_they_wrote_is_on_their_page_as_text_alone(ben, client):
@@ -59,12 +65,12 @@ def test_what_they_wrote_is_on_their_page_as_text_alone(ben, client):
 def test_an_answer_approves_once_however_often_it_is_pressed(ben, client):
     sent = {"do": "answer-approve", "answer": "You are right."}
     response = client.post(page(ben), sent, follow=True)
-    assert "Answered, and approved." in text_of(response)
+    assert flashed(response) == ["answer_approve"]
     assert client.post(page(ben), sent).status_code == 302
     assert [one.kind for one in ben.decisions.order_by("pk")] == ["reject", "approve"]
     other = client.post(page(ben), {"do": "answer-stays", "answer": "After all not."})
     assert other.status_code == 409
-    assert "Somebody answered meanwhile" in text_of(other)
+    assert other.context["problem"].code == "answered_meanwhile"
     assert AppealAnswer.objects.get().text == "You are right."
 
 
@@ -87,7 +93,8 @@ def test_who_decided_meanwhile_is_told_and_the_answer_is_not_sent(ben, client, r
     decide(ben, rana, "open")
     response = client.post(page(ben), {"do": "answer-approve", "answer": "You are right."})
     assert response.status_code == 409
-    assert "You decided meanwhile: undecided again" in text_of(response)
+    assert response.context["problem"].code == "decided_meanwhile"
+    assert response.context["problem"].sentence in text_of(response)
     assert "You are right." in text_of(response)  # it is not lost
     assert not AppealAnswer.objects.exists()
     assert Decision.objects.filter(kind="approve").count() == 0
@@ -97,7 +104,7 @@ def test_there_is_nothing_to_answer_where_nobody_wrote(ben, client):
     di = ben.version.submissions.get(worker__external_id="di")
     response = client.post(page(di), {"do": "answer-approve", "answer": "You are right."})
     assert response.status_code == 409
-    assert "They wrote nothing to answer to." in text_of(response)
+    assert response.context["problem"].code == "nothing_written"
 
 
 @pytest.fixture
@@ -109,7 +116,7 @@ def di(ben):
 
 
 def test_what_somebody_of_a_file_wrote_elsewhere_is_noted_and_answered(di, client, rana):
-    assert "They wrote to you against the rejection?" in text_of(client.get(page(di)))
+    assert NOTE in text_of(client.get(page(di)))
     sent = {"do": "note-appeal", "written": "My <i>keyboard</i>\r\nstuck."}
     told = client.post(page(di), sent)
     assert (told.status_code, told["Location"]) == (302, page(di) + "#appeal")
@@ -118,19 +125,20 @@ def test_what_somebody_of_a_file_wrote_elsewhere_is_noted_and_answered(di, clien
     shown = text_of(client.get(page(di)))
     assert "My &lt;i&gt;keyboard&lt;/i&gt;<br>stuck." in shown
     assert "noted by <bdi>rana</bdi> from elsewhere" in shown
-    assert "you send it where they wrote to you" in shown
-    assert "They wrote to you against the rejection?" not in shown
-    assert "Wrote back: answer" in text_of(client.get(desk(di) + "?q=di"))
+    assert 'data-answer-goes="elsewhere"' in shown
+    assert NOTE not in shown
+    assert 'data-appeal="waiting"' in text_of(client.get(desk(di) + "?q=di"))
     client.post(page(di), {"do": "answer-approve", "answer": "Thank you."})
     assert [one.kind for one in di.decisions.order_by("pk")] == ["reject", "approve"]
 
 
 def test_who_answered_here_writes_on_their_own_page_and_nobody_for_them(di, client):
     Submission.objects.filter(pk=di.pk).update(source="collected")
-    assert "They wrote to you against the rejection?" not in text_of(client.get(page(di)))
+    assert NOTE not in text_of(client.get(page(di)))
     told = client.post(page(di), {"do": "note-appeal", "written": "My keyboard stuck."})
     assert told.status_code == 409
-    assert "write back there, once. Nothing was noted." in text_of(told)
+    assert told.context["problem"].code == "own_page"
+    assert told.context["problem"].sentence in text_of(told)
     assert not Appeal.objects.filter(decision__submission=di).exists()
 
 
@@ -143,5 +151,6 @@ def test_what_cannot_be_noted_stays_in_the_form_that_was_sent(di, client, rana):
     assert (told.status_code, Appeal.objects.filter(decision__submission=di).exists()) == (
         409, False,
     )  # fmt: skip
-    assert "They are not rejected. Nothing was noted." in text_of(told)
+    assert told.context["problem"].code == "not_rejected"
+    assert told.context["problem"].sentence in text_of(told)
     assert "My keyboard stuck." in text_of(told)

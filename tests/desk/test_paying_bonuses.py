@@ -1,12 +1,19 @@
 """Bonuses by a rule on the page: tried, planned, confirmed with the sum that was shown."""
 
+import re
+from decimal import Decimal
+
 import pytest
 from django.urls import reverse
 
+from annotations.exchange.prolific import status_said
 from annotations.ledger.bonuses import payments_of
 from annotations.ledger.deciding import decide
+from annotations.ledger.parts import WHY
 from annotations.models import BonusPayment, Collection, PanelStatus
+from tests.desk.flashes import flashed
 from tests.evaluation.paying.crowd import rivers
+from tests.sentences import site_sentence
 
 RULE = {"kind": "per-answer", "amount": "0.05", "round": "bonus", "least": "7.00"}
 
@@ -23,8 +30,12 @@ def test_a_rule_is_tried_planned_confirmed_and_taken_once(desk, client):
     version, link = desk
     page = client.get(link, RULE)
     text = page.content.decode()
-    assert "GBP in all, without the panel’s fee" in text
-    assert "less than 7.00 GBP an hour, bonus included: the lowest 6.00" in text
+    assert "<strong>1.45</strong>GBP" in text
+    (poor,) = [one for one in page.context["found"].warnings if one.code == "paying.poor"]
+    assert [poor.values[name] for name in ("least", "currency", "lowest")] == [
+        *("7.00", "GBP", "6.00"),
+    ]
+    assert site_sentence(poor.code, **poor.values) in text
     assert not BonusPayment.objects.exists()
     found = page.context["found"]
     # Seven people with four answers each, cy with one: 29 x 0.05.
@@ -39,7 +50,8 @@ def test_a_rule_is_tried_planned_confirmed_and_taken_once(desk, client):
     assert {one.state for one in payments_of(version)} == {"planned"}
     client.post(link, {"do": "confirm", "round": "bonus", "total": "1.45"})
     assert {one.state for one in payments_of(version)} == {"confirmed"}
-    assert "take their list to the panel" in client.get(link).content.decode()
+    files = reverse("admin:paying", args=[version.question_set.public_id]) + "#files"
+    assert f'href="{files}"' in client.get(link).content.decode()
 
 
 def test_a_confirmed_bonus_of_who_is_rejected_since_is_told_and_in_no_list(desk, client, rana):
@@ -49,9 +61,9 @@ def test_a_confirmed_bonus_of_who_is_rejected_since_is_told_and_in_no_list(desk,
     client.post(link, {"do": "confirm", "round": "bonus", "total": "1.45"})
     ada = version.submissions.get(worker__external_id="ada")
     decide(ada, rana, "reject", "OTHER", "x" * 100)
-    text = client.get(link).content.decode()
-    assert "7 are confirmed" in text
-    assert "1 confirmed bonus is for somebody whose work was rejected after the planning" in text
+    page = client.get(link)
+    assert (page.context["n_confirmed"], page.context["n_held"]) == (7, 1)
+    assert 'data-held="1"' in page.content.decode()
     taken = client.post(reverse("admin:paying-take", args=[version.question_set.public_id]))
     assert "ada" not in b"".join(taken.streaming_content).decode()
 
@@ -103,29 +115,36 @@ def test_parts_of_the_pay_are_planned_confirmed_and_taken_once(desk, client):
     version, link = desk
     set_id = version.question_set.public_id
     start, take = (reverse(f"admin:{name}", args=[set_id]) for name in ("paying", "paying-take"))
-    assert "part of the pay" not in client.get(start).content.decode()
+    assert "data-parts=" not in client.get(start).content.decode()
     with_parts(version)
     text = client.get(start).content.decode()
-    assert "no confirmed part of the pay is left to be sent" in text
-    assert "<strong>1</strong>ended with the code of failed checks" in text
-    assert "<strong>1</strong>did not pass the practice" in text
-    text = client.get(link).content.decode()
-    assert "1 person who did not pass the practice: 0.40 GBP each." in text
-    assert "Of 2 of them nobody knows here where they stand on the panel." in text
+    assert 'data-parts="0"' in text
+    assert '?ended=failed_checks"><strong>1</strong>' in text
+    assert '?ended=screened_out"><strong>1</strong>' in text
+    page = client.get(link)
+    parts = page.context["parts"]
+    assert parts.by_kind == [
+        (WHY["failed_checks"], 1, Decimal("0.80")),
+        (WHY["screened_out"], 1, Decimal("0.40")),
+    ]
+    assert re.findall(r'data-owed="1">[^<]*: ([0-9.]+ GBP)', page.content.decode()) == [
+        *("0.80 GBP", "0.40 GBP"),
+    ]
+    assert 'data-unknown="2"' in page.content.decode()
     assert client.post(link, {"do": "parts", "total": "1.00"}).status_code == 409
     assert payments_of(version) == []
     assert client.post(link, {"do": "parts", "total": "1.20"}).status_code == 302
     again = client.post(link, {"do": "parts", "total": "1.20"}, follow=True)  # pressed twice
-    assert "No part was left to plan" in again.content.decode()
+    assert flashed(again)[-1] == "no_parts_left"
     assert len(payments_of(version)) == 2
     client.post(link, {"do": "confirm", "round": "part of the pay", "total": "1.20"})
-    assert "2 confirmed parts of the pay" in client.get(start).content.decode()
+    assert 'data-parts="2"' in client.get(start).content.decode()
     gone = client.post(take, follow=True)
-    assert "No confirmed bonus was left to be sent." in gone.content.decode()
+    assert flashed(gone) == ["no_bonus_left"]
     taken = client.post(take, {"list": "prolific-screen-out"})
     assert b"".join(taken.streaming_content) == b"hal,0.40\nben,0.80\n"
     again = client.post(take, {"list": "prolific-screen-out"}, follow=True)
-    assert "No confirmed part of the pay was left to be sent." in again.content.decode()
+    assert flashed(again) == ["no_part_left"]
     ((batch, n, is_part),) = client.get(start).context["taken"]
     assert (n, is_part) == (2, True)
     there = reverse("admin:paying-list", args=[set_id, "prolific-screen-out"])
@@ -141,15 +160,17 @@ def test_who_has_a_part_is_not_approved_with_the_others(desk, client):
     start = reverse("admin:paying", args=[version.question_set.public_id])
     names = [row.name for row in client.get(f"{start}?ended=failed_checks").context["rows"]]
     assert names == ["ben"]
-    assert "A rejection is possible" in client.get(f"{start}?q=ben").content.decode()
+    (row,) = client.get(f"{start}?q=ben").context["rows"]
+    assert row.suggestion.action == "reject"
     client.post(link, {"do": "parts", "total": "1.20"})
     text = client.get(f"{start}?q=ben").content.decode()
-    assert "A part of the pay stands there in place of the whole: 0.80 GBP, planned." in text
+    part = {"amount": "0.80", "currency": "GBP", "state": "planned"}
+    assert site_sentence("paying.part", **part) in text
     assert 'name="who"' not in text
     ben = version.submissions.get(worker__external_id="ben")
     PanelStatus.objects.create(submission=ben, status="SCREENED OUT", session_id="s")
     text = client.get(f"{start}?q=ben").content.decode()
-    assert "screened out (a part of the pay was paid there)" in text
+    assert status_said("SCREENED OUT") in text
 
 
 def test_of_several_rounds_each_button_names_its_own(desk, client):
@@ -163,8 +184,9 @@ def test_of_several_rounds_each_button_names_its_own(desk, client):
         assert (hidden in text) == (round_ == "bonus")
     # Seven with four answers and cy with one, twice: the same sum, another name.
     for round_ in ("bonus", "second"):
-        assert f"Confirm 1.45 GBP<span> of “<bdi>{round_}</bdi>”</span></button>" in text
-        assert f"Cancel what is not sent<span> of “<bdi>{round_}</bdi>”</span></button>" in text
+        named = f"<span> of “<bdi>{round_}</bdi>”</span></button>"
+        assert re.search(f'value="confirm">[^<]*1.45 GBP{named}', text)
+        assert re.search(f'value="cancel">[^<]*{named}', text)
 
 
 def test_without_parts_in_the_settings_the_page_says_where_to_say_them(desk, client):
@@ -172,11 +194,12 @@ def test_without_parts_in_the_settings_the_page_says_where_to_say_them(desk, cli
     with_parts(version)
     Collection.objects.update(screened_out_pay=None, failed_checks_pay=None)
     text = client.get(link).content.decode()
-    assert "Nobody is left to plan a part for." in text
-    assert "2 people did not pass the practice or failed the attention checks" in text
+    assert 'data-state="no_parts_left" data-without="2"' in text
+    settings = reverse("admin:collecting-settings", args=[version.question_set.public_id])
+    assert f'href="{settings}"' in text
 
 
 def test_a_bonus_is_not_called_like_parts_of_the_pay(desk, client):
     page = client.get(desk[1], RULE | {"round": "part of the pay"})
     assert page.status_code == 400
-    assert "take another name" in page.content.decode()
+    assert page.context["form"].errors.as_data()["round"][0].code == "reserved_name"

@@ -7,6 +7,7 @@ from rest_framework.test import APIClient
 from annotations.models import Worker
 from annotations.panels.client import NotDoneError
 from annotations.panels.groups import make_group
+from evaluation.paying.inviting import LEFT_OUT
 from tests.evaluation.paying.crowd import rivers
 from tests.evaluation.reports.world import finished
 
@@ -40,7 +41,8 @@ def test_people_are_counted_first_and_their_ids_downloaded(desk):
     page = client.get(link, {"at_least": "0.5", "end": "score"})
     text = page.content.decode()
     assert "<strong>3</strong>of 5 people" in text
-    assert "<strong>1</strong>left out: did not reach it" in text
+    assert page.context["found"].left_out == {"too_few": 1, "below": 1}
+    assert LEFT_OUT["below"] in text
     listed = client.get(link + page.context["link"])
     assert listed["Content-Disposition"].startswith("attachment")
     assert sent(listed) == "w001\nw002\nw003\n"
@@ -56,7 +58,7 @@ def test_nobody_is_said_and_no_list_is_sent(desk):
     client, link = desk
     for more in ({}, {"take": "list"}):
         page = client.get(link, {"at_least": "0.9"} | more)
-        assert "Nobody reaches that." in page.content.decode()
+        assert 'data-state="nobody_reaches"' in page.content.decode()
 
 
 class Panel:
@@ -111,7 +113,7 @@ def test_without_a_grading_the_page_says_so(rana, client):
     version, _ = rivers(rana)
     link = reverse("admin:paying-invite", args=[version.question_set.public_id])
     page = client.get(link, {"at_least": "0.5"})
-    assert "Nobody has a score yet." in page.content.decode()
+    assert 'data-state="no_scores"' in page.content.decode()
 
 
 def test_by_rest_counts_and_ids(rest, run):
@@ -125,8 +127,8 @@ def test_by_rest_counts_and_ids(rest, run):
         "people": 5,
         "invited": 3,
         "left_out": [
-            {"why": "too_few", "said": "gave too few answers to say", "n": 1},
-            {"why": "below", "said": "did not reach it", "n": 1},
+            {"why": "too_few", "said": LEFT_OUT["too_few"], "n": 1},
+            {"why": "below", "said": LEFT_OUT["below"], "n": 1},
         ],
     }
     assert sent(client.get(f"{link}ids/", asked)) == "w001\nw002\nw003\n"

@@ -171,7 +171,8 @@ def test_the_review_leads_to_each_page_of_questions_and_has_no_answers(pages):
     (to,) = re.findall('<a href="([^"]+)">Change the answers', review)
     assert html.unescape(to).endswith("step=6")
     assert review.count("<em>left empty</em>") == 2
-    assert "What people wrote stands here" in review
+    assert 'data-preview="review"' in review
+    assert 'data-preview="review"' not in pages("recall", 6)
 
 
 def test_ends_hold_neither_the_codes_of_the_panel_nor_a_way_out(pages, rivers):
@@ -182,12 +183,12 @@ def test_ends_hold_neither_the_codes_of_the_panel_nor_a_way_out(pages, rivers):
         assert not any(code in shown for code in codes)
         assert "prolific.com" not in shown
     assert ">PREVIEW<" in pages("recall", 8)
-    assert "Back to the panel" in pages("recall", 8)
+    assert 'id="way-back"' in pages("recall", 8)
 
 
 def test_who_gets_a_part_of_the_questions_is_shown_a_part(pages, rivers):
     collecting.publish(rivers, places=4, questions_per_worker=1)
-    assert "Each person gets 1 of 2 questions" in pages("open", 4)
+    assert 'data-graded="1" data-all="2"' in pages("open", 4)
     assert len(re.findall('id="q[0-9]', pages("open", 4))) >= 1
     asked = [text for text in ("Where?", "Which sea?") if text in pages("open", 4)]
     assert len(asked) == 1

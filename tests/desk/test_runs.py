@@ -13,10 +13,12 @@ from evaluation.background import runs
 from evaluation.background.leases import claim_oldest
 from evaluation.background.progress import duration
 from evaluation.flow.parameters import AqerParameters
+from evaluation.kinds import UnknownKindError
 from evaluation.models import BackgroundWorker, Run, RunOfRecord
 from evaluation.site.attention import attention
 from evaluation.site.option_form import form_for
 from evaluation.words.message import Message
+from tests.desk.flashes import flashed
 
 DEFAULTS = {
     **{name: value for name, value in AqerParameters().as_dict().items() if value},
@@ -49,6 +51,10 @@ def test_a_run_is_started_with_a_name_and_a_long_one_loses_nothing(signed_in, wo
     assert Run.objects.latest("pk") == run
 
 
+START = "python manage.py up"
+"""The command that starts the site and a background process."""
+
+
 def page(client, run):
     return client.get(reverse("admin:run", args=[run.public_id])).content.decode()
 
@@ -79,8 +85,8 @@ def test_parameters_that_contradict_each_other_are_explained(signed_in, world):
     before = Run.objects.count()
     response = post_grade(signed_in, world, aggregation="majority")
     assert response.status_code == 400
-    text = response.content.decode()
-    assert "counts words and needs" in text
+    codes = [error.code for error in response.context["form"].non_field_errors().as_data()]
+    assert codes == ["majority_needs_bow"]
     assert "--" not in " ".join(response.context["form"].non_field_errors())
     assert post_grade(signed_in, world, init="entailment").status_code == 400
     assert post_grade(signed_in, world, bootstrap="-1").status_code == 400
@@ -92,7 +98,8 @@ def test_only_operators_name_files_and_machines(signed_in, world):
         given = {"embedder": "other", "other_embedder": spec}
         response = post_grade(signed_in, world, **given)
         assert response.status_code == 400
-        assert "Only operators may use" in response.content.decode()
+        found = response.context["form"].errors.as_data()
+        assert [error.code for errors in found.values() for error in errors] == ["operators_only"]
     signed_in.force_login(world.ida)
     assert post_grade(signed_in, world, **given).status_code == 302
 
@@ -100,14 +107,15 @@ def test_only_operators_name_files_and_machines(signed_in, world):
 def test_without_answers_there_is_nothing_to_grade(signed_in, world):
     empty = QuestionSet.objects.create(owner=world.rana, name="empty")
     response = signed_in.get(reverse("admin:grade", args=[empty.public_id]))
-    assert "There is no answer to grade yet." in response.content.decode()
+    assert 'data-state="no_answers"' in response.content.decode()
 
 
 def test_a_waiting_run_says_that_nobody_works_and_how_to_change_that(signed_in, world):
     run = runs.again(world.run, world.rana.pk)
     text = page(signed_in, run)
-    assert "It waits for a worker." in text
-    assert "<code>python manage.py up</code>" in text
+    assert 'data-run-state="queued"' in text
+    assert "data-run-waiting >" in text  # it is not hidden
+    assert f"<code>{START}</code>" in text
     status = signed_in.get(reverse("admin:run-status", args=[run.public_id])).json()
     assert (status["state"], status["waiting"], status["finished"]) == ("queued", True, False)
     BackgroundWorker.objects.create(name="w", seen_at=timezone.now())
@@ -193,7 +201,8 @@ def test_running_again_opens_the_form_with_the_settings_of_the_run_and_starts_no
     }.items():
         assert form[name].value() == value, name
     said = response.content.decode()
-    assert "The settings are those of “Harder”. Nothing has started yet" in said
+    assert response.context["like"].called == "Harder"
+    assert "“Harder”" in said
     assert "w07\nw12</textarea>" in said
     assert Run.objects.count() == 1
 
@@ -202,11 +211,13 @@ def test_settings_of_another_version_of_the_platform_are_told_and_not_taken(sign
     Run.objects.update(name="Old", parameters={"magic": 3})
     address = reverse("admin:run-again", args=[world.run.public_id])
     response = signed_in.get(address, follow=True)
-    assert "“Old” was made by another version" in response.content.decode()
+    assert (response.context["like"].called, response.context["like"].unreadable) == ("", "Old")
+    assert "“Old”" in response.content.decode()
     assert response.context["form"]["seed"].value() == 0
     Run.objects.update(kind="gone")
-    refused = signed_in.get(address, follow=True).content.decode()
-    assert "knows no kind of run called" in refused
+    refused = signed_in.get(address, follow=True)
+    assert isinstance(refused.context["unknown"], UnknownKindError)
+    assert "gone" in refused.content.decode()
 
 
 def test_a_run_is_renamed_in_place_and_what_will_not_do_stays_in_the_form(signed_in, world):
@@ -223,7 +234,8 @@ def test_a_run_is_renamed_in_place_and_what_will_not_do_stays_in_the_form(signed
     assert refused.status_code == 400
     said = refused.content.decode()
     assert "<h1>Harder</h1>" in said
-    assert "Nothing is saved yet" in said
+    assert "cg-wrong" in said
+    assert list(refused.context["label"].errors) == ["name"]
     assert "kept?" in said
     world.run.refresh_from_db()
     assert world.run.name == "Harder"
@@ -264,29 +276,31 @@ def test_a_person_lets_a_run_count_and_the_pages_say_who_and_since_when(signed_i
         summary=world.run.summary,
     )
     later.refresh_from_db()
-    assert "Nobody chose it: it was the first that was done" in page(signed_in, world.run)
+    assert 'data-record="this" data-chosen="first"' in page(signed_in, world.run)
     said = page(signed_in, later)
-    assert "Use this run for the set" in said
-    assert [i for i in attention(world.rana) if "nobody chose" in i.text]
-    done = signed_in.post(reverse("admin:run-use", args=[later.public_id]), follow=True)
+    use = reverse("admin:run-use", args=[later.public_id])
+    assert 'data-record="other" data-chosen="first"' in said
+    assert f'action="{use}"' in said
+    assert "later_run" in [item.code for item in attention(world.rana)]
+    done = signed_in.post(use, follow=True)
     said = done.content.decode()
-    assert "This is the run of record" in said
+    assert 'data-record="this" data-chosen="person"' in said
     assert "Chosen by rana" in said
-    assert not [i for i in attention(world.rana) if "nobody chose" in i.text]
+    assert "later_run" not in [item.code for item in attention(world.rana)]
     rows = signed_in.get(reverse("admin:runs")).context["runs"]
     assert (rows[0].called.title, rows[0].is_of_record) == ("Later", True)
     # It is out of date once answers change, and the pages say what that means.
     Response.objects.filter(pk=Response.objects.first().pk).update(updated_at=timezone.now())
-    assert "Its grades stay those of then" in page(signed_in, later)
+    assert 'data-record-old="answers"' in page(signed_in, later)
     later.delete()
-    assert "No run was chosen, so exports" in page(signed_in, world.run)
+    assert 'data-record="this" data-chosen="none"' in page(signed_in, world.run)
 
 
 def test_a_run_without_results_does_not_count(signed_in, world):
     waiting = runs.again(world.run, world.rana.pk)
     address = reverse("admin:run-use", args=[waiting.public_id])
     refused = signed_in.post(address, follow=True)
-    assert "Only a run that is done can count" in refused.content.decode()
+    assert flashed(refused) == ["run_not_done"]
     assert RunOfRecord.objects.get().run == world.run
 
 
@@ -317,21 +331,18 @@ def test_lists_are_picked_by_state(signed_in, world):
 
 
 def test_changed_answers_and_sets_without_a_run_need_attention(world):
-    texts = [item.text for item in attention(world.rana)]
-    assert "Answers were added or changed since the last run began." not in texts
+    assert "answers_changed" not in [item.code for item in attention(world.rana)]
     Response.objects.filter(pk=Response.objects.first().pk).update(updated_at=timezone.now())
-    texts = [item.text for item in attention(world.rana)]
-    assert "Answers were added or changed since the last run began." in texts
+    assert "answers_changed" in [item.code for item in attention(world.rana)]
     Run.objects.all().delete()
-    assert [item.text for item in attention(world.rana)] == ["It has answers but was never graded."]
+    assert [item.code for item in attention(world.rana)] == ["never_graded"]
     assert attention(world.otto) == []
 
 
 def test_questions_that_somebody_skipped_need_no_attention(world):
-    Run.objects.filter(pk=world.run.pk).update(warnings=["Empty answers, which count ...: 3"])
-    assert [i.text for i in attention(world.rana) if i.text.startswith("Empty")] == [
-        "Empty answers, which count ...: 3"
-    ]
+    Run.objects.filter(pk=world.run.pk).update(warnings=["Empty: 3"])
+    (item,) = (one for one in attention(world.rana) if one.code == "run_warnings")
+    assert item.text == "Empty: 3"
     skipped = Message("empty_answers", {"count": 3}).as_dict()
     older = "Empty answers, which count as unanswered: 3"
     Run.objects.filter(pk=world.run.pk).update(warnings=[skipped, older])

@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 
 from annotations.models import Membership, QuestionSet, Response, Share, Team
 from tests.desk.conftest import MARK, User
+from tests.desk.flashes import flashed
 
 
 @pytest.fixture
@@ -36,28 +37,32 @@ def signed_in(client, rana):
     return client
 
 
+def codes_of(response):
+    """The codes of what is wrong with a form, by its fields."""
+    found = response.context["form"].errors.as_data()
+    return {field: [error.code for error in errors] for field, errors in found.items()}
+
+
 def page(response, status=200):
     assert response.status_code == status
     return response.content.decode()
 
 
 def test_a_team_is_made_and_gets_members(signed_in, rana, tara):
-    assert "You are in no team yet" in page(signed_in.get(reverse("admin:teams")))
+    assert 'data-state="no_team"' in page(signed_in.get(reverse("admin:teams")))
     made = signed_in.post(reverse("admin:team-new"), {"name": "River people"}, follow=True)
-    assert "No question set is shared with this team yet" in page(made)
+    assert 'data-state="no_question_set"' in page(made)
     team = Team.objects.get(owner=rana)
     address = reverse("admin:team", args=[team.public_id])
-    assert "tara is in the team." in page(
-        signed_in.post(address, {"username": " tara "}, follow=True)
-    )
-    assert "“tara” is in the team already." in page(
-        signed_in.post(address, {"username": "tara"}, follow=True), 400
-    )
-    assert "“rana” owns the team." in page(signed_in.post(address, {"username": "rana"}), 400)
-    assert "Write a user name." in page(signed_in.post(address, {"username": ""}), 400)
+    added = signed_in.post(address, {"username": " tara "}, follow=True)
+    assert flashed(added) == ["member_added"]
+    assert "tara" in page(added)
+    for name, code in (("tara", "member"), ("rana", "owner"), ("", "required")):
+        refused = signed_in.post(address, {"username": name}, follow=True)
+        assert (refused.status_code, codes_of(refused)) == (400, {"username": [code]})
     assert Membership.objects.count() == 1
     again = signed_in.post(reverse("admin:team-new"), {"name": "River people"})
-    assert "You have a team of this name." in page(again, 400)
+    assert (again.status_code, codes_of(again)) == (400, {"name": ["name_taken"]})
 
 
 def test_an_account_that_cannot_be_added_is_like_one_that_does_not_exist(
@@ -65,17 +70,20 @@ def test_an_account_that_cannot_be_added_is_like_one_that_does_not_exist(
 ):
     User.objects.create_user("gone", is_staff=True, is_active=False)
     to_team = reverse("admin:team", args=[team.public_id])
-    said = {
-        page(signed_in.post(to_team, {"username": name}), 400)
-        .replace(name, "NAME")
-        .count("There is no requester called “NAME”. An operator can make the account.")
-        for name in ("gone", "vera", "never-was")  # vera is no requester
-    }
-    assert said == {2}  # above the form, and at its field
+    said = set()
+    for name in ("gone", "vera", "never-was"):  # vera is no requester
+        refused = signed_in.post(to_team, {"username": name})
+        assert (refused.status_code, codes_of(refused)) == (400, {"username": ["unknown"]})
+        (sentence,) = refused.context["form"].errors["username"]
+        # Above the form, and at its field.
+        said.add((sentence.replace(name, "NAME"), page(refused, 400).count(sentence)))
+    assert len(said) == 1
+    assert {n for _, n in said} == {2}
     to_set = reverse("admin:sharing", args=[rivers.public_id])
     for name in ("gone", "never-was"):
-        refused = page(signed_in.post(to_set, {"username": name, "role": "viewer"}), 400)
-        assert f"There is no account called “{name}”." in refused
+        refused = signed_in.post(to_set, {"username": name, "role": "viewer"})
+        assert (refused.status_code, codes_of(refused)) == (400, {"username": ["unknown"]})
+        assert f"“{name}”" in refused.context["form"].errors["username"][0]
     assert not Share.objects.exists()
     assert not Membership.objects.exists()
 
@@ -86,7 +94,9 @@ def test_a_member_is_removed_after_a_question(signed_in, team, tara, rivers):
     address = reverse("admin:member-remove", args=[team.public_id, member.public_id])
     assert "Remove tara?" in page(signed_in.get(address))
     assert Membership.objects.exists()
-    assert "tara is no longer in the team." in page(signed_in.post(address, follow=True))
+    removed = signed_in.post(address, follow=True)
+    assert flashed(removed) == ["member_removed"]
+    assert "tara" in page(removed)
     hers.refresh_from_db()
     assert hers.team is None
     assert signed_in.post(address).status_code == 404
@@ -115,22 +125,21 @@ def test_a_team_ends_and_its_sets_stay(signed_in, team, rivers):
 def test_a_set_is_shared_with_a_team_and_no_longer(signed_in, client, team, tara, rivers):
     Membership.objects.create(team=team, user=tara)
     address = reverse("admin:sharing-team", args=[rivers.public_id])
-    assert "River people works on it now." in page(
-        signed_in.post(address, {"team": team.public_id}, follow=True)
-    )
+    shared = signed_in.post(address, {"team": team.public_id}, follow=True)
+    assert flashed(shared) == ["team_set"]
+    assert "River people" in page(shared)
     assert rivers in QuestionSet.objects.editable_by(tara)
     listed = page(signed_in.get(reverse("admin:question-sets")))
     assert "shared with River people" in listed
-    signed_in.post(address, {"team": ""})
+    assert flashed(signed_in.post(address, {"team": ""}, follow=True)) == ["team_removed"]
     assert rivers not in QuestionSet.objects.visible_to(tara)
 
 
 def test_a_set_is_not_shared_with_a_team_one_is_not_in(signed_in, rivers, otto):
     theirs = Team.objects.create(owner=otto, name="Town people")
     address = reverse("admin:sharing-team", args=[rivers.public_id])
-    assert "Choose a team that you are in." in page(
-        signed_in.post(address, {"team": theirs.public_id}, follow=True)
-    )
+    refused = signed_in.post(address, {"team": theirs.public_id}, follow=True)
+    assert flashed(refused) == ["unknown_team"]
     rivers.refresh_from_db()
     assert rivers.team is None
     assert "Town people" not in page(
@@ -141,16 +150,17 @@ def test_a_set_is_not_shared_with_a_team_one_is_not_in(signed_in, rivers, otto):
 def test_a_set_is_shown_to_somebody_whose_role_changes_and_ends(signed_in, world, vera):
     Client().force_login(vera)
     address = reverse("admin:sharing", args=[world.set.public_id])
-    assert "It is shown to nobody else." in page(signed_in.get(address))
+    assert 'data-state="not_shared"' in page(signed_in.get(address))
     shared = signed_in.post(address, {"username": "vera", "role": "viewer"}, follow=True)
-    assert "Shared with vera, as viewer." in page(shared)
+    assert flashed(shared) == ["shared"]
+    assert [(one.user, one.role) for one in shared.context["shares"]] == [(vera, "viewer")]
     assert Response.objects.visible_to(vera).exists()
     signed_in.post(address, {"username": "vera", "role": "expert"})
     assert not Response.objects.visible_to(vera).exists()
     share = Share.objects.get()
     remove = reverse("admin:share-remove", args=[world.set.public_id, share.public_id])
     assert "Stop sharing with vera?" in page(signed_in.get(remove))
-    assert "no longer shared with vera" in page(signed_in.post(remove, follow=True))
+    assert flashed(signed_in.post(remove, follow=True)) == ["share_removed"]
     assert not QuestionSet.objects.visible_to(vera).exists()
 
 
@@ -158,10 +168,10 @@ def test_an_account_that_never_signed_in_is_invited_and_gets_nothing_until_it_ac
     signed_in, world, vera
 ):
     address = reverse("admin:sharing", args=[world.set.public_id])
-    assert "An account that has never signed in is invited" in page(signed_in.get(address))
-    said = page(signed_in.post(address, {"username": "vera", "role": "viewer"}, follow=True))
-    assert "vera is invited as viewer. This account has never signed in" in said
-    assert "has never signed in; sees nothing yet" in said
+    assert 'data-note="never_signed_in"' in page(signed_in.get(address))
+    invited = signed_in.post(address, {"username": "vera", "role": "viewer"}, follow=True)
+    assert flashed(invited) == ["invited"]
+    assert 'data-invited="never_signed_in"' in page(invited)
     assert not QuestionSet.objects.visible_to(vera).exists()
     assert not Response.objects.visible_to(vera).exists()
     # Another role changes nothing about that.
@@ -173,16 +183,16 @@ def test_an_account_that_never_signed_in_is_invited_and_gets_nothing_until_it_ac
     given = {"username": "vera", "password": "secret"}
     assert invited.post(reverse("admin:login"), given).status_code == 302
     overview = page(invited.get(reverse("admin:index")))
-    assert "judge answers blindly of" in overview
+    assert share.asked_to in overview
     assert f"“{world.set.name}”" in overview
     assert invited.get(set_page).status_code == 404
-    assert "signed in, has not accepted yet" in page(client_of(world.set.owner).get(address))
+    assert 'data-invited="signed_in"' in page(client_of(world.set.owner).get(address))
     # The invitation is hers alone.
     answer = reverse("admin:invitation", args=[share.public_id])
     assert client_of(world.set.owner).post(answer, {"do": "accept"}).status_code == 404
     assert invited.get(answer).status_code == 405
     assert invited.post(answer, {"do": "accept"}).url == set_page
-    assert "judge its answers blindly" in page(invited.get(set_page))
+    assert 'data-access="expert"' in page(invited.get(set_page))
     assert invited.post(answer, {"do": "accept"}).status_code == 404
     share.refresh_from_db()
     assert not share.pending
@@ -246,7 +256,7 @@ def test_an_expert_is_told_what_for_and_sees_questions_only(client, world, vera)
     Share.objects.create(question_set=world.set, user=vera, role="expert")
     client.force_login(vera)
     shown = page(client.get(reverse("admin:question-set", args=[world.set.public_id])))
-    assert "judge its answers blindly" in shown
+    assert 'data-access="expert"' in shown
     assert "Where does it begin?" in shown
     assert "Grade" not in shown
     assert reverse("admin:runs") not in shown

@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,12 +12,14 @@ from django.urls import reverse
 from annotations.answering import collecting
 from annotations.models import Membership, Submission, Team
 from annotations.models.base import new_public_id
+from annotations.worker_pages.outcomes import OUTCOMES
 from evaluation import recruiting
 from evaluation.models import AnswerScore, Run, ScoreRule, WorkerGrade
 from evaluation.models.runs_of_record import choose
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published
 from tests.evaluation.reports.world import finished
+from tests.numbers import numbers_in
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +59,7 @@ def test_who_scored_enough_is_admitted_and_others_are_told_before_the_consent(ea
         outside = Browser(later, name)
         outside.get(outside.link)
         assert outside.page.form is None
-        assert "This study continues an earlier one" in outside.page.words
+        assert str(OUTCOMES["not_chosen"].title) in outside.page.words
         assert later.collection.code_screened_out in outside.page.words
         assert ".4" not in outside.page.words
         assert "score" not in outside.page.words.lower()
@@ -151,10 +154,12 @@ def test_a_run_that_is_archived_counts_no_more(earlier, later):
 def test_the_page_counts_before_it_saves(client, earlier, later):
     client.force_login(earlier.owner)
     page = reverse("admin:collecting-admission", args=[later.version.question_set.public_id])
-    assert "No score is asked for" in client.get(page).content.decode()
+    assert 'data-state="no_rule"' in client.get(page).content.decode()
     values = {"earlier": earlier.version.question_set.pk, "end": "score", "at_least": "0.5"}
-    said = client.post(page, values | {"do": "count"}).content.decode()
-    assert "<strong>2 of 4</strong> people would be admitted now." in said
+    counted = client.post(page, values | {"do": "count"})
+    found = counted.context["counted"]
+    assert (found.ids, found.n_graded, found.n_too_few) == (["w001", "w002"], 4, 1)
+    assert "<strong>2 of 4</strong>" in counted.content.decode()
     assert not ScoreRule.objects.exists()
     client.post(page, values | {"do": "save"})
     assert names(later.collection) == ["w001", "w002"]
@@ -180,13 +185,13 @@ def test_a_member_is_not_told_the_name_of_an_earlier_set_that_they_do_not_see(
         shown = client.get(page).content.decode()
         assert "2 admitted" in shown
         assert ("xyzzy lakes" in shown) is sees
-        assert ("a question set that you do not see" in shown) is not sees
+        assert ('data-earlier="hidden"' in shown) is not sees
     # Nor does naming it by its key count its people.
     client.force_login(tara)
     sent = {"earlier": earlier_set.pk, "end": "score", "at_least": 0, "do": "count"}
     refused = client.post(page, sent)
     assert refused.status_code in (200, 400)
-    assert b"would be admitted now" not in refused.content
+    assert refused.context["counted"] is None
 
 
 def test_the_command_counts_and_saves(earlier, later):
@@ -198,11 +203,14 @@ def test_the_command_counts_and_saves(earlier, later):
         return out.getvalue()
 
     whole = ("--earlier", other, "--at-least", "0.5", "--end", "score")
-    assert said(*whole, "--count") == (
-        "2 of 4 people would be admitted; 1 gave too few answers to say\n"
-    )
+    assert numbers_in(said(*whole, "--count")) == ["2", "4", "1"]
     assert not ScoreRule.objects.exists()
-    assert "2 are admitted by their score from now on" in said(*whole)
-    assert said("--off") == "no score is asked for\n"
-    with pytest.raises(CommandError, match="say in which set"):
+    assert [numbers_in(line) for line in said(*whole).splitlines()] == [["2", "4", "1"], ["2"]]
+    assert ScoreRule.objects.get().n_admitted == 2
+    assert len(said("--off").splitlines()) == 1
+    assert not ScoreRule.objects.exists()
+    with pytest.raises(CommandError) as caught:
         said("--at-least", "nan", "--earlier", other)
+    assert caught.value.returncode == 2
+    assert re.findall("--[a-z-]+", str(caught.value)) == ["--earlier", "--at-least"]
+    assert not ScoreRule.objects.exists()

@@ -1,5 +1,6 @@
 """A set asked again: what comes along, what stays, and who is asked."""
 
+import re
 from io import StringIO
 
 import pytest
@@ -11,10 +12,21 @@ from annotations.models import Image, Passage, Question, QuestionSet, Response
 from evaluation.models import LanguageModel, LLMResponse
 from evaluation.waves import bring_replies
 from tests.annotations import world
+from tests.numbers import numbers_in
 
 pytestmark = pytest.mark.django_db
 
 People = QuestionSet.WavePeople
+
+
+def code_of(caught):
+    """The code of why a command refused."""
+    return caught.value.__cause__.code
+
+
+def flags_in(caught):
+    """The flags that the message of a command names."""
+    return re.findall(r"--[a-z]+(?:-[a-z]+)*", str(caught.value))
 
 
 @pytest.fixture
@@ -122,15 +134,20 @@ def test_the_replies_of_models_come_along_when_asked_for(rivers):
 
 
 def test_what_cannot_be_asked_again_is_told(rivers, rana):
-    with pytest.raises(CommandError, match="has a question set of this name"):
+    with pytest.raises(CommandError) as caught:
         call_command("new_wave", "rivers", name="rivers")
+    assert code_of(caught) == "name_taken"
     QuestionSet.objects.create(owner=rana, name="nothing")
-    with pytest.raises(CommandError, match="no questions yet"):
+    with pytest.raises(CommandError) as caught:
         call_command("new_wave", "nothing")
-    with pytest.raises(waves.WaveError, match="needs a name"):
+    assert code_of(caught) == "no_questions"
+    with pytest.raises(waves.WaveError) as refused:
         wave(rivers, name=" ")
-    with pytest.raises(waves.WaveError, match="a question set's name has 1 to 200 characters"):
+    assert (refused.value.code, refused.value.field) == ("name_missing", "name")
+    with pytest.raises(waves.WaveError) as refused:
         wave(rivers, name="x" * 201)
+    assert (refused.value.code, refused.value.field) == ("name_too_long", "name")
+    assert refused.value.values == {"most": 200}
     assert QuestionSet.objects.count() == 2
 
 
@@ -172,21 +189,23 @@ def linked(*words, **options):
 
 def test_two_sets_are_linked_by_command_and_told_how_their_questions_match(months):
     march, april = months
-    assert linked("april", earlier="march", with_models=True) == [
-        "2 questions in common by id, 1 with the same text",
-        "1 with another text: r1",
-        "1 in the later set only: r3",
-        "1 replies of 1 models copied, 0 were there",
-        "april is a later wave of march now",
-    ]
+    counts, other_text, only_later, copied, done = linked(
+        "april", earlier="march", with_models=True
+    )
+    assert (numbers_in(counts), numbers_in(copied)) == (["2", "1"], ["1", "1", "0"])
+    assert (other_text[:2], other_text.split(": ")[1]) == ("1 ", "r1")
+    assert (only_later[:2], only_later.split(": ")[1]) == ("1 ", "r3")
+    assert [name for name in done.split() if name in ("march", "april")] == ["april", "march"]
     april.refresh_from_db()
     assert (april.earlier_wave, april.wave_people) == (march, "")
     assert waves.earlier_waves(april) == [march]
     # Of the question with other words no reply came along: it was another question.
     (reply,) = LLMResponse.objects.filter(question__version__question_set=april)
     assert (reply.question.external_id, reply.text) == ("r2", "about r2")
-    assert linked("april", with_models=True) == ["0 replies of 0 models copied, 1 were there"]
-    assert linked("april", undo=True) == ["april is no later wave of march now"]
+    (copied,) = linked("april", with_models=True)
+    assert numbers_in(copied) == ["0", "0", "1"]
+    (done,) = linked("april", undo=True)
+    assert [name for name in done.split() if name in ("march", "april")] == ["april", "march"]
     april.refresh_from_db()
     assert april.earlier_wave is None
     assert LLMResponse.objects.count() == 3
@@ -216,31 +235,39 @@ def test_what_cannot_be_linked_is_told_and_nothing_is_half_done(months, rana):
     march, april = months
     otto = world.version(world.user("otto", is_staff=True), "march").question_set
     empty = QuestionSet.objects.create(owner=rana, name="nothing")
-    for later, earlier, why in (
-        (march, march, "no later wave of itself"),
-        (april, otto, "different owners"),
-        (april, empty, "no question in common"),
+    for later, earlier, code in (
+        (march, march, "itself"),
+        (april, otto, "other_owner"),
+        (april, empty, "no_common_question"),
     ):
-        with pytest.raises(waves.WaveError, match=why):
+        with pytest.raises(waves.WaveError) as refused:
             waves.link(later, earlier)
+        assert (refused.value.code, refused.value.field) == (code, "earlier")
     waves.link(april, march)
-    with pytest.raises(waves.WaveError, match="is itself a later wave"):
+    with pytest.raises(waves.WaveError) as refused:
         waves.link(march, april)
-    with pytest.raises(waves.WaveError, match="already"):
+    assert refused.value.code == "circle"
+    with pytest.raises(waves.WaveError) as refused:
         waves.link(april, march)
+    assert (refused.value.code, refused.value.values) == ("linked_already", {"earlier": "march"})
     may = waves.repeat(april, "may", People.ANYBODY)
-    with pytest.raises(waves.WaveError, match="is itself a later wave of “march”"):
+    with pytest.raises(waves.WaveError) as refused:
         waves.link(march, may)
-    with pytest.raises(waves.WaveError, match="take that link away first"):
+    values = {"earlier": "may", "later": "march"}
+    assert (refused.value.code, refused.value.values) == ("circle", values)
+    with pytest.raises(waves.WaveError) as refused:
         waves.link(may, march)
-    with pytest.raises(CommandError, match="no later wave of another"):
-        linked("march", undo=True, owner="rana")
-    with pytest.raises(CommandError, match="no later wave of another"):
-        linked("march", with_models=True, owner="rana")
-    with pytest.raises(CommandError, match="--earlier OTHER, or --undo"):
+    assert (refused.value.code, refused.value.values) == ("linked_to_another", {})
+    for options in ({"undo": True}, {"with_models": True}):
+        with pytest.raises(CommandError) as caught:
+            linked("march", **options, owner="rana")
+        assert (caught.value.returncode, code_of(caught)) == (2, "no_link")
+    with pytest.raises(CommandError) as caught:
         linked("march", owner="rana")
-    with pytest.raises(CommandError, match="leave out --with-models"):
+    assert (caught.value.returncode, flags_in(caught)) == (2, ["--earlier", "--undo"])
+    with pytest.raises(CommandError) as caught:
         linked("april", undo=True, with_models=True, owner="rana")
+    assert (caught.value.returncode, flags_in(caught)) == (2, ["--undo", "--with-models"])
     march.refresh_from_db()
     assert march.earlier_wave is None
     assert LLMResponse.objects.count() == 2
@@ -248,8 +275,9 @@ def test_what_cannot_be_linked_is_told_and_nothing_is_half_done(months, rana):
 
 def test_a_wave_for_the_same_people_keeps_its_link_until_it_is_published(rivers):
     made = wave(rivers, People.SAME)
-    with pytest.raises(waves.WaveError, match="to ask the same people again"):
+    with pytest.raises(waves.WaveError) as refused:
         waves.unlink(made)
+    assert refused.value.code == "not_published"
     assert collecting.publish(made).collection.listed_only
     assert waves.unlink(made) == rivers
     # Who is on the list stays there.

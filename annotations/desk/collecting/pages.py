@@ -48,6 +48,7 @@ def settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
             messages.success(
                 request,
                 "It is published: give the link below to your panel." if is_new else "Saved.",
+                "collection_published" if is_new else "settings_saved",
             )
             return redirect("admin:collecting", question_set.public_id)
     title = "Publish to workers" if is_new else "Settings of the collecting"
@@ -73,12 +74,13 @@ def state(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if wanted not in Collection.State.values:
         raise Http404("no such state")
     if rules.set_state(collection, wanted, request.POST.get("was") or None):
-        messages.success(request, SAID[wanted])
+        messages.success(request, SAID[wanted], f"collection_{wanted}")
     else:
         messages.warning(
             request,
             f"Nothing was changed: somebody has {_done_by_another(collection)} it since you opened "
             "the page. Look at it again, and then press the button.",
+            "state_changed_meanwhile",
         )
     return redirect("admin:collecting", question_set.public_id)
 
@@ -88,7 +90,7 @@ def close(request: HttpRequest, set_id: UUID) -> HttpResponse:
     question_set, collection = _editable(request, set_id)
     if request.method == "POST":
         rules.set_state(collection, Collection.State.CLOSED)
-        messages.success(request, SAID["closed"])
+        messages.success(request, SAID["closed"], "collection_closed")
         return redirect("admin:collecting", question_set.public_id)
     inside = monitor.collecting_now(collection).states["open"]
     if inside:
@@ -124,12 +126,13 @@ def places(request: HttpRequest, set_id: UUID) -> HttpResponse:
         form.add_error("more", ValidationError(f"{capfirst(str(error))}.", error.code))
         return collect(request, set_id, add=form)
     if added:
-        messages.success(request, f"There are {collection.places:,} places now.")
+        messages.success(request, f"There are {collection.places:,} places now.", "places_added")
     else:
         messages.warning(
             request,
             f"No places were added: there are {collection.places:,} already, and you saw "
             f"{was or 0:,}. Somebody else, or a second click, has added some.",
+            "places_added_meanwhile",
         )
     return redirect("admin:collecting", question_set.public_id)
 
@@ -144,10 +147,13 @@ def ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     given: list[str] = form.cleaned_data["ids"]
     if request.POST.get("do") == "admit":
         n = rules.admit(collection, given)
-        messages.success(request, f"{n:,} of {len(given):,} are new on the list.")
+        said = f"{n:,} of {len(given):,} are new on the list."
+        messages.success(request, said, "workers_admitted")
         return redirect("admin:collecting", question_set.public_id)
     if request.POST.get("do") == "strike":
-        messages.success(request, _struck(rules.strike(collection, given)))
+        struck = rules.strike(collection, given)
+        code = "workers_struck_partly" if struck.by_score else "workers_struck"
+        messages.success(request, _struck(struck), code)
         return redirect("admin:collecting-listed", question_set.public_id)
     rows = ((one, links.signed_link(collection, one)) for one in given)
     return download(csv_chunks(("worker", "link"), rows), f"{question_set.name} - links", "csv")

@@ -127,6 +127,7 @@ def _delete(request: HttpRequest, set_id: UUID, model: type[Item], item_id: UUID
     context = {
         **_frame(question_set, f"Delete {noun} {item.external_id}?"),
         "text": text,
+        "held": held,
         "quoted": (getattr(item, "title", "") or item.text)[:300],
         "button": "" if held else f"Delete the {noun}",
         "back": there,

@@ -71,12 +71,13 @@ def order(request: HttpRequest, set_id: UUID) -> HttpResponse:
                 _put(now, draft, item, post.get("before", ""), post.get("passage", ""))
             now.save(draft)
     except (ValueError, PublishedError) as error:
-        said = STALE
+        said, why = STALE, "stale"
         if isinstance(error, PublishedError):
+            why = "published"
             said = "This version was published meanwhile: its order stays. Open the next version."
         if wants_json:
-            return JsonResponse({"said": said}, status=409)
-        messages.warning(request, said)
+            return JsonResponse({"said": said, "why": why}, status=409)
+        messages.warning(request, said, why)
         return redirect("admin:editor", set_id)
     if wants_json:
         return JsonResponse({"seen": now.seen})

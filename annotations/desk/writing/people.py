@@ -31,7 +31,7 @@ def people(request: HttpRequest, set_id: UUID) -> HttpResponse:
             if member.pending
             else f"{name} is a {role} now."
         )
-        messages.success(request, said)
+        messages.success(request, said, "invited" if member.pending else "member_added")
         return redirect("admin:writing-people", question_set.public_id)
     teams = visible(request, Team.objects.all()).order_by("name")
     context = {

@@ -67,7 +67,7 @@ def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
             raise rules.WritingError("no_originals")
         rules.start(latest)
     except rules.WritingError as error:
-        messages.error(request, str(error))
+        messages.error(request, str(error), error.code)
         return redirect("admin:writing", question_set.public_id)
     messages.success(request, "It has begun. Invite those who write and those who check.")
     return redirect("admin:writing-people", question_set.public_id)

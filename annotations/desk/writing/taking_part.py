@@ -117,7 +117,7 @@ def check(request: HttpRequest, project_id: UUID, check_id: UUID) -> HttpRespons
     task = rules.task(member.project, user_id(request), check_id)
     if task is None:
         if request.method == "POST":
-            messages.warning(request, rules.WORDS["decided"])
+            messages.warning(request, rules.WORDS["decided"], "decided")
             return redirect("admin:writing-desk", project_id)
         raise Http404("there is no such problem to check")
     said = {None: "", True: "yes", False: "no"}[task.answerable]

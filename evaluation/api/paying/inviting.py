@@ -23,7 +23,8 @@ from annotations.web.rest.paging import limit_of, slice_body, start_of
 from annotations.web.rest.problems import ApiProblem, bad_parameter
 from evaluation.api.paying.desk import VERSION
 from evaluation.paying.inviting import ENDS, LEFT_OUT, MOST, Invited, Line, invited
-from evaluation.paying.rules import SCORE, RuleError
+from evaluation.paying.rule_errors import RuleError
+from evaluation.paying.rules import SCORE
 from evaluation.paying.scope import paid_set, paid_version
 
 LINE = [

@@ -23,7 +23,8 @@ from evaluation.api.paying.desk import VERSION, PayScoreSerializer, refused_paym
 from evaluation.api.paying.money import AmountField, MoneyField
 from evaluation.api.said import SaidField
 from evaluation.paying.planning import ChangedError, plan_proposed
-from evaluation.paying.rules import KINDS, LOW, SCORE, Proposal, Rule, RuleError, propose
+from evaluation.paying.rule_errors import RuleError
+from evaluation.paying.rules import KINDS, LOW, SCORE, Proposal, Rule, propose
 from evaluation.paying.scope import paid_version
 
 

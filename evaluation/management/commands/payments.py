@@ -41,6 +41,7 @@ from evaluation.options import TERMINAL
 from evaluation.paying import rules
 from evaluation.paying.fairness import lines
 from evaluation.paying.planning import plan_proposed
+from evaluation.paying.rule_errors import RuleError
 
 
 class Command(DeskCommand):
@@ -120,7 +121,7 @@ class Command(DeskCommand):
                 write_table(path, format_of(path), table.header, table.rows)
         except (
             *(InputError, bonuses.UnsettledError, WhichStudyError),
-            *(rules.RuleError, bonuses.OtherAmountError),
+            *(RuleError, bonuses.OtherAmountError),
         ) as error:
             raise CommandError(str(error), returncode=USAGE) from error
         self._tell(bonuses.payments_of(version))

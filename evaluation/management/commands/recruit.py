@@ -17,7 +17,8 @@ from annotations.panels.client import NotDoneError, PanelClient, UnsureError
 from annotations.panels.groups import AskedBeforeError, make_group
 from annotations.panels.prolific import UNVERIFIED, Prolific
 from evaluation.paying.inviting import ENDS, Invited, Line, invited
-from evaluation.paying.rules import SCORE, RuleError
+from evaluation.paying.rule_errors import RuleError
+from evaluation.paying.rules import SCORE
 
 LONGEST_NAME = 200
 

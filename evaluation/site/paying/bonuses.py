@@ -20,7 +20,8 @@ from annotations.ledger import bonuses, confirming, parts, tallies
 from annotations.ledger.deciding import WithdrawnError
 from annotations.models import QuestionSetVersion
 from evaluation.paying.planning import ChangedError, plan_proposed
-from evaluation.paying.rules import KINDS, LOW, SCORE, Proposal, Rule, RuleError, propose
+from evaluation.paying.rule_errors import RuleError
+from evaluation.paying.rules import KINDS, LOW, SCORE, Proposal, Rule, propose
 from evaluation.paying.scope import paid_version
 from evaluation.site.paying.frame import frame
 
@@ -40,7 +41,7 @@ class AmountField(forms.CharField):
         try:
             return amount_of(text)
         except ValueError as error:
-            raise forms.ValidationError(f"{capfirst(str(error))}.") from None
+            raise forms.ValidationError(f"{capfirst(str(error))}.", "amount") from None
 
 
 class RuleForm(forms.Form):
@@ -92,7 +93,7 @@ class RuleForm(forms.Form):
             return bonuses.of_bonus(self.cleaned_data["round"])
         except bonuses.RoundError as error:
             said = str(error)
-            raise forms.ValidationError(f"{capfirst(said)}.") from None
+            raise forms.ValidationError(f"{capfirst(said)}.", "reserved_name") from None
 
     def rule(self) -> Rule:
         """Return the rule of a form that is valid."""
@@ -133,7 +134,7 @@ def _proposal(version: QuestionSetVersion, form: RuleForm) -> Proposal | None:
         return propose(version, form.rule(), least=form.cleaned_data["least"])
     except RuleError as error:
         said = str(error)
-        form.add_error(error.field, f"{capfirst(said)}.")
+        form.add_error(error.field, forms.ValidationError(f"{capfirst(said)}.", error.code))
         return None
 
 
@@ -142,7 +143,8 @@ def _plan(
 ) -> HttpResponse:
     name, seen = form.cleaned_data["round"], request.POST.get("seen", "")
     new = plan_proposed(found, request.user, name, seen=seen)
-    messages.success(request, f"{new:,} planned. Nobody is paid before they are confirmed below.")
+    said = f"{new:,} planned. Nobody is paid before they are confirmed below."
+    messages.success(request, said, "bonuses_planned")
     return redirect(_here(version))
 
 
@@ -154,11 +156,11 @@ def _plan_parts(request: HttpRequest, version: QuestionSetVersion) -> HttpRespon
         problem = "Who gets a part has changed since you looked, and nothing was planned."
         return _page(request, version, RuleForm(), None, problem, 409)
     if not done.payments:
-        messages.info(request, "No part was left to plan: those that were planned stand below.")
+        said = "No part was left to plan: those that were planned stand below."
+        messages.info(request, said, "no_parts_left")
         return redirect(_here(version))
-    messages.success(
-        request, f"{len(done.payments):,} planned. Nobody is paid before they are confirmed below."
-    )
+    said = f"{len(done.payments):,} planned. Nobody is paid before they are confirmed below."
+    messages.success(request, said, "parts_planned")
     return redirect(_here(version))
 
 
@@ -176,7 +178,8 @@ def _advance(request: HttpRequest, version: QuestionSetVersion, do: str) -> Http
     noun = "bonus" if n == 1 else "bonuses"
     if name == bonuses.PART:
         noun = "part of the pay" if n == 1 else "parts of the pay"
-    messages.success(request, f"{n:,} {noun}, {done.total} in all, {said}.")
+    text = f"{n:,} {noun}, {done.total} in all, {said}."
+    messages.success(request, text, "bonuses_confirmed" if do == "confirm" else "bonuses_cancelled")
     return redirect(_here(version))
 
 

@@ -69,7 +69,8 @@ def take_bonuses(request: HttpRequest, set_id: UUID) -> HttpResponse | Streaming
     try:
         batch = take(version, request.user, name)
     except NothingToSendError:
-        messages.warning(request, f"No confirmed {MONEY[name]} was left to be sent.")
+        code = "no_bonus_left" if name == BONUSES else "no_part_left"
+        messages.warning(request, f"No confirmed {MONEY[name]} was left to be sent.", code)
         kept = frame(version, "")["kept"]
         return redirect(reverse("admin:paying-bonuses", args=[set_id]) + kept)
     return download(list_of(version, batch), _name(version, name), "csv")
@@ -81,11 +82,12 @@ def _name(version: QuestionSetVersion, name: str) -> str:
 
 @dataclass
 class DeskReport:
-    """A report of the desk as the pages of uploads show it."""
+    """A report of the desk as the pages of uploads show it; `counted` has the notes' numbers."""
 
     of: Any
     what: str
     notes: list[str]
+    counted: dict[str, Any]
 
     @property
     def changed(self) -> bool:
@@ -104,6 +106,7 @@ class DeskReport:
             "created": {},
             "warnings": self.of.warnings,
             "notes": self.notes,
+            "counted": self.counted,
         }
 
     def lines(self) -> Iterator[str]:
@@ -128,7 +131,11 @@ def load_decisions(
     notes += [f"Not rejected, once this is decided, by {line}." for line in group_lines(found)]
     notes += [SITE.said(one.told) for one in found if one.told is not None]
     notes += [SITE.said(message) for one in found for message in one.warnings]
-    return DeskReport(report, "decisions", notes)
+    counted: dict[str, Any] = dict(report.n_by_kind)
+    if report.n_bonuses:
+        counted |= {"bonuses": report.n_bonuses, "new_bonuses": report.n_new_bonuses}
+        counted["total"] = report.said_total
+    return DeskReport(report, "decisions", notes, counted)
 
 
 def load_statuses(
@@ -141,7 +148,7 @@ def load_statuses(
         for line in report.lines()
         if line.startswith(("Of who", "Columns")) or "not in the file" in line
     ]
-    return DeskReport(report, "statuses", notes)
+    return DeskReport(report, "statuses", notes, dict(report.by_status))
 
 
 def _newest(question_set: QuestionSet) -> QuestionSetVersion:

@@ -16,7 +16,8 @@ from annotations.models import QuestionSetVersion
 from annotations.panels.groups import groups_of
 from annotations.web.downloads import download, file_name
 from evaluation.paying.inviting import ENDS, MOST, Invited, Line, invited, panels_of
-from evaluation.paying.rules import SCORE, RuleError
+from evaluation.paying.rule_errors import RuleError
+from evaluation.paying.rules import SCORE
 from evaluation.paying.scope import paid_version
 from evaluation.paying.scores import run_of, scores_of, spread_of
 from evaluation.site.paying.frame import frame
@@ -83,5 +84,6 @@ def _found(version: QuestionSetVersion, form: LineForm) -> Invited | None:
         return invited(version, form.line())
     except RuleError as error:
         said = str(error)
-        form.add_error(error.field or None, f"{capfirst(said)}.")
+        wrong = forms.ValidationError(f"{capfirst(said)}.", error.code)
+        form.add_error(error.field or None, wrong)
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django import forms
@@ -37,6 +37,13 @@ SAID = {
 ANSWERS = {"answer-approve": True, "answer-stays": False}
 """What an answer to an appeal does, and whether it approves."""
 NOTE = "note-appeal"
+
+
+class Problem(NamedTuple):
+    """Why nothing was done, above the page; `code` says which of the reasons it is."""
+
+    code: str
+    sentence: str
 
 
 class RejectForm(forms.Form):
@@ -100,19 +107,21 @@ def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpRespo
     except deciding.DecisionError as error:
         return _refused(request, row, error, values)
     except deciding.WithdrawnError as error:
-        return _page(request, row, problem=f"{error}: nothing was decided.", status=409)
+        problem = Problem("withdrawn", f"{error}: nothing was decided.")
+        return _page(request, row, problem=problem, status=409)
     except deciding.DecidedMeanwhileError as error:
-        problem = meanwhile(error.newest, request.user, error.newest.get_kind_display())
+        problem = _decided(request, error)
         given = values if kind == REJECT else None
         return _page(request, _row(version, submission_id), given, problem=problem, status=409)
-    messages.success(request, f"{row.name}: {SAID[kept.kind]}")
+    messages.success(request, f"{row.name}: {SAID[kept.kind]}", f"decision_{kept.kind}")
     return redirect(request.get_full_path())
 
 
 def _answered(request: HttpRequest, row: PayRow, do: str) -> HttpResponse:
     """Keep the answer to an appeal, once, with the decision that it makes."""
     if row.appeal is None:
-        return _page(request, row, problem="They wrote nothing to answer to.", status=409)
+        problem = Problem("nothing_written", "They wrote nothing to answer to.")
+        return _page(request, row, problem=problem, status=409)
     form = AnswerForm(request.POST)
     if not form.is_valid():
         return _page(request, row, answer_form=form, status=400)
@@ -120,13 +129,14 @@ def _answered(request: HttpRequest, row: PayRow, do: str) -> HttpResponse:
         text = form.cleaned_data["answer"]
         appealing.answer(row.appeal, request.user, text, approve=ANSWERS[do])
     except deciding.WithdrawnError as error:
-        problem = f"{error}: nothing was sent."
+        problem = Problem("withdrawn", f"{error}: nothing was sent.")
     except deciding.DecidedMeanwhileError as error:
-        problem = meanwhile(error.newest, request.user, error.newest.get_kind_display())
+        problem = _decided(request, error)
     except appealing.AppealError:
-        problem = "Somebody answered meanwhile, and one answer is given. Yours was not sent."
+        said = "Somebody answered meanwhile, and one answer is given. Yours was not sent."
+        problem = Problem("answered_meanwhile", said)
     else:
-        messages.success(request, f"{row.name}: {SAID[do]}")
+        messages.success(request, f"{row.name}: {SAID[do]}", do.replace("-", "_"))
         return redirect(request.get_full_path())
     now = _row(row.submission.version, row.submission.public_id)
     return _page(request, now, problem=problem, unsent=form.cleaned_data["answer"], status=409)
@@ -140,14 +150,21 @@ def _noted(request: HttpRequest, row: PayRow) -> HttpResponse:
     try:
         appealing.appeal(row.submission, form.cleaned_data["written"], request.user)
     except deciding.WithdrawnError as error:
-        problem = f"{error}: nothing was noted."
+        problem = Problem("withdrawn", f"{error}: nothing was noted.")
     except appealing.AppealError as error:
-        problem = f"{appealing.NOT_NOTED[error.code]} Nothing was noted."
+        said = f"{appealing.NOT_NOTED[error.code]} Nothing was noted."
+        problem = Problem(error.code, said)
     else:
-        messages.success(request, f"{row.name}: {SAID[NOTE]}")
+        messages.success(request, f"{row.name}: {SAID[NOTE]}", "note_appeal")
         return redirect(f"{request.get_full_path()}#appeal")
     now = _row(row.submission.version, row.submission.public_id)
     return _page(request, now, problem=problem, unsent=form.cleaned_data["written"], status=409)
+
+
+def _decided(request: HttpRequest, error: deciding.DecidedMeanwhileError) -> Problem:
+    """Return that somebody decided since the page was opened."""
+    newest = error.newest
+    return Problem("decided_meanwhile", meanwhile(newest, request.user, newest.get_kind_display()))
 
 
 def _row(version: QuestionSetVersion, submission_id: UUID) -> PayRow:
@@ -164,13 +181,13 @@ def _refused(
     """Return the page with what was posted, and what is wrong beside its field."""
     form = RejectForm(row.suggestion.categories, values)
     form.is_valid()
-    problem = ""
+    problem = None
     for field, why, remedy, _ in error.wrong:
         if field in form.fields:
             form.errors.pop(field, None)
             form.add_error(field, f"{capfirst(why)}. {remedy}")
         else:
-            problem = f"{capfirst(why)}. {remedy}"
+            problem = Problem(field, f"{capfirst(why)}. {remedy}")
     is_rejecting = bool(form.errors)
     return _page(request, row, form=form if is_rejecting else None, problem=problem, status=400)
 
@@ -183,7 +200,7 @@ def _page(
     form: RejectForm | None = None,
     answer_form: AnswerForm | None = None,
     note_form: NoteForm | None = None,
-    problem: str = "",
+    problem: Problem | None = None,
     unsent: str = "",
     status: int = 200,
 ) -> HttpResponse:

@@ -9,13 +9,15 @@ from django.db import connection, connections
 from annotations import guards
 from annotations.models import AuditEntry, Worker
 from evaluation.background.accepting import (
+    DESPITE_ALARMS,
+    LEFT_FOR_ALARMS,
+    LEFT_TO_LOOK,
     MovedMeanwhileError,
     NobodyLeftError,
     accept_rest,
     take_back_accepted,
 )
 from evaluation.models import Alarm, Run, WorkerVerdict
-from evaluation.options import SITE
 from evaluation.reports.triage.rest import rest_of
 from evaluation.reports.triage.verdicts import history_of, verdicts_of
 from evaluation.triaging import (
@@ -70,9 +72,9 @@ def test_whom_an_alarm_names_and_who_is_to_be_looked_at_again_is_left_out_and_sa
     assert names(rest.named) == ["w001", "w002"]
     assert names(rest.again) == ["w004"]
     assert (rest.n_left_out, rest.n_decided, rest.n_others) == (2, 1, 0)
-    assert SITE.said(rest.said) == (
-        "4 people of whom nobody decided would be accepted; 2 named by an alarm or a notice stay "
-        "open; 1 to be looked at again stays open."
+    assert (rest.said.code, rest.said.values) == (
+        "triage.rest",
+        {"n": 4, "silent": 0, "named": 2, "with_alarms": False, "again": 1, "decided": 1},
     )
     assert [row.row.name for row in rest.left_rows] == ["w001", "w002", "w004"]
 
@@ -86,12 +88,11 @@ def test_whom_an_alarm_names_is_accepted_on_wish_and_that_is_said(run):
     rest = rest_of(run, with_alarms=True)
     assert names(rest.workers)[:2] == ["w001", "w002"]
     assert rest.n_left_out == 0
-    assert "6 people" in SITE.said(rest.said)
-    assert "2 of them although an alarm or a notice names them" in SITE.said(rest.said)
+    assert [rest.said.values[name] for name in ("n", "named", "with_alarms")] == [6, 2, True]
     accept_rest(run, run.owner, rest.seen, with_alarms=True)
     assert accepted(run) == ["w001", "w002", "w005", "w006", "w007", "w008"]
     ((_, _, counts),) = entries()
-    assert counts["accepted although an alarm or a notice names them"] == 2
+    assert counts[DESPITE_ALARMS] == 2
 
 
 def test_those_worth_looking_at_alone_leave_the_others_open(run):
@@ -113,8 +114,8 @@ def test_all_are_accepted_and_the_audit_says_who_did_it_and_how_many(run):
             "rana",
             {
                 "people accepted": 4,
-                "left open for an alarm or a notice": 2,
-                "left open to be looked at again": 1,
+                LEFT_FOR_ALARMS: 2,
+                LEFT_TO_LOOK: 1,
             },
         )
     ]
@@ -195,10 +196,7 @@ def test_where_the_list_moved_meanwhile_nobody_is_accepted(run, tara):
 def test_where_nobody_is_left_that_is_said(run):
     accept_rest(run, run.owner, rest_of(run).seen)
     rest = rest_of(run)
-    assert SITE.said(rest.said) == (
-        "Nobody else is undecided; 2 named by an alarm or a notice stay open; 1 to be looked at "
-        "again stays open."
-    )
+    assert [rest.said.values[name] for name in ("n", "named", "again")] == [0, 2, 1]
     with pytest.raises(NobodyLeftError):
         accept_rest(run, run.owner, rest.seen)
 

@@ -1,5 +1,6 @@
 """Erasing a worker: after it the text is in no column of the database, and numbers stay."""
 
+import html
 import json
 from dataclasses import replace
 
@@ -148,10 +149,11 @@ def test_after_the_erasure_the_text_is_found_in_no_table(client, rivers, zoe, ch
     assert {"Response.text", "LLMResponse.prompt", "RunData.data", "Run.notes"} <= set(held(*WORDS))
     grade = WorkerGrade.objects.get(run=aqer, worker=zoe)
     page = reverse("admin:worker-erase", args=[zoe.public_id])
-    told = client.get(page).content.decode()
-    assert "Answers</dt><dd>3" in told
-    assert "3 finished runs were made of these answers" in told
-    assert "What they wrote against 1 rejection goes at once" in told
+    told = client.get(page)
+    assert "Answers</dt><dd>3" in told.content.decode()
+    notes = {note.code: note for note in told.context["hanging"].notes}
+    assert (notes["runs_made"].values["n"], notes["appeals_go"].values["n"]) == (3, 1)
+    assert all(note in html.unescape(told.content.decode()) for note in notes.values())
     assert client.post(page, {"name": "zo"}).status_code == 400
     assert client.post(page, {"name": "zoe"}).status_code == 302
     work()
@@ -170,7 +172,7 @@ def test_after_the_erasure_the_text_is_found_in_no_table(client, rivers, zoe, ch
         shown = client.get(reverse(f"admin:{name}", args=[aqer.public_id])).content.decode()
         assert "Not reproducible" in shown
     shown = client.get(reverse("admin:worker", args=[zoe.public_id])).content.decode()
-    assert "What this worker wrote was erased on" in shown
+    assert 'data-state="erased"' in shown
     entries = AuditEntry.objects.order_by("pk").values_list("action", "kind", "name")
     assert list(entries) == [("erase", "worker", "worker zoe"), ("erased", "worker", "worker zoe")]
 
@@ -225,7 +227,7 @@ def test_who_takes_their_own_answers_back_leaves_no_copies_either(rivers, zoe):
 def test_short_texts_go_where_they_stand_alone_and_not_out_of_sentences():
     texts = Texts(["no", "over the hills and far"])
     assert texts.without("no") == "(erased)"
-    assert texts.without("There is no answer.") == "There is no answer."
+    assert texts.without("There is no river.") == "There is no river."
     assert texts.without("Answer:\nno\nGrade it.") == "Answer:\n(erased)\nGrade it."
     assert texts.without(["He went over the hills and far away."]) == ["He went (erased) away."]
     untouched = {"a": [1, None, "x"]}

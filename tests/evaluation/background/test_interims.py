@@ -1,5 +1,6 @@
 """Grading the answers so far: by a button, by itself, one at a time; what the page says of it."""
 
+import html
 import re
 
 import pytest
@@ -16,6 +17,8 @@ from evaluation.models.interims import interims_wait
 from evaluation.models.runs_of_record import RunOfRecord
 from evaluation.reports.so_far import so_far
 from tests.annotations.answering.conftest import made_set, published
+from tests.desk.flashes import flashed, flashed_numbers
+from tests.sentences import site_sentence
 
 pytestmark = pytest.mark.django_db
 
@@ -78,13 +81,14 @@ def address(made, name="collecting"):
 
 
 def test_a_button_grades_the_answers_so_far_and_the_page_says_what_came(client, made):
-    assert "0 of the 3 people that a grading needs" in page(client, made)
+    assert 'data-handed-in="0" data-fewest="3"' in page(client, made)
     hand_in(made, "ada", "ben")
-    said = client.post(address(made, "collecting-grade"), follow=True).content.decode()
-    assert "2 of the 3 people that a grading needs have handed in" in said
+    refused = client.post(address(made, "collecting-grade"), follow=True)
+    assert (flashed(refused), flashed_numbers(refused)) == (["too_few_people"], ["2", "3"])
+    assert 'data-handed-in="2" data-fewest="3"' in refused.content.decode()
     assert not Interim.objects.exists()
     hand_in(made, "cleo", "dan", "eve")
-    assert "Grade the answers so far" in page(client, made)
+    assert 'data-grade="first" data-people="5"' in page(client, made)
     said = client.post(address(made, "collecting-grade"), follow=True).content.decode()
     assert "Interim, 5 people" in said
     assert "is being graded" in said
@@ -94,14 +98,16 @@ def test_a_button_grades_the_answers_so_far_and_the_page_says_what_came(client, 
     run = Run.objects.get()
     assert run.state == "done", run.error
     assert run.parameters["embedder"] == "tfidf-char"
-    assert "Grade again" not in page(client, made)  # nothing has changed since
+    assert "data-grade=" not in page(client, made)  # nothing has changed since
     hand_in(made, "fay")
     said = page(client, made)
     assert "1 person has handed in since" in said
-    assert "Can these grades be used?" in said
-    assert "Stopping when one likes the result misleads" in said
+    headline = so_far(made.collection).headline
+    assert f'data-headline="{headline.code}"' in said
+    assert site_sentence(headline.code, **headline.values) in html.unescape(said)
+    assert 'data-note="stopping"' in said
     assert reverse("admin:results-run", args=[run.public_id]) in said
-    assert "Grade again, with 6 people" in said
+    assert 'data-grade="again" data-people="6"' in said
     best = so_far(made.collection).best
     # The fifth says the same as the first, so that two may share a place.
     ranks = sorted(WorkerGrade.objects.filter(run=run).values_list("rank", flat=True))
@@ -163,7 +169,7 @@ def test_the_hint_says_nothing_of_few_answers_and_names_nobody(client, made):
     interims.start(made.collection, made.version.question_set.owner_id)
     work()
     assert Interim.objects.get().found["hint"] is None
-    assert "Too few answers to say" in page(client, made)
+    assert 'data-hint="none"' in page(client, made)
     hand_in(made, "dan", "eve")
     interims.start(made.collection, made.version.question_set.owner_id)
     work()
@@ -174,7 +180,8 @@ def test_the_hint_says_nothing_of_few_answers_and_names_nobody(client, made):
     assert not [name for name in names if re.search(rf"\b{name}\b", str(found))]
     said = page(client, made)
     assert "10 more people (50 answers)" in said
-    assert "off by more than 0.05 " in said or "off by 0.05 or less" in said
+    assert f'data-wanting="{found["hint"]["n_wanting"]}"' in said
+    assert "0.05" in said
 
 
 def test_who_withdraws_is_gone_from_the_page(client, made):

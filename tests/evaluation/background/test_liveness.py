@@ -142,8 +142,11 @@ def test_a_database_that_is_away_is_told_in_the_log_and_asked_again(monkeypatch,
     thread = announcer._thread
     announcer.stop()
     thread.join(10)
-    assert caplog.text.count("no sign of life could be given: server closed the connection") == 2
-    assert "the worker's name stays on the list: still away" in caplog.text
+    told = [(one.levelname, *map(str, one.args)) for one in caplog.records]
+    assert told == [
+        *[("WARNING", "server closed the connection")] * 2,
+        ("WARNING", "still away"),
+    ]
     # After each failure, and at the end.
     assert len(closed) == 3
     assert away.asked >= 3

@@ -46,28 +46,6 @@ def test_rates_are_told_to_hundredths_seconds_to_tenths_and_shares_in_whole_perc
     assert progress_of(running(1, 4, seconds=1.23), NOW).seconds_left == 3.7
 
 
-@pytest.mark.parametrize(
-    ("run", "line"),
-    [
-        (Run(state="queued"), "It waits for a worker."),
-        (Run(state="done", stage="embedding", done=5, total=5), ""),
-        (Run(state="paused"), "It is paused."),
-        (Run(state="paused", done=3, total=1200), "It is paused, after 3 of 1,200."),
-        (running(0, None, 5), "Loading the answers."),
-        (running(0, 5, 5, stage=""), "Loading the answers."),
-        (running(0, 5, 5), "Embedding: 0 of 5"),  # no step yet, so no rate
-        (running(2, 5), "Embedding: 2 of 5"),  # nor without a start
-        (running(2, 5, 0), "Embedding: 2 of 5"),  # nor in no time
-        (running(5, 5, 5), "Embedding: 5 of 5"),  # nothing is left
-        (running(2, 4, 2), "Embedding: 2 of 4, 1 a second, 2 s left"),
-        (running(1, 4, 0.5), "Embedding: 1 of 4, 2 a second, 2 s left"),  # 1.5, rounded
-        (running(1, 4, 2), "Embedding: 1 of 4, 30 a minute, 6 s left"),  # one in 2 s
-    ],
-)
-def test_the_line_says_what_is_known(run, line):
-    assert progress_of(run, NOW).line == line
-
-
 def test_nothing_is_counted_of_a_run_that_does_not_run():
     found = progress_of(Run(state="done", done=5, total=5, stage_started_at=NOW), NOW)
     assert (found.percent, found.rate, found.seconds_left, found.left) == (None,) * 4

@@ -57,6 +57,11 @@ def brought(rivers, rana, tmp_path):
     return take
 
 
+def notes_of(hanging):
+    """The values of what is told before something goes, by codes."""
+    return {note.code: note.values for note in hanging.notes}
+
+
 def work():
     while work_one_turn():
         pass
@@ -100,17 +105,19 @@ def test_only_its_own_answers_go_and_runs_say_that_they_cannot_be_reproduced(
     work()
     HumanJudgement.objects.create(response=second.responses.first(), expert=rana, grade=4)
     page = reverse("admin:import-undo", args=[rivers.public_id, second.public_id])
-    told = client.get(page).content.decode()
-    for words in ("Answers</dt><dd>2", "Judgements</dt><dd>1", "1 finished run was made of these"):
-        assert words in told
-    told_of_first = undoing.hanging_on_import(first)
-    assert any("second.csv (1 rows)" in note for note in told_of_first.notes)
-    assert any("2 of the questions that it made stay" in note for note in told_of_first.notes)
+    told = client.get(page)
+    for words in ("Answers</dt><dd>2", "Judgements</dt><dd>1"):
+        assert words in told.content.decode()
+    assert notes_of(told.context["hanging"])["import_runs"]["n"] == 1
+    of_first = notes_of(undoing.hanging_on_import(first))
+    assert of_first["repeated_later"] == {"files": "second.csv (1 rows)"}
+    assert of_first["questions_stay"] == {"n": 2}
     assert client.post(page).status_code == 302
     listed = client.get(reverse("admin:imports", args=[rivers.public_id])).content.decode()
     assert "second.csv is being undone" in listed
-    with pytest.raises(RefusedError, match="An import is being taken out"):
+    with pytest.raises(RefusedError) as refused:
         runs.queue(rivers.latest_version(), rana.pk, QUICK)
+    assert refused.value.code == "undoing"
     work()
     assert sorted(Response.objects.values_list("text", flat=True)) == [
         "at sea", "at the sea", "in hills", "in the hills",
@@ -130,7 +137,7 @@ def test_workers_about_whom_was_decided_stay(brought, rivers, rana):
         submission=Submission.objects.get(worker__external_id="ben"),
         kind="reject", reason="empty", decided_by=rana,
     )  # fmt: skip
-    assert any(note.startswith("1 workers stay") for note in undoing.hanging_on_import(first).notes)
+    assert notes_of(undoing.hanging_on_import(first))["workers_stay"] == {"n": 1}
     undoing.undo(first, rana.pk)
     work()
     assert [one.external_id for one in Worker.objects.all()] == ["ben"]
@@ -164,7 +171,7 @@ def test_the_api_lists_tells_and_undoes(client, brought, rivers):
         ("first.csv", 4, 3, "kept")
     ]
     page = client.get(reverse("admin:imports", args=[rivers.public_id])).content.decode()
-    assert "1 answer came in before imports were kept track of" in page
+    assert 'data-untracked="1"' in page
     address = reverse("api:import-undoing", args=[rivers.public_id, first.public_id])
     assert client.get(address).json()["counts"]["answers"] == 3
     sent = client.post(address)
@@ -177,9 +184,10 @@ def test_the_api_lists_tells_and_undoes(client, brought, rivers):
 
 def test_an_archived_set_takes_no_file_in_until_it_is_restored(brought, rivers, rana):
     removals.archive(rivers, rana.pk)
-    with pytest.raises(
-        InputError, match=r"rivers is archived and takes nothing in[\s\S]*Restore it"
-    ):
+    with pytest.raises(InputError) as refused:
         brought(FIRST)
+    (problem,) = refused.value.problems
+    assert (problem.line, "rivers" in problem.reason, bool(problem.remedy)) == (None, True, True)
+    assert not Response.objects.exists()
     removals.restore(rivers, rana.pk)
     assert brought(FIRST).n_new == 4

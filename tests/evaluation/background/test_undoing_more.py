@@ -33,7 +33,8 @@ from evaluation.models import (
     Removal,
     Run,
 )
-from tests.evaluation.background.test_undoing import FIRST, brought, rana, rivers, work
+from evaluation.reports.removal_notes import Note
+from tests.evaluation.background.test_undoing import FIRST, brought, notes_of, rana, rivers, work
 from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
 from tests.evaluation.kinds.test_maqa_run import published
 from tests.evaluation.kinds.umwp.world import lines
@@ -91,8 +92,8 @@ def test_answers_of_models_go_with_the_models_they_made_and_no_others(brought, t
     assert (again.n_new, again.n_unchanged, again.n_models) == (1, 1, 0)
     assert (first.imported_by, first.publishes) == (rana, False)
     told = undoing.hanging_on_import(first)
-    assert told.counts == {"answers of models": 3, "models that it made": 1}
-    assert any("more.csv (1 rows)" in note for note in told.notes)
+    assert told.counts == {"answers of models": 3, undoing.MODELS_MADE: 1}
+    assert notes_of(told)["repeated_later"] == {"files": "more.csv (1 rows)"}
     assert undone(first, rana)
     assert [one.text for one in LLMResponse.objects.all()] == ["the sea"]
     # Large was there before; people's answers and their questions are another import's.
@@ -107,9 +108,8 @@ def test_models_that_somebody_described_and_replies_asked_for_anew_stay(brought,
     first = taken(import_model_answers, MODELS, "models.csv")
     LanguageModel.objects.filter(name="small").update(notice="Ours.")
     LLMResponse.objects.filter(model__name="large").update(key="f" * 64)
-    notes = " ".join(undoing.hanging_on_import(first).notes)
-    assert "1 of its answers were asked for anew since" in notes
-    assert "2 of the models that it made stay registered" in notes
+    notes = notes_of(undoing.hanging_on_import(first))
+    assert (notes["asked_anew"], notes["models_in_use"]) == ({"n": 1}, {"n": 2})
     assert undone(first, rana)
     assert LLMResponse.objects.get().model.name == "large"
     assert LanguageModel.objects.count() == 2
@@ -122,7 +122,7 @@ def test_runs_made_of_models_answers_are_told_and_cannot_be_reproduced(
     first = taken(import_model_answers, MODELS, "models.csv")
     run = runs.queue(rivers.latest_version(), rana.pk, QUICK)
     removal = undoing.undo(first, rana.pk)
-    assert any("once that run has ended" in note for note in undoing.hanging_on_import(first).notes)
+    assert "import_in_use" in notes_of(undoing.hanging_on_import(first))
     assert undoing.step(removal) is record.Went.WAITS
     Removal.objects.all().delete()
     work()
@@ -131,9 +131,10 @@ def test_runs_made_of_models_answers_are_told_and_cannot_be_reproduced(
     HumanJudgement.objects.create(llm_response=LLMResponse.objects.first(), expert=rana, grade=4)
     told = undoing.hanging_on_import(first)
     assert told.counts["judgements"] == 1
-    assert told.counts["scores of models' answers"] == 3
-    assert "models that it made" not in told.counts
-    assert any("1 finished run was made of these" in note for note in told.notes)
+    assert told.counts[undoing.MODEL_SCORES] == 3
+    assert undoing.MODELS_MADE not in told.counts
+    assert "import_in_use" not in notes_of(told)
+    assert notes_of(told)["import_runs"]["n"] == 1
     monkeypatch.setattr(record, "BATCH", 2)
     assert undone(first, rana)
     run.refresh_from_db()
@@ -150,7 +151,7 @@ def test_questions_and_passages_of_a_draft_go_with_their_translations(
     assert (passages.what, passages.n_new, passages.n_passages) == ("passages", 2, 2)
     told = undoing.hanging_on_import(passages)
     assert told.counts == {"passages": 1, "translations": 1}
-    assert any("1 of its passages stay, because questions" in note for note in told.notes)
+    assert notes_of(told)["passages_needed"] == {"n": 1}
     assert undoing.hanging_on_import(questions).counts == {"questions": 2, "translations": 2}
     monkeypatch.setattr(record, "BATCH", 1)
     assert undone(questions, rana)
@@ -167,8 +168,8 @@ def test_what_was_changed_since_or_came_otherwise_stays(passages, questions, tak
     german = Translation.objects.get(passage__external_id="p2")
     german.texts = {"text": "Die See."}
     german.save()
-    notes = " ".join(undoing.hanging_on_import(questions).notes)
-    assert "1 of its questions were changed since" in notes
+    notes = notes_of(undoing.hanging_on_import(questions))
+    assert notes["changed"] == {"n": 1, "noun": "questions"}
     assert undone(questions, rana)
     assert set(Question.objects.values_list("external_id", flat=True)) == {"own", "q2"}
     assert undone(passages, rana)
@@ -193,16 +194,17 @@ def test_what_is_published_is_not_undone_and_the_page_says_what_to_do(
     assert (Question.objects.count(), questions.undone_at) == (2, None)
     assert not Removal.objects.filter(pk=removal.pk).exists()
     page = reverse("admin:import-undo", args=[rivers.public_id, questions.public_id])
-    shown = client.get(page).content.decode()
-    assert "It cannot be undone." in shown
-    assert "Open the next version in the editor instead" in shown
-    assert "Undo this import" not in shown
+    shown = client.get(page)
+    (obstacle,) = shown.context["hanging"].obstacles
+    assert (obstacle.code, obstacle.values) == ("published", {"number": 1, "noun": "questions"})
+    assert obstacle in shown.content.decode()
+    assert "cg-danger" not in shown.content.decode()
     assert client.post(page).status_code == 200
     address = reverse("api:import-undoing", args=[rivers.public_id, questions.public_id])
     assert client.get(address).json()["can_go"] is False
     refused = client.post(address)
     assert refused.status_code == 409
-    assert "is published and keeps its questions" in refused.json()["detail"]
+    assert obstacle in refused.json()["detail"]
     assert not Removal.objects.exists()
 
 
@@ -214,7 +216,7 @@ def test_texts_that_a_file_gave_to_questions_that_were_there_stay(brought, taken
     assert (completed.n_new, completed.n_questions) == (2, 0)
     rest = undoing.hanging_on_import(completed)
     assert not rest.can_go
-    assert "is published" in rest.obstacles[0]
+    assert [obstacle.code for obstacle in rest.obstacles] == ["published"]
     # What the file of answers made has words of another file now.
     assert undone(answers, rana)
     assert [one.text for one in Question.objects.order_by("pk")] == ["Where is it?", "Where to?"]
@@ -276,7 +278,7 @@ def test_commands_pages_and_the_api_keep_their_imports_alike(client, rivers, ran
         assert words in page
     # It published the version, which its undoing leaves.
     one = Import.objects.get(what="model_answers")
-    assert any("stays published" in note for note in undoing.hanging_on_import(one).notes)
+    assert notes_of(undoing.hanging_on_import(one))["version_stays"] == {"number": 1}
 
 
 def test_copies_in_the_next_version_are_not_what_the_import_brought(client, questions, rivers):
@@ -289,7 +291,9 @@ def test_copies_in_the_next_version_are_not_what_the_import_brought(client, ques
     questions.version = None
     told = undoing.hanging_on_import(questions)
     assert (told.counts, told.can_go) == ({}, False)
-    assert "2 of its questions were deleted before" in told.obstacles[0]
+    (obstacle,) = told.obstacles
+    assert obstacle.code == "none_can_go"
+    assert obstacle.values["why"] == f" {Note('deleted_before', n=2, noun='questions')}"
 
 
 def test_questions_wait_for_a_run_that_is_queued_on_their_draft(questions, rivers, rana):
@@ -299,7 +303,7 @@ def test_questions_wait_for_a_run_that_is_queued_on_their_draft(questions, river
     )
     removal = undoing.undo(questions, rana.pk)
     assert undoing.step(removal) is record.Went.WAITS
-    assert any("that run has ended" in note for note in undoing.hanging_on_import(questions).notes)
+    assert "draft_in_use" in notes_of(undoing.hanging_on_import(questions))
     assert Question.objects.count() == 2
     Run.objects.filter(pk=run.pk).update(state="cancelled", finished_at=run.created_at)
     work()

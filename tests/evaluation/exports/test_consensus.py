@@ -11,7 +11,9 @@ from annotations.models import Passage, QuestionSet, Response
 from evaluation.exports.consensus import files, write, zip_chunks
 from evaluation.models import AnswerScore, ExemplaryAnswer, WorkerGrade
 from evaluation.reports import consensus_report
+from evaluation.words.reasons import WHY_EMPTY
 from tests.evaluation.reports.world import finished
+from tests.numbers import numbers_in
 
 pytestmark = pytest.mark.django_db
 
@@ -55,7 +57,7 @@ def test_a_question_nobody_answered_and_an_answer_withdrawn_have_a_reason(run):
     first, second = consensus_report(run).rows()
     assert (first.consensus, first.reason, first.n_supported) == (None, "no_answers", 0)
     assert (second.consensus, second.reason) == (None, "withdrawn")
-    assert second.why == "the nearest answer was withdrawn after the run"
+    assert second.why == WHY_EMPTY["withdrawn"]
 
 
 @pytest.mark.parametrize("n_questions", [2, 9])
@@ -93,8 +95,9 @@ def test_the_files_say_the_same_and_name_no_worker(run, tmp_path):
     assert (sheet["parameters"]["similarity"], sheet["parameters"]["bootstrap"]) == ("cosine", 400)
     page = (tmp_path / "out" / "datasheet.md").read_text()
     assert "- Licence: CC-BY-4.0" in page
-    assert "- Two camps of answers: not looked for" in page
-    assert "- Workers: 5, of whom 4 have enough answers to be ranked" in page
+    assert sheet["camps"] is None
+    (workers,) = (line for line in page.splitlines() if line.startswith("- Workers: "))
+    assert numbers_in(workers) == ["5", "4"]
     everything = "".join(path.read_text() for path in (tmp_path / "out").iterdir())
     of_texts = {r.submission.worker.external_id for r in Response.objects.all()}
     assert not any(f'"{name}"' in everything for name in of_texts)

@@ -9,8 +9,10 @@ from django.core.management import call_command
 from annotations.models import Decision, Submission
 from evaluation.methods.inference.selection_rates import selection_rates
 from evaluation.options import TERMINAL
-from evaluation.paying.fairness import fairness, group_lines
+from evaluation.paying.fairness import TOO_FEW, fairness, group_lines
 from tests.annotations import world
+from tests.numbers import numbers_in
+from tests.sentences import terminal_sentence
 
 REASON = "The answer repeats the question " + "." * 68
 
@@ -68,7 +70,7 @@ def test_groups_are_told_with_a_warning_and_small_ones_are_not_compared(forty):
     assert warning.values["group"] == "Deutsch"
     off = by_counting.groups[1]
     assert (off.name, off.n, off.small, off.ratio) == ("switched off", 1, True, None)
-    assert any("too few to tell" in line for line in group_lines([by_counting]))
+    assert [TOO_FEW in line for line in group_lines([by_counting])] == [False, True]
 
 
 def test_where_it_turns_out_the_same_for_all_there_is_nothing_to_compare(forty):
@@ -103,7 +105,7 @@ def test_devices_are_compared_and_where_none_is_known_nothing_is_said_of_them(fo
 
 
 def assistive(version, keys, bad, said):
-    """What is told of who said that they use assistive technology, in words, and all lines."""
+    """What is told of who said that they use assistive technology: code, whether they, in words."""
     Submission.objects.update(assistive=False)
     Submission.objects.filter(worker__external_id__in=said).update(assistive=True)
     well = set(keys.values()) - {keys[name] for name in bad}
@@ -113,7 +115,7 @@ def assistive(version, keys, bad, said):
     assert not any("assistive technology " in line for line in group_lines([one]))
     messages = [*one.warnings, *([one.told] if one.told else [])]
     (message,) = messages
-    return message.code, TERMINAL.said(message)
+    return message.code, message.values.get("said"), TERMINAL.said(message)
 
 
 GERMAN = [f"de{n:02}" for n in range(20)]
@@ -122,14 +124,12 @@ GERMAN = [f"de{n:02}" for n in range(20)]
 def test_of_assistive_technology_there_is_a_verdict_and_no_number_of_people(forty):
     version, keys, bad = forty
     # The first 12 of the German readers: 4 of 12 beside 26 of 28.
-    code, words = assistive(version, keys, bad, GERMAN[:12])
-    assert code == "paying.assistive_unfair"
-    assert "of people who said that they use it a smaller share are not rejected" in words
+    code, of_who_said, words = assistive(version, keys, bad, GERMAN[:12])
+    assert (code, of_who_said) == ("paying.assistive_unfair", True)
     assert not {"12", "26", "28"} & set(words.split())
     # The last 12: 12 of 12 beside 18 of 28, so the others are worse off.
-    code, words = assistive(version, keys, bad, GERMAN[8:])
-    assert code == "paying.assistive_unfair"
-    assert "of all others a smaller share are not rejected than of people who said" in words
+    code, of_who_said, _ = assistive(version, keys, bad, GERMAN[8:])
+    assert (code, of_who_said) == ("paying.assistive_unfair", False)
     # Three of ten and seven of thirty.
     fair = GERMAN[:3] + [f"en{n:02}" for n in range(2, 9)]
     assert assistive(version, keys, bad, fair)[0] == "paying.assistive_fair"
@@ -148,9 +148,9 @@ def test_nobody_is_found_out_by_trying(forty):
         assistive(version, keys, GERMAN[:4], GERMAN[:10]),
         assistive(version, keys, list(keys)[4:], GERMAN[:10]),
     }
-    ((code, words),) = few
-    assert code == "paying.assistive_few"
-    assert words.startswith("Assistive technology: too few people to tell.")
+    ((code, of_who_said, words),) = few
+    assert (code, of_who_said) == ("paying.assistive_few", None)
+    assert numbers_in(words) == ["10", "10", "5", "5"]
     assert assistive(version, keys, GERMAN[:5], GERMAN[:10])[0] == "paying.assistive_unfair"
 
 
@@ -171,7 +171,8 @@ def test_trying_a_file_of_rejections_tells_who_is_hurt(forty, tmp_path):
     call_command("decide", "rivers", file=path, by="rana", dry_run=True, stdout=out)
     said = out.getvalue()
     assert "language Deutsch: 12 of 20 (60%, 95% 39% to 78%); 0.67 times as often" in said
-    assert "  Assistive technology: too few people to tell." in said
+    few = {"done": "are not rejected", "fewest": 10, "each_way": 5}
+    assert f"  {terminal_sentence('paying.assistive_few', **few)}\n" in said
     assert "Warning: Deutsch (language): 12 of 20 are not rejected; English: 18 of 20." in said
     assert not Decision.objects.exists()
 

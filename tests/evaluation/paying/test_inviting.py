@@ -1,5 +1,6 @@
 """Who is asked again: by score or the lower end of its interval, and why others are not."""
 
+import re
 from io import StringIO
 
 import pytest
@@ -11,14 +12,17 @@ from django.utils import timezone
 
 from annotations.ledger.deciding import decide
 from annotations.models import AuditEntry, Collection, PanelStatus, Submission, Worker
-from annotations.panels.groups import groups_of, make_group
+from annotations.panels.client import NotDoneError, UnsureError
+from annotations.panels.groups import AskedBeforeError, groups_of, make_group
+from annotations.panels.prolific import UNVERIFIED
 from evaluation.models import AnswerScore, WorkerGrade
-from evaluation.paying.inviting import Line, invited
-from evaluation.paying.rules import RuleError
+from evaluation.paying.inviting import LEFT_OUT, Line, invited
+from evaluation.paying.rule_errors import RuleError
 from tests.annotations import world
 from tests.annotations.panels.conftest import fake as fake
 from tests.evaluation.paying.crowd import rivers
 from tests.evaluation.reports.world import finished
+from tests.numbers import numbers_in
 
 pytestmark = pytest.mark.django_db
 
@@ -93,16 +97,19 @@ def test_a_rejection_on_the_panel_counts_until_somebody_decides_here(run):
 
 def test_ids_are_those_of_one_panel_and_of_files_that_name_none(run):
     panel_of(run, w002="MTurk", w003="")
-    with pytest.raises(RuleError, match="several panels, say whose ids: MTurk, Prolific") as caught:
+    with pytest.raises(RuleError) as caught:
         invited(run.version, Line(0.5))
-    assert caught.value.field == "panel"
+    assert (caught.value.field, caught.value.code) == ("panel", "several_panels")
+    assert caught.value.values == {"known": "MTurk, Prolific"}
     assert invited(run.version, Line(0.5, panel="MTurk")).ids == ["w002", "w003"]
     Collection.objects.create(version=run.version, places=9, panel="Prolific")
     found = invited(run.version, Line(0.5))
     assert found.ids == ["w001", "w003"]
     assert found.left_out == {"other_panel": 1, "too_few": 1, "below": 1}
-    with pytest.raises(RuleError, match="nobody came from the panel 'Else'"):
+    with pytest.raises(RuleError) as caught:
         invited(run.version, Line(0.5, panel="Else"))
+    assert (caught.value.field, caught.value.code) == ("panel", "unknown_panel")
+    assert caught.value.values == {"given": "Else", "known": "MTurk, Prolific"}
 
 
 def test_an_id_from_the_panel_and_from_a_file_is_one_person_and_what_is_against_them_counts(run):
@@ -157,9 +164,11 @@ def test_the_command_writes_ids_a_line_and_says_who_was_left_out(run, tmp_path):
     path.write_text("what stood there before")
     said = say(at_least=0.5, output=path)
     assert path.read_bytes() == b"w001\nw002\nw003\n"
-    assert "3 of 5 people reach 0.5" in said
-    assert "left out: 1 gave too few answers to say" in said
-    assert "left out: 1 did not reach it" in said
+    assert numbers_in(said.splitlines()[0]) == ["3", "5", "0.5"]
+    assert re.findall(r": (\d) (.*)", said) == [
+        ("1", LEFT_OUT["too_few"]),
+        ("1", LEFT_OUT["below"]),
+    ]
 
 
 def test_counting_writes_nothing_and_nobody_is_an_error_that_leaves_the_file(run, tmp_path):
@@ -176,13 +185,13 @@ def test_counting_writes_nothing_and_nobody_is_an_error_that_leaves_the_file(run
     ("arguments", "says"),
     [
         (["rivers", "--at-least", "much", "--output", "x"], "invalid float value: 'much'"),
-        (["rivers", "--at-least", "nan", "--output", "x"], "a score goes from"),
+        (["rivers", "--at-least", "nan", "--output", "x"], "1,000"),
         (["rivers", "--output", "x"], "--at-least"),
         (["rivers", "--at-least", ".5"], "--output FILE"),
         (["lakes", "--at-least", ".5", "--output", "x"], "no question set 'lakes'"),
         (["rivers", "--at-least", ".5", "--output", "x", "--in-version", "9"], "no version 9"),
         (["rivers", "--at-least", ".5", "--output", "file/x"], "file"),
-        (["rivers", "--at-least", ".5", "--output", "x", "--panel", "Else"], "nobody came from"),
+        (["rivers", "--at-least", ".5", "--output", "x", "--panel", "Else"], "'Else'"),
         (["rivers", "--at-least", ".5", "--count", "--send"], "--group NAME"),
         (["rivers", "--at-least", ".5", "--group", " "], "1 to 200 characters"),
         (["rivers", "--at-least", ".5", "--group", "g", "--send"], "--by and --workspace"),
@@ -204,20 +213,22 @@ def test_the_help_reads_as_it_is_meant():
 
 def test_a_set_that_is_not_graded_is_refused(tmp_path):
     rivers(world.user("rana"))
-    with pytest.raises(CommandError, match="grade the answers") as caught:
+    with pytest.raises(CommandError) as caught:
         say(at_least=0.5, output=tmp_path / "x")
-    assert caught.value.returncode == 2
+    assert (caught.value.returncode, caught.value.__cause__.code) == (2, "no_scores")
 
 
 GROUP = {"at_least": 0.5, "group": "best of rivers", "workspace": "w1", "by": "rana"}
 
 
 def test_a_group_is_made_on_the_panel_only_when_it_is_said(run, fake):
-    assert "No group was made" in say(**GROUP)
+    said = say(**GROUP)
+    assert ["3"] in [numbers_in(line) for line in said.splitlines() if GROUP["group"] in line]
     assert not fake.requests
+    assert groups_of(run.version.question_set) == []
     said = say(send=True, **GROUP)
     assert "(group-0) was made of 3 people" in said
-    assert "never tried against the live service" in said
+    assert UNVERIFIED in said
     assert fake.groups == {
         "group-0": {
             "workspace_id": "w1",
@@ -246,16 +257,23 @@ def test_a_group_is_asked_for_once_and_who_made_it_is_kept(run, fake):
 
 def test_what_the_panel_refused_may_be_asked_for_again_and_what_it_did_not_answer_not(run, fake):
     fake.fault("POST", "participant-groups", (400, {"error": "no"}))
-    with pytest.raises(CommandError, match="no group was made"):
+    with pytest.raises(CommandError) as caught:
         say(send=True, **GROUP)
+    assert isinstance(caught.value.__cause__, NotDoneError)
+    assert caught.value.returncode == 2
     assert groups_of(run.version.question_set) == []
     fake.fault("POST", "participant-groups", (500, {}))
-    with pytest.raises(CommandError, match="is not known"):
+    with pytest.raises(CommandError) as caught:
         say(send=True, **GROUP)
+    assert isinstance(caught.value.__cause__, UnsureError)
+    assert caught.value.returncode == 1
     (unsure,) = groups_of(run.version.question_set)
     assert (unsure.name, unsure.key) == ("best of rivers", "")
-    with pytest.raises(CommandError, match="was asked for without an answer by rana on"):
+    with pytest.raises(CommandError) as caught:
         say(send=True, **GROUP)
+    assert isinstance(caught.value.__cause__, AskedBeforeError)
+    assert caught.value.__cause__.earlier == unsure
+    assert (unsure.by, unsure.name in str(caught.value)) == ("rana", True)
     assert len(fake.asked("POST")) == 2
     entries = AuditEntry.objects.order_by("pk").values_list("action", flat=True)
     assert list(entries) == ["group_ask", "group_no", "group_ask"]
@@ -285,9 +303,9 @@ def test_the_page_names_the_groups_and_what_to_do_where_no_answer_came(run, fake
     page = client.get(address).content.decode()
     assert "&lt;b&gt;others&lt;/b&gt;" in page
     assert "made, <code>group-0</code>" in page
-    assert "Look on the panel whether it is there; if not, ask" in page
+    assert page.count('data-group="unanswered"') == 1
     told = client.get(reverse("admin:archived")).content.decode()
-    assert "group made on a panel" in told
+    assert AuditEntry.Action.GROUP_MADE.label in told
     assert "(group-0)" in told
 
 

@@ -6,7 +6,6 @@ from django.contrib.auth.models import User
 from scipy import stats
 
 from evaluation.models import AnswerScore, HumanJudgement, Run
-from evaluation.options import SITE
 from evaluation.reports.audit import audit_report, audit_table
 from evaluation.reports.judged_answers import experts_check
 from evaluation.reports.trust import trust_report
@@ -126,7 +125,7 @@ def test_below_twenty_answers_trust_says_too_few(run):
     ed = expert(run)[0]
     grade(drawn(run, 19), ed, of_score(run))
     assert (fact(run).level, fact(run).case) == ("unknown", "too_few")
-    assert "Too few to say" in SITE.said(fact(run).said)
+    assert (fact(run).said.code, fact(run).said.values["count"]) == ("experts.too_few.said", 19)
 
 
 def test_trust_is_good_where_the_interval_is_above_hardly_any_agreement(run):
@@ -135,9 +134,10 @@ def test_trust_is_good_where_the_interval_is_above_hardly_any_agreement(run):
     grade(audit, ed, of_score(run, 1))
     found = fact(run)
     assert (found.level, found.case) == ("good", "agree")
-    said = SITE.said(found.said)
-    assert said.startswith("40 answers drawn at random, graded by an expert: their grades")
-    assert "95% interval" in said
+    values = found.said.values
+    assert found.said.code == "experts.agree.said"
+    assert (values["count"], values["sampled"], values["experts"]) == (40, True, 1)
+    assert values["low"] < values["correlation"] < values["high"]
 
 
 def test_trust_says_stop_where_experts_think_otherwise(run):

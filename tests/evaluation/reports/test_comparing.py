@@ -13,7 +13,6 @@ from evaluation.models import (
     LLMResponse,
     LLMScore,
 )
-from evaluation.options import SITE
 from evaluation.reports.comparing import differences, leaderboard_report, pair_detail
 from evaluation.reports.comparing.costs import Costs
 from evaluation.reports.comparing.groups import group_tables
@@ -21,6 +20,7 @@ from evaluation.reports.comparing.related import related
 from evaluation.reports.comparing.rightness import is_right, right_or_wrong
 from evaluation.reports.comparing.scores import ScoreTable
 from evaluation.reports.comparisons import run_pairs
+from evaluation.words.reasons import WHY_EMPTY
 from tests.evaluation.reports import world
 from tests.evaluation.reports.compared import (
     SCORES,
@@ -56,28 +56,33 @@ def test_a_model_stands_by_how_many_are_better_and_worse(rana):
 
 def test_the_first_sentence_says_who_is_better_and_who_cannot_be_told_apart(rana):
     report = leaderboard_report(compared(rana))
-    words = SITE.said(report.verdict)
+    verdict = report.verdict
+    assert verdict.code == "comparison.leads_some"
+    names = [verdict.values[name] for name in ("leader", "behind", "next", "alike")]
+    assert names == ["Ox 2", "“Elk”", "Elk", "“Ox 1”"]
     # (10 x .1 - 2 x .2) / 12 = .05 above Ox 1, and that again plus .3 - .055 above Elk.
-    assert words.startswith("“Ox 2” is better than “Elk”, by 0.295 (95% interval ")
-    assert "It cannot be told apart from “Ox 1”: on these questions differences below " in words
+    assert verdict.values["difference"] == pytest.approx(0.295, abs=5e-4)
+    assert verdict.values["smallest"] > 0
 
 
 @pytest.mark.parametrize(
-    ("p", "words"),
+    ("p", "verdict"),
     [
-        ({"Ox 1": 0.01, "Elk": 0.01}, "“Ox 2” is better than every other model: by 0.050 "),
-        ({"Ox 1": 0.5, "Elk": 0.5}, "“Ox 2” has the highest score, but cannot be told apart "),
-        ({"Ox 1": 0.5, "Elk": None}, "“Ox 2” has the highest score, but cannot be told apart "),
-        ({"Ox 1": None, "Elk": None}, "“Ox 2” is the only model that could be ranked"),
+        ({"Ox 1": 0.01, "Elk": 0.01}, "leads_all"),
+        ({"Ox 1": 0.5, "Elk": 0.5}, "leads_none"),
+        ({"Ox 1": 0.5, "Elk": None}, "leads_none"),
+        ({"Ox 1": None, "Elk": None}, "only_model"),
     ],
 )
-def test_the_sentence_follows_the_p_values(rana, p, words):
+def test_the_verdict_follows_the_p_values(rana, p, verdict):
     run = compared(rana)
     for name, value in p.items():
         LLMComparison.objects.filter(run=run, model_a__name="Ox 2", model_b__name=name).update(
             adjusted_p_value=value
         )
-    assert SITE.said(leaderboard_report(run).verdict).startswith(words)
+    found = leaderboard_report(run).verdict
+    assert (found.code, found.values["leader"]) == (f"comparison.{verdict}", "Ox 2")
+    assert found.values.get("difference", 0.05) == pytest.approx(0.05)
 
 
 def test_a_leader_that_loses_its_pairs_is_not_called_the_best(rana):
@@ -85,8 +90,11 @@ def test_a_leader_that_loses_its_pairs_is_not_called_the_best(rana):
     LLMComparison.objects.filter(run=run, model_b__name="Ox 1").update(
         difference=-0.2, low=-0.3, high=-0.1, adjusted_p_value=0.001
     )
-    words = SITE.said(leaderboard_report(run).verdict)
-    assert words.startswith("“Ox 2” has the highest score, but “Ox 1” did better on the questions")
+    verdict = leaderboard_report(run).verdict
+    assert (verdict.code, verdict.values) == (
+        "comparison.led_in_pairs",
+        {"leader": "Ox 2", "ahead": "“Ox 1”"},
+    )
 
 
 def test_benjamini_hochberg_is_over_all_pairs_of_the_run(rana):
@@ -134,7 +142,7 @@ def test_what_an_answer_cost_is_the_mean_of_those_that_told_it(rana):
     assert (costs.n_timed, costs.reason) == (12, "")
     silent = row_of(report, "Elk").costs
     assert (silent.seconds, silent.cost, silent.n_priced) == (None, None, 0)
-    assert silent.why == "the answers came without it"
+    assert (silent.reason, silent.why) == ("cost_not_told", WHY_EMPTY["cost_not_told"])
 
 
 def test_a_cost_that_is_no_number_is_none():
@@ -203,7 +211,8 @@ def test_a_pair_is_told_group_by_group(rana):
     detail, _ = pair_detail(run, model_of(run, "Ox 2"), model_of(run, "Ox 1"))
     assert (detail.n_first, detail.n_second, detail.n_equal) == (10, 2, 0)
     assert (detail.relation, detail.newer_first) == ("version", True)
-    assert SITE.said(detail.verdict).startswith("“Ox 2” and “Ox 1” cannot be told apart: ")
+    assert detail.verdict.code == "comparison.pair_alike"
+    assert [detail.verdict.values[name] for name in ("first", "second")] == ["Ox 2", "Ox 1"]
     (grouping,) = detail.groupings
     north, south = grouping.groups
     assert (north.difference.value, south.difference.value) == pytest.approx((0.1, -0.2))

@@ -4,6 +4,8 @@ import pytest
 
 from evaluation.texts.similarity_scores import read_score
 
+RANGE, NO_NUMBER = "score_is_a_range", "score_is_no_number"
+
 
 @pytest.mark.parametrize(
     ("line", "score"),
@@ -34,31 +36,31 @@ from evaluation.texts.similarity_scores import read_score
     ],
 )
 def test_a_line_with_a_score_is_read(line, score):
-    found = read_score(f"All say the same.\n\n{line}")
-    assert (found.score, found.reason, found.notes) == (score, None, "All say the same.")
+    found = read_score(f"Both agree.\n\n{line}")
+    assert (found.score, found.reason, found.notes) == (score, None, "Both agree.")
 
 
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("Similarity score: 0-5", "score_is_a_range"),
-        ("Similarity score: 0 - 5", "score_is_a_range"),
-        ("Similarity score: 0\N{EN DASH}5", "score_is_a_range"),
-        ("Similarity score: 0 to 5", "score_is_a_range"),
-        ("Similarity score: 3 or 4", "score_is_a_range"),
-        ("**Similarity score: 0-5**", "score_is_a_range"),
-        ("**Similarity score:** **3**-**4**", "score_is_a_range"),
-        ("Similarity score: 4/10", "score_is_a_range"),
+        ("Similarity score: 0-5", RANGE),
+        ("Similarity score: 0 - 5", RANGE),
+        ("Similarity score: 0\N{EN DASH}5", RANGE),
+        ("Similarity score: 0 to 5", RANGE),
+        ("Similarity score: 3 or 4", RANGE),
+        ("**Similarity score: 0-5**", RANGE),
+        ("**Similarity score:** **3**-**4**", RANGE),
+        ("Similarity score: 4/10", RANGE),
         ("Similarity score: 5.5", "score_above_5"),
         ("Similarity score: 6/5", "score_above_5"),
         ("Similarity score: 80", "score_above_5"),
-        ("Similarity score: 80%", "score_is_no_number"),
-        ("Similarity score: -1", "score_is_no_number"),
-        ("Similarity score: 4th", "score_is_no_number"),
-        ("Similarity score: 1.2.3", "score_is_no_number"),
-        ("Similarity score: high", "score_is_no_number"),
-        ("Similarity score:", "score_is_no_number"),
-        ("Similarity score: X", "score_is_no_number"),
+        ("Similarity score: 80%", NO_NUMBER),
+        ("Similarity score: -1", NO_NUMBER),
+        ("Similarity score: 4th", NO_NUMBER),
+        ("Similarity score: 1.2.3", NO_NUMBER),
+        ("Similarity score: high", NO_NUMBER),
+        ("Similarity score:", NO_NUMBER),
+        ("Similarity score: X", NO_NUMBER),
         ("I would give them a 4.", "no_score_line"),
         ("The similarity scores: 4", "no_score_line"),
         ("", "no_score_line"),
@@ -77,7 +79,7 @@ def test_the_last_line_counts_and_not_the_highest():
 
 def test_a_repeated_instruction_after_a_score_is_no_score():
     found = read_score("Similarity score: 4\nEnd with Similarity score: 0-5")
-    assert (found.score, found.reason) == (None, "score_is_a_range")
+    assert (found.score, found.reason) == (None, RANGE)
 
 
 def test_words_after_the_line_do_not_matter():

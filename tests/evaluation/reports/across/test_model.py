@@ -1,5 +1,7 @@
 """A model over several sets, and the other versions of its family."""
 
+import html
+
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
@@ -8,6 +10,7 @@ from annotations.models import Share
 from evaluation.models import LanguageModel, LLMScore
 from evaluation.reports.across.model import model_history
 from tests.evaluation.reports.across.world import graded_set
+from tests.sentences import site_sentence
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +52,10 @@ def test_a_model_has_a_history_a_trend_and_its_family_on_common_sets(rana, model
 
 def test_the_page_shows_it_with_a_picture_and_a_viewer_sees_one_set_of_it(client, rana, models):
     shown = client.get(reverse("admin:model", args=[models[0].public_id])).content.decode()
-    assert "The scores fall over 5 sets: by 0.100 from one to the next" in shown
+    trend = model_history(rana, models[0]).told[0]
+    assert (trend.code, trend.values["n"]) == ("trend.falls", 5)
+    assert trend.values["change"] == pytest.approx(0.1)
+    assert html.unescape(site_sentence(trend.code, **trend.values)) in html.unescape(shown)
     assert "Other versions of rill" in shown
     picture = client.get(reverse("admin:model-history", args=[models[0].public_id]))
     assert b"set 4" in picture.content

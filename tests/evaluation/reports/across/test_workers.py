@@ -9,7 +9,6 @@ from scipy import stats
 from annotations.models import Share, WorkerNote
 from evaluation.models import Run
 from evaluation.models.runs_of_record import choose
-from evaluation.options import SITE
 from evaluation.reports.across.counting import counted
 from evaluation.reports.across.worker import worker_history
 from evaluation.reports.across.worker_filter import WorkerFilter
@@ -126,10 +125,12 @@ def test_a_history_tells_score_place_and_trend_in_the_order_of_time(rana, runs):
     # Of the three others, in the first set Ben (.6) is better and Cy and Dee (.3) are not.
     assert [round(entry.percentile) for entry in history.sets] == [67, 67, 83, 100, 100]
     assert history.scores.direction == "rises"
-    said = " ".join(SITE.said(message) for message in history.told)
-    assert "rise over 5 sets: by 0.100 from one to the next" in said
-    assert "in at most 1.7% of cases" in said
-    assert "does not clearly change" not in said
+    trend = history.told[0]
+    assert (trend.code, trend.values["n"]) == ("trend.rises", 5)
+    # Of the 120 orders of five scores two are as clear as this one: 1/60.
+    found = (trend.values["change"], trend.values["p_value"])
+    assert found == pytest.approx((0.1, 1 / 60))
+    assert "standing.unclear" not in [message.code for message in history.told]
 
 
 def test_people_who_copy_together_again_are_named_with_where(rana, runs):
@@ -147,7 +148,7 @@ def test_a_viewer_of_one_set_learns_nothing_of_the_others_nor_reads_notes(rana, 
     history = worker_history(vera, worker(rana, "ada"))
     assert [entry.set_name for entry in history.sets] == ["set 0"]
     assert history.notes == ()
-    assert "There is one score" in SITE.said(history.told[0])
+    assert (history.told[0].code, history.told[0].values["n"]) == ("trend.too_few", 1)
     assert worker_history(rana, worker(rana, "ada")).notes[0].text == "late"
 
 

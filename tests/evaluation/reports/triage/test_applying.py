@@ -54,10 +54,13 @@ def test_what_remains_is_counted(run):
     decide(run, worker("w001"), run.owner, "accept")
     found = preview(run)
     assert [one.name for one in found.left_out] == ["w002", "w004"]
-    assert SITE.said(found.said) == "2 people left out; 2 of 4 people and 12 of 24 answers remain."
+    assert (found.said.code, found.said.values) == (
+        "triage.without",
+        {"out": 2, "left": 2, "all": 4, "answers": 12, "all_answers": 24},
+    )
     # Each of the 6 questions had 4 answers, and keeps 2.
     assert (found.n_thin, found.thin[0].n_before, found.thin[0].n_after) == (6, 4, 2)
-    assert "6 questions keep fewer than 3 answers" in SITE.said(found.thin_said)
+    assert (found.thin_said.code, found.thin_said.values) == ("triage.thin", {"questions": 6})
 
 
 def test_a_question_that_keeps_three_is_not_thin(run):

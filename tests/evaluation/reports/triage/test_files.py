@@ -11,7 +11,7 @@ from annotations.exchange.importing import import_mturk
 from annotations.exchange.reading.source import bytes_source
 from annotations.models import AuditEntry, QuestionSet, Response, Worker
 from evaluation.background import runs
-from evaluation.background.accepting import accept_rest
+from evaluation.background.accepting import WITHOUT_ANSWER, accept_rest
 from evaluation.background.work import work_one_turn
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import WorkerGrade
@@ -170,7 +170,7 @@ def test_who_gave_no_answer_is_named_before_one_press_fills_their_cells_too(
     run = of_mturk(rana)
     rest = rest_of(run, with_alarms=True)
     assert rest.silent == (worker("W5").public_id,)
-    assert SITE.said(rest.said).endswith("accepted; 1 of them gave no answer.")
+    assert [rest.said.values[name] for name in ("silent", "named", "again")] == [1, 0, 0]
     client.force_login(rana)
     address = reverse("admin:results-triage-accept", args=[run.public_id])
     page = client.get(address, {"alarms": "true"}).content.decode()
@@ -181,7 +181,7 @@ def test_who_gave_no_answer_is_named_before_one_press_fills_their_cells_too(
     (batch,) = PanelFiles(run).batches
     rows = list(PanelFiles(run).batch(batch.public_id).rows)
     assert [(row[2], *row[-2:]) for row in rows[-2:]] == [("W5", "x", "")] * 2
-    assert AuditEntry.objects.get(action="accept").counts["accepted without an answer"] == 1
+    assert AuditEntry.objects.get(action="accept").counts[WITHOUT_ANSWER] == 1
 
 
 def test_who_is_to_be_rejected_for_no_answer_is_not_accepted_with_the_others(rana, monkeypatch):
@@ -212,7 +212,7 @@ def test_the_page_counts_who_is_in_the_batch_and_not_in_the_run(rana, client, mo
     assert PanelFiles(run).n_outside == 1
     client.force_login(rana)
     page = client.get(reverse("admin:results-triage", args=[run.public_id])).content.decode()
-    assert "1 person of the batch is not in this run" in page
+    assert 'data-outside="1"' in page
     run.version.submissions.filter(worker__external_id="W4").update(
         state="returned", withdrawn_at=timezone.now()
     )
@@ -315,5 +315,5 @@ def test_files_are_sent_safe_from_formulas_and_as_panels_take_them(site, run):
 def test_the_page_says_who_is_in_no_list(site, run):
     page = site.get(reverse("admin:results-triage", kwargs={"run": run.public_id}))
     text = page.content.decode()
-    assert "2 to approve (1 of them left out of the grades, and paid), 1 to reject." in text
-    assert "In no list: 1 to look at again, 1 of whom nobody decided." in text
+    assert 'data-approved="2" data-paid="1" data-rejected="1"' in text
+    assert 'data-again="1" data-undecided="1"' in text

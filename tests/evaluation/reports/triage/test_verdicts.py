@@ -133,15 +133,15 @@ def test_rows_are_never_changed_and_go_with_the_run(run, ada):
     assert Worker.objects.filter(pk=ada.pk).exists()
 
 
-@pytest.mark.parametrize(
-    ("constraint", "values"),
-    [
-        ("verdict_kind_is_known", {"kind": "burn"}),
-        ("verdict_takes_back_or_decides", {"kind": "undo"}),
-        ("verdict_against_a_worker_has_a_reason", {"kind": "exclude"}),
-        ("verdict_rejects_who_is_excluded", {"kind": "accept", "rejects": True}),
-    ],
-)
+CONSTRAINTS = [
+    ("verdict_kind_is_known", {"kind": "burn"}),
+    ("verdict_takes_back_or_decides", {"kind": "undo"}),
+    ("verdict_against_a_worker_has_a_reason", {"kind": "exclude"}),
+    ("verdict_rejects_who_is_excluded", {"kind": "accept", "rejects": True}),
+]
+
+
+@pytest.mark.parametrize(("constraint", "values"), CONSTRAINTS)
 def test_the_database_refuses_what_contradicts_itself(run, ada, constraint, values):
     row = WorkerVerdict(run=run, worker=ada, decided_by=run.owner, **values)
     with people.refused(constraint):

@@ -100,18 +100,15 @@ def test_agreement_with_experts_is_judged_with_its_interval(found, level, case):
 
 
 def test_it_is_said_who_graded_what_and_how_far_the_experts_agree_themselves():
-    fact = facts.of_experts(agreement(1000, 0.62, 0.25, 0.8), False, 2, 0.39, True)
-    assert SITE.said(fact.said) == (
-        "1,000 answers drawn at random, graded by 2 experts: their grades correlate 0.62 with the "
-        "scores (95% interval 0.25 to 0.80; 1 is perfect, 0 no relation). With each other they "
-        "agree by 0.39 (kappa: 1 is fully, 0 by chance). Nothing can agree much with experts who "
-        "agree so little."
-    )
-    fact = facts.of_experts(agreement(30, 0.62, 0.1, 0.8), False, 2, 0.4)
-    assert "so little" not in SITE.said(fact.said)
-    assert "That may be chance" in SITE.said(fact.said)
-    alone = SITE.said(facts.of_experts(agreement(1, None)).said)
-    assert alone == "1 answer graded by an expert, but their grades or scores are all the same."
+    said = facts.of_experts(agreement(1000, 0.62, 0.25, 0.8), False, 2, 0.39, True).said
+    assert said.code == "experts.agree.said"
+    assert [said.values[name] for name in ("count", "sampled", "experts")] == [1000, True, 2]
+    assert [said.values[name] for name in ("correlation", "low", "high")] == [0.62, 0.25, 0.8]
+    assert (said.values["kappa"], said.values["apart"]) == (0.39, True)
+    said = facts.of_experts(agreement(30, 0.62, 0.1, 0.8), False, 2, 0.4).said
+    assert (said.code, said.values["apart"]) == ("experts.unsure.said", False)
+    said = facts.of_experts(agreement(1, None)).said
+    assert (said.code, said.values["count"]) == ("experts.no_spread.said", 1)
 
 
 def test_judgements_that_chose_the_ranking_do_not_confirm_it():
