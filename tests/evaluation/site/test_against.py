@@ -182,8 +182,8 @@ def test_the_settings_that_differ_are_told_by_their_labels(site, runs):
     Run.objects.filter(pk=second.pk).update(parameters=second.parameters | changed, name="Words")
     said = body(site.get(page("results-against", first)))
     assert "Leave one out</th><td>no</td><td><strong>yes</strong>" in said
-    called = AqerParameters.options()["embedder"].suggestions["tfidf-word"]
-    assert f"{called}</strong>" in said
+    label = AqerParameters.options()["embedder"].suggestions["tfidf-word"]
+    assert f"{label.partition(':')[0]}</strong>" in said
     assert "leave_one_out" not in said
     assert ">Words, " in said  # the choice of runs names it
 
