@@ -33,6 +33,17 @@ from evaluation.models.runs import UNFINISHED
 from evaluation.reports.removal import Hanging, counted
 
 MODEL = "language_model"
+SENTENCES = {
+    "in_sets_of_others": "It answered in {sets} that its owner may not change: the answers there "
+    "belong to these. Archive it instead.",
+    "in_sets": "Its answers stand in {sets}, and go from there.",
+    "scored_in": "{runs} scored it and {lose} its row. All others keep their grades, and the "
+    "results say from then on: not reproducible, so many answers withdrawn. Grade again "
+    "afterwards.",
+    "named_in_files": "Pictures, tables and exports that name it stay as they were made.",
+    "waits_for_run": "A run works with it or its answers: it goes once that run has ended.",
+}
+"""What is said before a language model is deleted, by code."""
 
 
 def hanging_on_model(model: LanguageModel) -> Hanging:
@@ -47,21 +58,20 @@ def hanging_on_model(model: LanguageModel) -> Hanging:
     obstacles = []
     if others:
         obstacles.append(
-            f"It answered in {_several(others, 'question set')} that its owner may not change: "
-            "the answers there belong to these. Archive it instead."
+            SENTENCES["in_sets_of_others"].format(sets=_several(others, "question set"))
         )
     notes = []
     if n := in_sets.count():
-        notes.append(f"Its answers stand in {_several(n, 'question set')}, and go from there.")
+        notes.append(SENTENCES["in_sets"].format(sets=_several(n, "question set")))
     if n := LLMScore.objects.filter(model=model).count():
         notes.append(
-            f"{_several(n, 'run')} scored it and {'loses' if n == 1 else 'lose'} its row. All "
-            "others keep their grades, and the results say from then on: not reproducible, so many "
-            "answers withdrawn. Grade again afterwards."
+            SENTENCES["scored_in"].format(
+                runs=_several(n, "run"), lose="loses" if n == 1 else "lose"
+            )
         )
-    notes.append("Pictures, tables and exports that name it stay as they were made.")
+    notes.append(SENTENCES["named_in_files"])
     if _is_needed(model.pk, str(model.public_id)):
-        notes.append("A run works with it or its answers: it goes once that run has ended.")
+        notes.append(SENTENCES["waits_for_run"])
     scored_in = Run.objects.filter(llm_scores__model=model).exclude(input_hash="")
     inputs = sorted(set(scored_in.values_list("input_hash", flat=True)))
     return Hanging(counted(_parts(model.pk)), inputs, tuple(obstacles), tuple(notes))
