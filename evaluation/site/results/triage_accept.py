@@ -29,7 +29,7 @@ from evaluation.triaging import NothingToTakeBackError
 from evaluation.words.message import counted
 
 ACCEPT_PROBLEMS = {
-    "nobody_left": "There is nobody left whom this could accept.",
+    "none_left": "There is nobody left whom this could accept.",
     "moved": "Somebody decided, or an alarm changed, since this page was opened: nobody was "
     "accepted. Below is who it would be now: read it, then accept them.",
 }
@@ -50,7 +50,7 @@ def triage_accept(request: HttpRequest, run: UUID) -> HttpResponseBase:
             shown, request.user, request.POST.get("seen", ""), who, with_alarms=with_alarms
         )
     except NobodyLeftError:
-        return _again(request, run, ACCEPT_PROBLEMS["nobody_left"])
+        return _again(request, run, ACCEPT_PROBLEMS["none_left"])
     except MovedMeanwhileError:
         return _again(request, run, ACCEPT_PROBLEMS["moved"])
     messages.success(

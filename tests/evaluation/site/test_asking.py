@@ -15,7 +15,7 @@ from tests.annotations import world as crowd
 from tests.evaluation.backends.chat.fake import error, fake_chat, question_of, said
 from tests.evaluation.site.handles import element_text, error_codes, numbers, states
 
-NOBODYS = "00000000-0000-0000-0000-000000000000"
+UNKNOWN_MODEL = "00000000-0000-0000-0000-000000000000"
 
 
 @pytest.fixture(autouse=True)
@@ -146,7 +146,7 @@ def test_nothing_is_sent_that_was_not_shown(site, rivers, small):
     ("changed", "field", "code", "named"),
     [
         ({"models": []}, "models", "required", []),
-        ({"models": [NOBODYS]}, "models", "invalid_choice", []),
+        ({"models": [UNKNOWN_MODEL]}, "models", "invalid_choice", []),
         ({"samples": "0"}, "samples", "min_value", [0, 1]),
         ({"budget": "-1"}, "budget", "min_value", [-1, 0]),
         ({"prompt": "nobody's"}, "prompt", "invalid_choice", []),
@@ -159,7 +159,7 @@ def test_what_is_wrong_is_said_and_nothing_starts(site, rivers, small, changed, 
     errors = response.context["form"].errors
     assert list(errors) == [field]
     assert error_codes(errors.as_data()[field]) == [code]
-    assert numbers(errors[field][0].replace(NOBODYS, "")) == named
+    assert numbers(errors[field][0].replace(UNKNOWN_MODEL, "")) == named
     assert escape(errors[field][0]) in text_of(response)
     assert not Run.objects.exists()
 

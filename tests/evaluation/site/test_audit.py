@@ -55,7 +55,7 @@ def test_before_starting_it_says_what_a_sample_will_tell(site, run):
     # plus 2.262 / sqrt(n - 3), which is .855, .549, .330.
     assert rows == {"10": "± 0.46", "20": "± 0.29", "50": "± 0.17"}
     assert 'name="count" value="20"' in said
-    assert "nobody_asked" in states(said)
+    assert "no_experts" in states(said)
 
 
 def test_a_requester_asks_experts_and_they_find_it_on_their_first_page(site, run):
@@ -117,9 +117,9 @@ def test_half_steps_are_given_in_words_and_by_two_keys(site, run):
     assert keys in said
     assert numbers(keys) == [0, 5]
     assert f" {HALF_KEY} " in keys
-    ((level, saved),) = notices(client.post(first, {"grade": "3.5"}, follow=True))
-    assert (level, numbers(saved)) == ("success", [3.5])
-    assert words["3.5"] in saved
+    ((level, notice),) = notices(client.post(first, {"grade": "3.5"}, follow=True))
+    assert (level, numbers(notice)) == ("success", [3.5])
+    assert words["3.5"] in notice
     assert HumanJudgement.objects.get().grade == 3.5
     again = text(client.get(first))
     assert re.search(r'value="3.5" aria-pressed="true"', again)
@@ -194,8 +194,8 @@ def test_what_will_not_do_is_said_at_its_field_and_what_was_chosen_stays(site, r
     assert "not one of the available choices" in text(ask(site, run, stranger), 400)
     run.worker_grades.update(grade=None, rank=None)
     followed = ask_followed(site, run, ed, design="grade")
-    ((level, said),) = notices(followed)
-    assert (level, numbers(said)) == ("error", [3])  # workers with a grade are needed
+    ((level, notice),) = notices(followed)
+    assert (level, numbers(notice)) == ("error", [3])  # workers with a grade are needed
     assert not Audit.objects.exists()
 
 
@@ -345,8 +345,8 @@ def test_a_third_is_asked_to_settle_from_the_page(site, run):
         assert [level for level, _ in notices(answer)] == ["error"]
         assert not JudgementRequest.objects.filter(expert=mo).exists()
     asked = site.post(page(run), {"do": "settle", "expert": mo.pk}, follow=True)
-    ((level, told),) = notices(asked)
-    assert (level, numbers(told)) == ("success", [3])
+    ((level, notice),) = notices(asked)
+    assert (level, numbers(notice)) == ("success", [3])
     assert numbers(element_text(text(site.get(page(run))), "disputed")) == [3, 5, 1, 0, 3]
     address = reverse("admin:judge", args=[*task_of(client, run)])
     assert "They gave 1 and 4." in text(client.get(address))

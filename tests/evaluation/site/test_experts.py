@@ -111,7 +111,7 @@ def test_in_a_sample_with_as_many_of_each_third_grades_count_by_what_they_stand_
 
 def test_before_anybody_graded_it_says_what_to_do(site, run):
     said = site.get(reverse("admin:results-experts", args=[run.public_id])).content.decode()
-    assert "nobody_graded" in states(said)
+    assert "no_grades" in states(said)
     assert reverse("admin:results-audit", args=[run.public_id]) in said
 
 

@@ -56,7 +56,7 @@ def shown(site, place):
     return " ".join(re.sub(r"<[^>]+>", "", text).split())
 
 
-def said_of(code, **values):
+def fact_sentence(code, **values):
     """The sentence of a fact, with the values that it does not need left empty."""
     return site_sentence(code, **{"value": "", "crowd": "", "n_crowd": 0, "of": 0, **values})
 
@@ -72,9 +72,9 @@ def test_the_page_of_a_question_says_what_the_crowd_agrees_on_and_who_contradict
     assert element_text(source, "facts_agreed").endswith("1858 (9 of 10)")
     assert "facts_contested" not in states(source)
     joe, small = element_texts(source, "fact_contradicts")
-    assert joe.endswith(said_of("facts.contradicts", **ONE_AGAINST_NINE, of=9))
+    assert joe.endswith(fact_sentence("facts.contradicts", **ONE_AGAINST_NINE, of=9))
     # Model Small has no vote: nine of the ten people.
-    assert small.endswith(said_of("facts.contradicts", **ONE_AGAINST_NINE, of=10))
+    assert small.endswith(fact_sentence("facts.contradicts", **ONE_AGAINST_NINE, of=10))
     # The others' words around what is marked, with its sign.
     marks = re.findall(r'It was in <mark class="fact fact-(\w+)">(\d+)<span[^>]*>(.)<', source)
     assert sorted(marks) == [("agrees", "1858", "✓")] * (9 + 1) + [("contradicts", "1857", "≠")] * 2
@@ -111,16 +111,16 @@ def test_a_worker_and_a_model_are_told_with_where_they_contradict_the_crowd(site
     assert said.startswith(standing)
     # Of 2 facts there is no share, which needs 5.
     assert numbers(said.removeprefix(standing)) == [2, 5]
-    said = said_of("facts.contradicts", **ONE_AGAINST_NINE, of=9)
+    said = fact_sentence("facts.contradicts", **ONE_AGAINST_NINE, of=9)
     assert f"cable: {said}" in joe
     # Without Joe seven of nine say 1865, who are a majority: the lower bound is .453.
-    said = said_of("facts.contradicts", value="1866", crowd="1865", n_crowd=7, of=9)
+    said = fact_sentence("facts.contradicts", value="1866", crowd="1865", n_crowd=7, of=9)
     assert f"ship: {said}" in joe
     assert 'It was in <mark class="fact fact-contradicts">1857<' in source
     small = LanguageModel.objects.get(name="Small").public_id
     page = shown(site, address(run, "model", model=small))
     assert site_sentence("facts.standing", questions=1, contradicted=1) in page
-    said = said_of("facts.contradicts", **ONE_AGAINST_NINE, of=10)
+    said = fact_sentence("facts.contradicts", **ONE_AGAINST_NINE, of=10)
     assert f"cable: {said}" in page
     assert "She sailed in 1865 I believe" in page
     models = shown(site, address(run, "models"))
@@ -139,7 +139,7 @@ def test_the_queue_has_them_beside_the_names_and_its_order_does_not_change(site,
     # Hal and Ivy.
     assert words.count(site_sentence("facts.notice", contradicted=1, questions=2)) == 2
     place = address(run, "triage-worker", worker=worker("joe"))
-    said = said_of("facts.contradicts", **ONE_AGAINST_NINE, of=9)
+    said = fact_sentence("facts.contradicts", **ONE_AGAINST_NINE, of=9)
     assert f"cable: {said}" in shown(site, place)
     assert "facts_limits" in states(html(site, place))
     run.worker_grades.update(fact_contradicted=0, fact_agreement=None, facts=0)

@@ -103,7 +103,7 @@ def test_the_page_of_a_small_crowd_quotes_the_file_and_warns_of_leverage(site, r
         row = stored()[crowd, 10, "leverage"]
         share, low, high = (f"{100 * float(row[name]):.1f}" for name in ("share", "low", "high"))
         assert f"{share}% ({low} to {high}) of {row['looked_at']}" in said
-    (often,) = element_texts(page, "rings_often")
+    (often,) = element_texts(page, "alarm_often")
     assert often.startswith(f"{title_of('leverage')}:")
     assert numbers(often) == [10]
     assert "none of 1,000 (at most 0.4%)" in said
@@ -115,7 +115,7 @@ def test_a_larger_crowd_is_not_warned(site, rana):
     page = _page(site, run)
     # The workers of this crowd; 1,000 groups of 20; an interval of 95%.
     assert numbers(element_text(page, "false-rings-groups")) == [20, 1000, 20, 95]
-    assert element_texts(page, "rings_often") == []
+    assert element_texts(page, "alarm_often") == []
 
 
 @pytest.mark.django_db

@@ -108,8 +108,8 @@ def test_sets_are_linked_compared_and_unlinked_on_a_page(months, site):
     assert circle.field == "earlier"
     assert wrong.context["form"].errors["earlier"] == [f"{capfirst(str(circle))}."]
     done = site.post(place, {"do": "unlink"}, follow=True)
-    ((level, said),) = notices(done)
-    assert (level, "“cables”" in said) == ("success", True)
+    ((level, notice),) = notices(done)
+    assert (level, "“cables”" in notice) == ("success", True)
     april.refresh_from_db()
     assert april.earlier_wave is None
     again = site.post(place, {"do": "unlink"})
@@ -204,8 +204,8 @@ def test_who_judges_the_wave_before_blindly_gets_nothing_of_what_models_said(mon
     assert not LLMResponse.objects.filter(question__version__question_set=april).exists()
     # Who may look at what came back may copy it.
     march.version.question_set.shares.update(role="viewer")
-    ((level, said),) = notices(client.post(place, {"do": "replies"}, follow=True))
-    assert (level, numbers(said)) == ("success", [2, 2])
+    ((level, notice),) = notices(client.post(place, {"do": "replies"}, follow=True))
+    assert (level, numbers(notice)) == ("success", [2, 2])
 
 
 def test_the_name_of_a_wave_that_somebody_does_not_see_is_not_told(months, tara, client):

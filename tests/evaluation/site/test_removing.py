@@ -74,8 +74,8 @@ def address(name, thing):
 def test_an_archived_set_leaves_the_lists_and_comes_back_whole(client, rana, run):
     rivers = run.version.question_set
     archived = client.post(address("question-set-archive", rivers), follow=True)
-    ((level, said),) = notices(archived)
-    assert (level, "rivers" in said) == ("success", True)
+    ((level, notice),) = notices(archived)
+    assert (level, "rivers" in notice) == ("success", True)
     for name in ("question-sets", "runs", "index"):
         assert "rivers" not in client.get(reverse(f"admin:{name}")).content.decode()
     assert client.get(reverse("api:question-set-list")).json()["results"][0]["name"] == "lakes"

@@ -79,8 +79,8 @@ def test_an_archived_model_leaves_lists_and_choices_and_its_answers_stay(site, r
     options = type("Options", (), {"models": [str(model.public_id)]})()
     assert [one.name for one in askable_models(rana)] == ["Large", "Small"]
     archived = site.post(address("model-archive", model.public_id), follow=True)
-    ((level, told),) = notices(archived)
-    assert (level, "Small" in told) == ("success", True)
+    ((level, notice),) = notices(archived)
+    assert (level, "Small" in notice) == ("success", True)
     said = archived.content.decode()
     assert address("model", model.public_id) in said
     listed = site.get(address("models")).content.decode()

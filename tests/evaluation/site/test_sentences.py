@@ -45,7 +45,7 @@ CATALOGUES = {
     "accepting": (
         ACCEPT_PROBLEMS,
         {
-            "nobody_left": "There is nobody left whom this could accept.",
+            "none_left": "There is nobody left whom this could accept.",
             "moved": "Somebody decided, or an alarm changed, since this page was opened: nobody "
             "was accepted. Below is who it would be now: read it, then accept them.",
         },

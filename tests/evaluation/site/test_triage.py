@@ -44,7 +44,7 @@ def first_in_times(me="w001", other="w002", **counts):
     return site_sentence("triage.times", me=me, other=other, n=12, **{**times, **counts})
 
 
-def rest_said(n, named=0, again=0, with_alarms=False):
+def rest_sentence(n, named=0, again=0, with_alarms=False):
     """The sentence of how many one press would accept, and how many stay open."""
     values = {"n": n, "named": named, "again": again, "with_alarms": with_alarms}
     return site_sentence("triage.rest", silent=0, decided=0, **values)
@@ -291,7 +291,7 @@ def test_everybody_else_is_accepted_after_it_is_said_how_many_and_who_is_not(sit
     assert "Accept everybody else…" in queue
     page = site.get(accept_link(copied)).content.decode()
     # 20 but for two whom the alarm names and one to be looked at again.
-    assert rest_said(n=17, named=2, again=1) in page
+    assert rest_sentence(n=17, named=2, again=1) in page
     left = page[page.index('id="left"') : page.index('id="accepted"')]
     for name in ("w001", "w002", "w019"):
         assert f"<bdi>{name}</bdi>" in left
@@ -301,16 +301,16 @@ def test_everybody_else_is_accepted_after_it_is_said_how_many_and_who_is_not(sit
     assert answer.headers["Location"] == queue_link(copied)
     assert WorkerVerdict.objects.filter(kind="accept").count() == 17
     queue = site.get(queue_link(copied))
-    ((level, said),) = notices(queue)
-    assert (level, numbers(said)) == ("success", [17])
+    ((level, notice),) = notices(queue)
+    assert (level, numbers(notice)) == ("success", [17])
     page = queue.content.decode()
     # 17 to approve, 0 to reject; in no list 1 to look at again and 2 undecided.
     assert numbers(element_text(page, "files-counts")) == [17, 0, 1, 2]
     undo = re.search(r'action="([^"]+/undo/)"', page)[1]
     assert site.post(undo).headers["Location"] == queue_link(copied)
     queue = site.get(queue_link(copied))
-    ((level, said),) = notices(queue)
-    assert (level, numbers(said)) == ("success", [17])
+    ((level, notice),) = notices(queue)
+    assert (level, numbers(notice)) == ("success", [17])
     assert "Take back 17" not in queue.content.decode()
     n_rows = WorkerVerdict.objects.count()
     site.post(undo)  # the button of a page that was open
@@ -323,7 +323,7 @@ def test_those_of_the_filter_are_accepted_and_alarms_only_on_wish(site, copied):
     assert accept_link(copied, who="look") in queue
     chosen = {"who": "look", "alarms": "true"}
     page = site.get(accept_link(copied, **chosen)).content.decode()
-    assert rest_said(n=6, named=2, with_alarms=True) in page
+    assert rest_sentence(n=6, named=2, with_alarms=True) in page
     assert numbers(element_text(page, "named_accepted")) == [2]
     site.post(accept_link(copied), confirmed(site, copied, **chosen))
     page = site.get(queue_link(copied)).content.decode()
@@ -350,10 +350,10 @@ def test_where_nobody_is_left_the_page_says_so(site, copied):
     site.post(accept_link(copied), posted)
     assert site.post(accept_link(copied), posted).status_code == 302  # a second press
     page = site.get(accept_link(copied)).content.decode()
-    assert "nobody_left" in states(page)
+    assert "none_left" in states(page)
     answer = site.post(accept_link(copied), {**posted, "seen": ""})
     assert answer.status_code == 409
-    assert answer.context_data["problem"] == ACCEPT_PROBLEMS["nobody_left"]
+    assert answer.context_data["problem"] == ACCEPT_PROBLEMS["none_left"]
     # Two whom an alarm names are open, so that the way stays open, too.
     assert "Accept everybody else…" in site.get(queue_link(copied)).content.decode()
     assert site.get(accept_link(copied, who="burn")).status_code == 404
