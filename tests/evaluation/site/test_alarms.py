@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 from django.urls import reverse
@@ -10,6 +11,8 @@ from django.utils.html import escape
 from annotations.models import Response, Worker
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
+from evaluation.options.words import LABELS
+from evaluation.reports.remedies import NAMES
 from evaluation.site.attention import attention
 from evaluation.words.alarms import OF_QUESTIONS, SEVERITIES, measured, title_of
 from evaluation.words.reasons import why_not_checked
@@ -90,15 +93,17 @@ def test_lists_count_what_rings_and_the_overview_leads_to_it(site, rana, run):
     alarm(run, workers=["w001"])
     alarm(run, kind="leverage", workers=["w002"])
     alarm(run, kind="dont_know", severity="notice")
-    assert "2 alarms</a>" in site.get(reverse("admin:runs")).content.decode()
-    [item] = [item for item in attention(rana) if "alarms ring" in item.text]
-    assert (item.level, item.link) == ("bad", at("results-alarms", run))
+    link = at("results-alarms", run)
+    badge = rf'href="{link}"[^>]*>([^<]*)</a>'
+    assert numbers(re.search(badge, site.get(reverse("admin:runs")).content.decode())[1]) == [2]
+    [item] = [item for item in attention(rana) if item.link == link]
+    assert (item.level, numbers(item.text)) == ("bad", [2])
     later = Run.objects.get(pk=run.pk)
     later.pk = later.public_id = None
     later._state.adding = True
     later.public_id = Run().public_id
     later.save()  # only the newest run counts
-    assert not [item for item in attention(rana) if "alarms ring" in item.text]
+    assert not [item for item in attention(rana) if item.link == link]
 
 
 def test_evidence_stands_side_by_side_and_texts_stay_texts(site, run):
@@ -110,7 +115,7 @@ def test_evidence_stands_side_by_side_and_texts_stay_texts(site, run):
     assert 'dir="auto">&lt;script&gt;' in said
     assert "river r1 runs north, says w002" in said
     assert "--collapse-copies" not in said  # in the words of the form
-    assert "“Collapse copies”" in said
+    assert f"“{LABELS['collapse_copies']}”" in said
 
 
 def test_many_texts_come_in_pages(site, run):
@@ -255,12 +260,13 @@ def test_a_run_with_remedies_is_compared_with_the_plain_one(site, run):
     }
     later.save()
     said = get(site, "results-people", later)
-    assert "Graded with: copies collapsed" in said
+    assert element_text(said, "remedies-heading").endswith(NAMES["collapse_copies"])
     # Of 14 workers .50; 1 is the same order, -1 upside down.
     assert numbers(element_text(said, "remedies-agreement")) == [14, 0.5, 1, -1]
     assert "<bdi>w003</bdi></a> from 1 to 9" in said
-    assert "1 was left alone, because it is a camp" in said
+    # 1 group votes as one, and 1 was left alone.
+    assert numbers(element_text(said, "remedies-groups")) == [1, 1]
     assert f"against/?with={run.public_id.hex}" in said
-    assert "Graded with" not in get(site, "results-people", run)
-    assert "graded with copies collapsed" in get(site, "results-run", later)
-    assert "graded with" not in get(site, "results-run", run)
+    assert 'id="remedies-heading"' not in get(site, "results-people", run)
+    assert NAMES["collapse_copies"] in get(site, "results-run", later)
+    assert NAMES["collapse_copies"] not in get(site, "results-run", run)

@@ -79,7 +79,8 @@ def test_an_expert_is_given_the_suggested_answers_and_no_others(site, run):
     assert given == {(key, user.pk) for key in stored}
     site.post(anchors(run), {"do": "ask", "expert": user.pk})  # twice changes nothing
     assert JudgementRequest.objects.count() == 4
-    assert "0 of 4 answers are judged" in client.get(start(run)).content.decode()
+    shown = client.get(start(run)).content.decode()
+    assert numbers(element_text(shown, "judged-1")) == [0, 4]
     of_set = reverse("admin:question-set", args=[run.version.question_set.public_id])
     assert "to_judge" in states(client.get(of_set).content.decode())
 
@@ -113,7 +114,7 @@ def test_every_grade_is_saved_at_once_and_leads_to_the_next(site, run):
         assert HumanJudgement.objects.filter(expert=user, grade=grade).count() == 1
         page = response.url.rstrip("/").rpartition("/")[2]
     assert response.url == start(run)
-    assert "Done, thank you." in client.get(start(run)).content.decode()
+    assert "judging_done" in states(client.get(start(run)).content.decode())
 
 
 def test_sending_a_grade_twice_stores_it_once_and_it_can_be_changed(site, run):
@@ -143,7 +144,7 @@ def test_only_the_one_who_was_asked_may_judge(site, run):
         for somebody in (other, site):
             assert somebody.get(task).status_code == 404
             assert somebody.post(task, {"grade": "5"}).status_code == 404
-    assert "Nobody asks you" in other.get(start(run)).content.decode()
+    assert states(other.get(start(run)).content.decode()) == ["nothing_to_judge"]
     assert not HumanJudgement.objects.exists()
 
 

@@ -57,7 +57,9 @@ def test_the_set_leads_to_it_where_there_are_models(site, rana):
     LanguageModel.objects.filter(owner=rana)
     other = people.version(rana, "empty")
     of_other = reverse("admin:question-set", args=[other.question_set.public_id])
-    assert "Compare models" not in body(site.get(of_other))
+    assert reverse("admin:compare-models", args=[other.question_set.public_id]) not in body(
+        site.get(of_other)
+    )
 
 
 def test_time_and_cost_stand_where_answers_came_with_them(site, rana):
@@ -105,7 +107,8 @@ def test_models_that_answered_later_are_to_be_graded(site, rana):
     unscored = element_text(text, "models_unscored")
     assert numbers(unscored) == [1]
     assert "Elk" in unscored
-    assert "Grade again" in text
+    again = reverse("admin:grade", args=[run.version.question_set.public_id])
+    assert f'href="{again}?like={run.public_id}"' in text
 
 
 def test_a_run_and_a_correction_can_be_chosen(site, rana):
@@ -149,7 +152,7 @@ def test_two_models_stand_side_by_side(site, rana):
 def test_right_and_wrong_stand_where_there_is_a_key(site, rana, monkeypatch):
     stays_a_draft(monkeypatch)
     run = compared(rana)
-    assert "Right or wrong" not in body(site.get(pair_page(run, "Ox 2", "Ox 1")))
+    assert 'id="right"' not in body(site.get(pair_page(run, "Ox 2", "Ox 1")))
     Question.objects.filter(version=run.version, external_id="r1").update(
         kind="extractive", accepted_answers=["model 1 on r1"]
     )

@@ -128,7 +128,7 @@ def test_without_ranks_nobody_is_best_and_it_says_why(site, run):
     assert found.best == found.look_at == []
     assert found.best_said.code == "best.nobody"
     assert found.step is Step.ASK_PEOPLE
-    assert "Plan more answers" in shown(site, run)
+    assert f'href="{at("results-planner", run)}"' in shown(site, run)
 
 
 def test_who_answered_too_little_is_counted(run):

@@ -227,7 +227,7 @@ def test_the_packaged_model_is_added_by_one_click_and_once(site, rana, monkeypat
     model = LanguageModel.objects.get()
     assert added.url == reverse("admin:model", args=[model.public_id])
     assert (model.spec, model.size, model.owner) == ("local:smollm2", "135M", rana)
-    assert "it costs nothing" in shown(site, model)
+    assert "no_cost" in states(shown(site, model))
     assert "packaged_model" not in states(text_of(site.get(listed)))
     assert site.post(reverse("admin:model-packaged")).url == added.url
     assert LanguageModel.objects.count() == 1
