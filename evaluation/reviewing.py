@@ -14,11 +14,22 @@ State = Alarm.State
 LONGEST_NOTE = 2000
 
 
-class ReviewError(ValueError):
-    """Why an alarm cannot be put in a state; `field` is what has to be mended."""
+REVIEW_PROBLEMS = {
+    "unknown_state": "Choose what you made of it.",
+    "note_too_long": "At most {longest:,} characters.",
+    "reason_missing": "Say why it is no reason to doubt these grades.",
+    "run_missing": "Choose the run that was made with the remedy.",
+    "no_later_run": "That is no later run over the same questions.",
+}
+"""Why a review of an alarm is refused, by code."""
 
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
+
+class ReviewError(ValueError):
+    """A review is refused: `code` is a key of `REVIEW_PROBLEMS`, `field` what to correct."""
+
+    def __init__(self, code: str, field: str, **values: Any) -> None:
+        super().__init__(REVIEW_PROBLEMS[code].format(**values))
+        self.code = code
         self.field = field
 
 
@@ -31,17 +42,17 @@ def review(
     """
     note = note.strip()
     if state not in State.values:
-        raise ReviewError("state", "Choose what you made of it.")
+        raise ReviewError("unknown_state", "state")
     if len(note) > LONGEST_NOTE:
-        raise ReviewError("note", f"At most {LONGEST_NOTE:,} characters.")
+        raise ReviewError("note_too_long", "note", longest=LONGEST_NOTE)
     if state == State.DISMISSED and not note:
-        raise ReviewError("note", "Say why it is no reason to doubt these grades.")
+        raise ReviewError("reason_missing", "note")
     if state != State.REMEDIED:
         remedied_by = None
     elif remedied_by is None:
-        raise ReviewError("remedied_by", "Choose the run that was made with the remedy.")
+        raise ReviewError("run_missing", "remedied_by")
     elif not remedying(alarm.run).filter(pk=remedied_by.pk).exists():
-        raise ReviewError("remedied_by", "That is no later run over the same questions.")
+        raise ReviewError("no_later_run", "remedied_by")
     with transaction.atomic():
         made = AlarmReview.objects.create(
             alarm=alarm,

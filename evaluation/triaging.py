@@ -27,11 +27,25 @@ LONGEST_REASON = 600
 BATCH = 2000
 
 
-class VerdictError(ValueError):
-    """Why a decision cannot be kept; `field` is what has to be mended."""
+VERDICT_PROBLEMS = {
+    "unknown_decision": "Choose what you decide: accept, look again or exclude.",
+    "reason_too_long": "At most {longest:,} characters.",
+    "reason_no_text": "There is a character in it that is no text.",
+    "category_missing": "Choose why the worker is excluded.",
+    "reason_missing": "Write why the worker is excluded.",
+    "machine_is_no_reason": "Panels do not take a suspicion of machine-written answers as a reason "
+    "to refuse pay. Exclude without rejecting the work, or choose what can be shown.",
+    "nothing_to_take_back": "There is nothing to take back: nobody has decided about this worker.",
+}
+"""Why a decision is refused, by code."""
 
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
+
+class VerdictError(ValueError):
+    """A decision is refused: `code` is a key of `VERDICT_PROBLEMS`, `field` what to correct."""
+
+    def __init__(self, code: str, field: str, **values: Any) -> None:
+        super().__init__(VERDICT_PROBLEMS[code].format(**values))
+        self.code = code
         self.field = field
 
 
@@ -233,23 +247,19 @@ def excluded(run: Run) -> list[WorkerVerdict]:
 def _checked(kind: str, category: str, reason: str, rejects: bool) -> dict[str, Any]:
     reason = reason.strip()
     if kind not in DECISIONS:
-        raise VerdictError("verdict", "Choose what you decide: accept, look again or exclude.")
+        raise VerdictError("unknown_decision", "verdict")
     if len(reason) > LONGEST_REASON:
-        raise VerdictError("reason", f"At most {LONGEST_REASON:,} characters.")
+        raise VerdictError("reason_too_long", "reason", longest=LONGEST_REASON)
     if "\0" in reason:
-        raise VerdictError("reason", "There is a character in it that is no text.")
+        raise VerdictError("reason_no_text", "reason")
     if kind != Kind.EXCLUDE:
         return {"kind": kind, "category": "", "reason": reason, "rejects": False}
     if category not in REASONS:
-        raise VerdictError("category", "Choose why the worker is excluded.")
+        raise VerdictError("category_missing", "category")
     if category == OWN and not reason:
-        raise VerdictError("reason", "Write why the worker is excluded.")
+        raise VerdictError("reason_missing", "reason")
     if rejects and not REASONS[category].rejects:
-        raise VerdictError(
-            "rejects",
-            "Panels do not take a suspicion of machine-written answers as a reason to refuse pay. "
-            "Exclude without rejecting the work, or choose what can be shown.",
-        )
+        raise VerdictError("machine_is_no_reason", "rejects")
     return {"kind": kind, "category": category, "reason": reason, "rejects": rejects}
 
 

@@ -20,6 +20,9 @@ GRADES = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1")
 LEGEND = 40.0
 # Below this share of the differences a map hardly says anything.
 LITTLE = 0.05
+LITTLE_HELD = "That is little: choose the directions of this question alone above."
+RESULT = "This is the result."
+"""The end of the caption of the last iteration."""
 MARGIN = 22.0
 
 
@@ -103,7 +106,7 @@ def notes(answers: AnswerMap) -> list[str]:
             "What lies far apart is unlike; what lies close may still differ in what is not shown."
         )
         if answers.axes == "run" and answers.share < LITTLE:
-            found.append("That is little: choose the directions of this question alone above.")
+            found.append(LITTLE_HELD)
     if answers.similarity == "euclidean":
         found.append("The run compares by distance, of which the distances here are shadows.")
     elif answers.unit_length:
@@ -143,7 +146,7 @@ def captions(answers: AnswerMap) -> list[str]:
         else:
             how = f"moved by {moved:.3f}" if moved >= 0.0005 else "hardly moved any more"
             text = f"Iteration {iteration} of {last}: the consensus {how}."
-        words.append(text if iteration != last or not last else f"{text} This is the result.")
+        words.append(text if iteration != last or not last else f"{text} {RESULT}")
     return words
 
 

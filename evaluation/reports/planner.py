@@ -19,6 +19,13 @@ from evaluation.reports.about import RunAbout, about
 DELTA = 0.05
 MORE = 10
 TARGETS = (0.1, 0.05, 0.02, 0.01)
+NO_PLAN = {
+    "distances": "The formulas are for similarities from 0 to 1; this run compares by distance.",
+    "no_scores": "It needs questions with at least two answers, and a run that recorded their mean "
+    "scores: grade again if this one is older.",
+    "nothing_in_common": "The answers have nothing in common, so more of them would not help.",
+}
+"""Why there is no plan, by code."""
 TABLE = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 100)
 
 
@@ -108,12 +115,9 @@ def planner_report(run: Run) -> PlannerReport:
 
 def _reason(run: Run, left_out: float | None) -> str:
     if run.parameters.get("similarity", "cosine") != "cosine":
-        return "The formulas are for similarities from 0 to 1; this run compares by distance."
+        return NO_PLAN["distances"]
     if left_out is None:
-        return (
-            "It needs questions with at least two answers, and a run that recorded their mean "
-            "scores: grade again if this one is older."
-        )
+        return NO_PLAN["no_scores"]
     if left_out <= 0:
-        return "The answers have nothing in common, so more of them would not help."
+        return NO_PLAN["nothing_in_common"]
     return ""

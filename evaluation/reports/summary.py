@@ -51,6 +51,17 @@ LIMITS = (
 )
 
 
+BEYOND = {
+    "leave_one_out": "answers compared with the others' exemplary answer throughout",
+    "difficulty": "questions' difficulty taken out",
+    "discrimination": "questions weighted by how well they tell workers apart",
+    **NAMES,
+}
+"""What options that are beyond the published method do, by their names."""
+NOTHING_BEYOND = "Nothing beyond the published method was switched on."
+NO_INTERVALS = "Bootstrap intervals were switched off."
+
+
 @dataclass(frozen=True)
 class Ends(Generic[T]):
     """A list that is cut in its middle: both ends, and how many rows stand between them."""
@@ -211,27 +222,21 @@ def _end(stored: AqerSummary) -> str:
     return f"after {counted(stored.iterations, 'round')} {settled}"
 
 
+def changes_of_method(run: Run) -> list[str]:
+    """Return the names of a run's options that are beyond the published method, as keys."""
+    known = AqerParameters.completed(run.parameters)
+    return [name for name in BEYOND if known.get(name)]
+
+
 def beyond_the_method(run: Run) -> str:
     """Return what a run changed against the published method, in a sentence."""
-    known = AqerParameters.completed(run.parameters)
-    on = [
-        words
-        for name, words in (
-            ("leave_one_out", "answers compared with the others' exemplary answer throughout"),
-            ("difficulty", "questions' difficulty taken out"),
-            ("discrimination", "questions weighted by how well they tell workers apart"),
-        )
-        if known.get(name)
-    ]
-    on += [words for name, words in NAMES.items() if known.get(name)]
-    if not on:
-        return "Nothing beyond the published method was switched on."
-    return f"Beyond the published method: {', '.join(on)}."
+    on = [BEYOND[name] for name in changes_of_method(run)]
+    return f"Beyond the published method: {', '.join(on)}." if on else NOTHING_BEYOND
 
 
 def _intervals(known: dict[str, Any]) -> str:
     if not known["bootstrap"]:
-        return "Bootstrap intervals were switched off."
+        return NO_INTERVALS
     whom = "questions and workers" if known.get("bootstrap_workers") else "questions"
     return (
         f"95% intervals are by {known['bootstrap']} bootstrap draws of {whom} "

@@ -20,6 +20,12 @@ from evaluation.judging import Choice, Judging, Progress, Task
 from evaluation.judging.inbox import inbox
 from evaluation.kinds import UnknownKindError, judging_of
 
+PROBLEMS = {
+    "grade": "Choose a grade from 0 to 5.",
+    "answer": "Choose one of the answers below.",
+}
+"""What is wrong with a posted judgement, by what had to be chosen."""
+
 
 @dataclass(frozen=True)
 class ToJudge:
@@ -74,9 +80,7 @@ def judge(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
         choice = declared.choice(request.POST.get("grade", ""))
         if choice is not None:
             return _saved(request, question_set, expert, task_id, choice)
-        problem = (
-            "Choose a grade from 0 to 5." if declared.graded else "Choose one of the answers below."
-        )
+        problem = PROBLEMS["grade" if declared.graded else "answer"]
     context = {
         "title": f"{declared.one.capitalize()} {task.number} of {task.total}",
         "breadcrumbs": _way_here(question_set),

@@ -194,7 +194,12 @@ class ModelForm(forms.Form):
             owner_id=self.model.owner_id, name=self.cleaned_data["name"]
         )
         if same.exclude(pk=self.model.pk).exists():
-            self.add_error("name", "You have a model of this name.")
+            self.add_error("name", name_taken())
+
+
+def name_taken() -> ValidationError:
+    """Return the error of a name that another model of the owner has."""
+    return ValidationError("You have a model of this name.", "name_taken")
 
 
 def _stored(model: LanguageModel) -> dict[str, Any]:

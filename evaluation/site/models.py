@@ -29,7 +29,7 @@ from evaluation.models import LanguageModel, LLMResponse, Removal
 from evaluation.reports.across.model import ModelHistory, model_history
 from evaluation.reports.across.noting import notes_about
 from evaluation.reports.list_filters import ModelFilter, with_answers
-from evaluation.site.model_form import ModelForm
+from evaluation.site.model_form import ModelForm, name_taken
 from evaluation.site.model_note_form import NoteForm
 from evaluation.site.results.views import model_link
 from evaluation.site.trying import TryForm, tried
@@ -241,7 +241,7 @@ def _form(request: HttpRequest, model: LanguageModel, title: str) -> HttpRespons
             with transaction.atomic():
                 saved = form.save()
         except IntegrityError:  # another request took the name a moment ago
-            form.add_error("name", "You have a model of this name.")
+            form.add_error("name", name_taken())
         else:
             if is_new and place_of(saved).can_be_asked:
                 messages.success(request, "It is registered. Try it with one question.")

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -75,7 +76,8 @@ def new_prompt(request: HttpRequest) -> HttpResponse:
         try:
             made = create_prompt(owner, form.cleaned_data["name"], form.prompt())
         except IntegrityError:
-            form.add_error("name", "You have a prompt of this name.")
+            said = "You have a prompt of this name."
+            form.add_error("name", ValidationError(said, "name_taken"))
         else:
             return redirect("admin:prompt", made.prompt.public_id)
     return _form(request, form, "New prompt", "Make the prompt")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 
 from annotations.exchange.problems import InputError
 from annotations.exchange.records import AnswerStatus
@@ -59,7 +60,8 @@ class TryForm(forms.Form):
         """A prompt beside a passage needs one."""
         values: dict[str, Any] = super().clean() or {}
         if not self.errors and self.chosen().prompt.strategy == PASSAGE and not values["passage"]:
-            self.add_error("passage", "This prompt needs a passage.")
+            said = "This prompt needs a passage."
+            self.add_error("passage", ValidationError(said, "passage_missing"))
         return values
 
     def chosen(self) -> NamedPrompt:

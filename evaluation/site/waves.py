@@ -202,16 +202,21 @@ def _say_copied(request: HttpRequest, replies: waves.Replies) -> None:
 def _shown(match: Match) -> dict[str, Any]:
     """Return what the page says of a match: how many, and the first ids of each kind."""
     told = [
-        (match.other_text, "with another text", "a comparison takes them for the same question"),
-        (match.only_later, "only in this set", "left out of the comparison"),
-        (match.only_earlier, "only in the other set", "left out of the comparison"),
+        (
+            "other_text",
+            match.other_text,
+            "with another text",
+            "a comparison takes them for the same question",
+        ),
+        ("only_later", match.only_later, "only in this set", "left out of the comparison"),
+        ("only_earlier", match.only_earlier, "only in the other set", "left out of the comparison"),
     ]
     return {
         "n_common": match.n_common,
         "n_same": len(match.same),
         "parts": [
-            {"n": len(ids), "what": what, "so": so, "ids": ids[:IDS_SHOWN]}
-            for ids, what, so in told
+            {"code": code, "n": len(ids), "what": what, "so": so, "ids": ids[:IDS_SHOWN]}
+            for code, ids, what, so in told
             if ids
         ],
     }

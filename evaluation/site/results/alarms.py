@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -24,7 +25,14 @@ from evaluation.reports.alarms import (
     outcomes_report,
 )
 from evaluation.reports.signals import signals_of
-from evaluation.reviewing import LONGEST_NOTE, ReviewError, State, remedying, review
+from evaluation.reviewing import (
+    LONGEST_NOTE,
+    REVIEW_PROBLEMS,
+    ReviewError,
+    State,
+    remedying,
+    review,
+)
 from evaluation.site.results.page import Context, kind_or_404, results_page, way_here
 from evaluation.site.results.remedies import decided, remedies_for, without_each
 from evaluation.site.runs import run_or_404
@@ -46,7 +54,7 @@ class ReviewForm(forms.Form):
             (State.OPEN, "It is open again"),
         ],
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose what you made of it."},
+        error_messages={"required": REVIEW_PROBLEMS["unknown_state"]},
     )
     note = forms.CharField(
         label="Why",
@@ -101,7 +109,8 @@ def alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
         try:
             review(found, request.user, **form.cleaned_data)
         except ReviewError as error:
-            form.add_error(error.field if error.field in form.fields else None, str(error))
+            field = error.field if error.field in form.fields else None
+            form.add_error(field, ValidationError(str(error), error.code))
         else:
             messages.success(request, "Kept. It stands beside the alarm from now on.")
             ids = {"run": run, "place": place}

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -31,6 +32,7 @@ from evaluation.site.results.page import Context, kind_or_404, results_page, way
 from evaluation.site.runs import run_or_404
 from evaluation.triaging import (
     LONGEST_REASON,
+    VERDICT_PROBLEMS,
     DecidedMeanwhileError,
     NothingToTakeBackError,
     VerdictError,
@@ -59,7 +61,7 @@ class ExcludeForm(forms.Form):
         label="Why?",
         choices=[(code, reason.words) for code, reason in REASONS.items()],
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose why the worker is excluded."},
+        error_messages={"required": VERDICT_PROBLEMS["category_missing"]},
     )
     reason = forms.CharField(
         label="In your own words",
@@ -137,11 +139,11 @@ def triage_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
         return redirect(_onwards(request, shown, worker))
     except VerdictError as error:
         if form is not None and error.field in form.fields:
-            form.add_error(error.field, str(error))
+            form.add_error(error.field, ValidationError(str(error), error.code))
         else:
             problem = str(error)
     except NothingToTakeBackError:
-        problem = "There is nothing to take back: nobody has decided about this worker."
+        problem = VERDICT_PROBLEMS["nothing_to_take_back"]
     except DecidedMeanwhileError as error:
         problem, status = meanwhile(error.newest, request.user, _what(error.newest)), 409
     return _again(request, run, worker, form=form, problem=problem, status=status)

@@ -28,6 +28,13 @@ from evaluation.site.runs import run_or_404
 from evaluation.triaging import NothingToTakeBackError
 from evaluation.words.message import counted
 
+ACCEPT_PROBLEMS = {
+    "none_left": "There is nobody left whom this could accept.",
+    "moved": "Somebody decided, or an alarm changed, since this page was opened: nobody was "
+    "accepted. Below is who it would be now: read it, then accept them.",
+}
+"""Why nobody was accepted, by code."""
+
 WHO = {"everybody": "everybody in the run", "look": "who is worth looking at"}
 
 
@@ -43,13 +50,9 @@ def triage_accept(request: HttpRequest, run: UUID) -> HttpResponseBase:
             shown, request.user, request.POST.get("seen", ""), who, with_alarms=with_alarms
         )
     except NobodyLeftError:
-        return _again(request, run, "There is nobody left whom this could accept.")
+        return _again(request, run, ACCEPT_PROBLEMS["none_left"])
     except MovedMeanwhileError:
-        problem = (
-            "Somebody decided, or an alarm changed, since this page was opened: nobody was "
-            "accepted. Below is who it would be now: read it, then accept them."
-        )
-        return _again(request, run, problem)
+        return _again(request, run, ACCEPT_PROBLEMS["moved"])
     messages.success(
         request,
         f"{counted(done.n, 'person')} accepted. “Take back” on this page undoes it as one.",

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotations.models import Response
+from evaluation.flow.parameters import AqerParameters
 from evaluation.models import (
     AnswerScore,
     ExemplaryAnswer,
@@ -16,6 +17,7 @@ from evaluation.models import (
 )
 from evaluation.reports.against import against_report, other_runs
 from tests.evaluation.reports import world
+from tests.evaluation.site.handles import element_text, numbers, states
 from tests.evaluation.site.test_pages import body, page, rows_of
 
 pytestmark = pytest.mark.django_db
@@ -159,8 +161,10 @@ def test_whom_a_run_left_out_is_none_of_its_workers_and_nobody_moves_because_of_
         ("Exclude workers", "none", best.worker.external_id)
     ]
     said = body(site.get(page("results-against", first)))
-    assert "Who left (1)" in said
-    assert "rank 1 in the earlier run: left out of the later one" in said
+    assert numbers(element_text(said, "left")) == [1]
+    left = element_text(said, "left_excluded")
+    assert left.startswith(best.worker.external_id)
+    assert numbers(left) == [1]  # the rank
     # The other way round, seen from the run without.
     Run.objects.filter(pk=first.pk).update(
         parameters={"exclude_workers": [str(best.worker.public_id)]}
@@ -177,8 +181,10 @@ def test_the_settings_that_differ_are_told_by_their_labels(site, runs):
     changed = {"embedder": "tfidf-word", "leave_one_out": True}
     Run.objects.filter(pk=second.pk).update(parameters=second.parameters | changed, name="Words")
     said = body(site.get(page("results-against", first)))
-    assert "Leave one out</th><td>no</td><td><strong>yes</strong>" in said
-    assert "Words, weighted by rarity (TF-IDF)</strong>" in said
+    label = AqerParameters.options()["leave_one_out"].label
+    assert f"{label}</th><td>no</td><td><strong>yes</strong>" in said
+    label = AqerParameters.options()["embedder"].suggestions["tfidf-word"]
+    assert f"{label.partition(':')[0]}</strong>" in said
     assert "leave_one_out" not in said
     assert ">Words, " in said  # the choice of runs names it
 
@@ -194,7 +200,7 @@ def test_runs_of_other_kinds_are_not_offered(site, runs):
 def test_the_page_compares_with_the_newest_other_run(site, runs):
     first, second = runs
     text = body(site.get(page("results-against", first)))
-    assert "both runs read exactly the same texts" in text
+    assert {"nothing_differs", "same_texts"} <= set(states(text))
     assert f'value="{second.public_id}" selected' in text
     rows = rows_of(
         site.get(page("results-table", first, name="against") + f"?with={second.public_id}")
@@ -207,7 +213,7 @@ def test_the_page_compares_with_the_newest_other_run(site, runs):
 
 def test_a_single_run_and_one_without_results_say_so(site, rana):
     run = world.finished(owner=rana)
-    assert "the only run of the set" in body(site.get(page("results-against", run)))
+    assert "only_run" in states(body(site.get(page("results-against", run))))
     failed = Run.objects.create(
         owner=rana,
         version=run.version,
@@ -216,9 +222,9 @@ def test_a_single_run_and_one_without_results_say_so(site, rana):
         finished_at=timezone.now(),
     )
     text = body(site.get(page("results-against", run)))
-    assert "No other run of this set is done yet" in text
+    assert "no_other_done" in states(text)
     text = body(site.get(page("results-against", run) + f"?with={failed.public_id}"))
-    assert "The other run has no results" in text
+    assert "no <room>" in element_text(text, "other_without_results")
     assert "no &lt;room&gt;" in text
     assert len(other_runs(run)) == 1
 

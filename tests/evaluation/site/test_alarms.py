@@ -2,16 +2,23 @@
 
 import csv
 import io
+import re
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 
 from annotations.models import Response, Worker
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import Run
+from evaluation.options.words import LABELS
+from evaluation.reports.remedies import NAMES
 from evaluation.site.attention import attention
+from evaluation.words.alarms import OF_QUESTIONS, SEVERITIES, measured, title_of
+from evaluation.words.reasons import why_not_checked
 from tests.evaluation.reports import world
 from tests.evaluation.reports.alarm_world import alarm, answer, looked
+from tests.evaluation.site.handles import element_text, numbers, states
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "<script>alert(1)</script> {{ 7*7 }} שלום \u202eevil\u202c"
@@ -44,14 +51,14 @@ def test_a_run_without_alarms_says_what_that_does_not_mean(site, run):
     looked(run)
     for name in ("results-people", "results-models", "results-alarms"):
         said = get(site, name, run)
-        assert "No alarm rang." in said
-        assert "does not prove" in said
+        assert "alarms_none" in states(said)
+        assert "does not prove" in element_text(said, "alarms_none")
 
 
 def test_a_run_that_never_looked_is_not_called_silent(site, run):
     said = get(site, "results-people", run)
-    assert "No alarm rang" not in said
-    assert "computed before Crowdgrade looked for alarms" in said
+    assert "alarms_none" not in states(said)
+    assert "alarms_not_looked" in states(said)
 
 
 def test_an_alarm_stands_where_those_it_names_are_shown(site, run):
@@ -59,16 +66,18 @@ def test_an_alarm_stands_where_those_it_names_are_shown(site, run):
     alarm(run, kind="two_camps", questions=["r3"], statistic=0.25, threshold=0.15)
     alarm(run, kind="dont_know", severity="notice", workers=["w003"], threshold=0.2)
     on_run = get(site, "results-people", run)
-    titles = ["Copied or nearly copied answers", "Two camps on single questions", "I don&#x27;t"]
+    cases = ("copies", OF_QUESTIONS, "dont_know")
+    titles = [escape(title_of(case)) for case in cases]
     places = [on_run.index(title) for title in titles]
     assert places == sorted(places)
-    assert "they are at 90%; an alarm rings above 50%" in on_run
-    assert "25% of the questions; it rings from 15% on" in on_run
+    assert measured("copies", 0.9, 0.5) in on_run
+    assert measured(OF_QUESTIONS, 0.25, 0.15) in on_run
     assert titles[0] in get(site, "results-worker", run, **worker_of(run, "w002"))
     assert titles[0] not in get(site, "results-worker", run, **worker_of(run, "w003"))
     assert titles[1] in get(site, "results-question", run, **question_of(run, "r3"))
     assert titles[1] not in get(site, "results-question", run, **question_of(run, "r4"))
-    assert "rest on the consensus of the same people" in get(site, "results-models", run)
+    assert "alarms_hold_for_models" in states(get(site, "results-models", run))
+    assert "alarms_hold_for_models" not in states(on_run)
 
 
 def test_severity_is_a_word_and_a_sign_not_only_a_colour(site, run):
@@ -84,15 +93,17 @@ def test_lists_count_what_rings_and_the_overview_leads_to_it(site, rana, run):
     alarm(run, workers=["w001"])
     alarm(run, kind="leverage", workers=["w002"])
     alarm(run, kind="dont_know", severity="notice")
-    assert "2 alarms</a>" in site.get(reverse("admin:runs")).content.decode()
-    [item] = [item for item in attention(rana) if "alarms ring" in item.text]
-    assert (item.level, item.link) == ("bad", at("results-alarms", run))
+    link = at("results-alarms", run)
+    badge = rf'href="{link}"[^>]*>([^<]*)</a>'
+    assert numbers(re.search(badge, site.get(reverse("admin:runs")).content.decode())[1]) == [2]
+    [item] = [item for item in attention(rana) if item.link == link]
+    assert (item.level, numbers(item.text)) == ("bad", [2])
     later = Run.objects.get(pk=run.pk)
     later.pk = later.public_id = None
     later._state.adding = True
     later.public_id = Run().public_id
     later.save()  # only the newest run counts
-    assert not [item for item in attention(rana) if "alarms ring" in item.text]
+    assert not [item for item in attention(rana) if item.link == link]
 
 
 def test_evidence_stands_side_by_side_and_texts_stay_texts(site, run):
@@ -104,7 +115,7 @@ def test_evidence_stands_side_by_side_and_texts_stay_texts(site, run):
     assert 'dir="auto">&lt;script&gt;' in said
     assert "river r1 runs north, says w002" in said
     assert "--collapse-copies" not in said  # in the words of the form
-    assert "“Collapse copies”" in said
+    assert f"“{LABELS['collapse_copies']}”" in said
 
 
 def test_many_texts_come_in_pages(site, run):
@@ -114,7 +125,7 @@ def test_many_texts_come_in_pages(site, run):
     second = get(site, "results-alarm", run, "?texts=2", place=made.place)
     assert first.count("Model <bdi>model 0</bdi>") == 10
     assert second.count("Model <bdi>model 0</bdi>") == 2
-    assert "Page 1 of 2, 12 in all" in first
+    assert numbers(element_text(first, "texts-page")) == [1, 2, 12]
     for bad in ("?texts=3", "?texts=0", "?texts=x", "?texts=²"):
         assert site.get(at("results-alarm", run, place=made.place) + bad).status_code == 404
     assert site.get(at("results-alarm", run, place=9)).status_code == 404
@@ -123,15 +134,16 @@ def test_many_texts_come_in_pages(site, run):
 def test_a_withdrawn_answer_leaves_its_place(site, run):
     made = alarm(run, workers=["w001", "w002"], pairs=[("r1", "w001", "w002")])
     answer(run, "w002", "r1").delete()
-    assert "This answer is not there any more" in get(site, "results-alarm", run, place=made.place)
+    assert states(get(site, "results-alarm", run, place=made.place)).count("withdrawn") == 1
 
 
 def test_camps_are_told_apart_and_a_camp_is_never_called_copies(site, run):
-    message = "2 workers are a camp of very similar answers. (--suggest-anchors)"
+    message = "These two write alike. (--suggest-anchors)"
     made = alarm(run, kind="clique", workers=["w001", "w002"], message=message)
     said = get(site, "results-alarm", run, place=made.place)
     main = said[said.index("<h1") :]
-    assert "camp of very similar answers" in main
+    assert title_of("clique") in main
+    assert "These two write alike." in main
     assert "copies" not in main.lower()
     camps = alarm(run, kind="two_camps", workers=["w001"], pairs=[("r1", "w001", "w002")])
     said = get(site, "results-alarm", run, place=camps.place)
@@ -198,8 +210,8 @@ def test_an_id_with_a_semicolon_stays_one_in_the_file_of_alarms(site, run):
 def test_what_could_not_be_checked_says_why(site, run):
     looked(run)
     said = get(site, "results-alarms", run)
-    assert "could not be checked: fewer than 5 questions have two answers" in said
-    assert "differ by 5.5 times what chance does" in said
+    assert why_not_checked("fewer_than_5_questions") in said
+    assert numbers(element_text(said, "check_two_camps"))[0] == 5.5
 
 
 def test_the_trust_page_counts_alarms(site, run):
@@ -211,15 +223,15 @@ def test_the_trust_page_counts_alarms(site, run):
 def test_alarms_stand_on_paper_and_beside_another_run(site, run):
     alarm(run, workers=["w001", "w002"])
     said = get(site, "results-summary", run)
-    assert "Alarm: Copied or nearly copied answers." in said
+    assert f"{SEVERITIES['alarm']}: {title_of('copies')}." in said
     assert "<bdi>w001</bdi>" in said
     other = Run.objects.get(pk=run.pk)
     other.pk, other.public_id = None, Run().public_id
     other._state.adding = True
     other.save()
     said = get(site, "results-against", other, f"?with={run.public_id.hex}")
-    assert "none in this run" in said
-    assert "1 in the other one" in said
+    assert numbers(element_text(said, "alarms-here")) == []
+    assert numbers(element_text(said, "alarms-there")) == [1]
 
 
 def test_a_run_with_remedies_is_compared_with_the_plain_one(site, run):
@@ -248,11 +260,13 @@ def test_a_run_with_remedies_is_compared_with_the_plain_one(site, run):
     }
     later.save()
     said = get(site, "results-people", later)
-    assert "Graded with: copies collapsed" in said
-    assert "agrees by 0.50 with the plain run" in said
+    assert element_text(said, "remedies-heading").endswith(NAMES["collapse_copies"])
+    # Of 14 workers .50; 1 is the same order, -1 upside down.
+    assert numbers(element_text(said, "remedies-agreement")) == [14, 0.5, 1, -1]
     assert "<bdi>w003</bdi></a> from 1 to 9" in said
-    assert "1 was left alone, because it is a camp" in said
+    # 1 group votes as one, and 1 was left alone.
+    assert numbers(element_text(said, "remedies-groups")) == [1, 1]
     assert f"against/?with={run.public_id.hex}" in said
-    assert "Graded with" not in get(site, "results-people", run)
-    assert "graded with copies collapsed" in get(site, "results-run", later)
-    assert "graded with" not in get(site, "results-run", run)
+    assert 'id="remedies-heading"' not in get(site, "results-people", run)
+    assert NAMES["collapse_copies"] in get(site, "results-run", later)
+    assert NAMES["collapse_copies"] not in get(site, "results-run", run)

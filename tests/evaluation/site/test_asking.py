@@ -3,13 +3,19 @@
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils.html import escape
 
 from evaluation.background.work import work_one_turn
+from evaluation.flow.asking.prompts import CLOSED, SYSTEM, TEMPLATES
 from evaluation.models import LanguageModel, LLMResponse, Run
 from evaluation.site.asking import Takes
 from evaluation.steps.asking.preview import Estimate
+from evaluation.words.faults import fault_words
 from tests.annotations import world as crowd
 from tests.evaluation.backends.chat.fake import error, fake_chat, question_of, said
+from tests.evaluation.site.handles import element_text, error_codes, numbers, states
+
+UNKNOWN_MODEL = "00000000-0000-0000-0000-000000000000"
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +42,11 @@ def small(chat, rana):
     return LanguageModel.objects.create(
         owner=rana, name="Small 1", spec=chat.spec, price_in=1.0, price_out=10.0
     )
+
+
+def asked_as(question):
+    """A question as the closed prompt puts it."""
+    return TEMPLATES[CLOSED].format(question=question, choices="")
 
 
 def text_of(response):
@@ -102,15 +113,15 @@ def test_three_clicks_ask_the_models_that_are_there(site, rivers, small, chat):
     assert chat.bodies == []
     work()
     assert sorted(question_of(body) for body in chat.bodies) == [
-        f"Question: Where is river {n}?\nAnswer in one or two short sentences." for n in (1, 2)
+        asked_as(f"Where is river {n}?") for n in (1, 2)
     ]
 
 
 def test_the_preview_shows_what_will_be_sent_and_counts_it(site, rivers, small, chat):
     response = post(site, rivers, small, samples="3", max_tokens="100", temperature="0.7")
     said_of_it = text_of(response)
-    assert "You answer questions in one or two short sentences." in said_of_it
-    assert "Question: Where is river 1?\nAnswer in one or two short sentences." in said_of_it
+    assert SYSTEM in said_of_it
+    assert asked_as("Where is river 1?") in said_of_it
     assert "<code>temperature: 0.7</code>" in said_of_it
     takes = response.context["takes"]
     # Two questions, three times each; each reply has at most 100 tokens.
@@ -124,7 +135,7 @@ def test_the_preview_shows_what_will_be_sent_and_counts_it(site, rivers, small, 
 def test_nothing_is_sent_that_was_not_shown(site, rivers, small):
     seen = post(site, rivers, small).context["seen"]
     changed = post(site, rivers, small, samples="50", do="ask", seen=seen)
-    assert "Nothing was sent yet" in text_of(changed)
+    assert "changed_since_preview" in states(text_of(changed))
     assert changed.context["takes"].to_ask == 100
     assert not Run.objects.exists()
     assert post(site, rivers, small, do="ask").status_code == 200
@@ -132,20 +143,24 @@ def test_nothing_is_sent_that_was_not_shown(site, rivers, small):
 
 
 @pytest.mark.parametrize(
-    ("changed", "sentence"),
+    ("changed", "field", "code", "named"),
     [
-        ({"models": []}, "Choose the models to ask."),
-        ({"models": ["00000000-0000-0000-0000-000000000000"]}, "not one of the available"),
-        ({"samples": "0"}, "0 is less than 1"),
-        ({"budget": "-1"}, "is less than 0"),
-        ({"prompt": "nobody's"}, "not one of the available"),
-        ({"prompt": "passage"}, "2 questions have no passage"),
+        ({"models": []}, "models", "required", []),
+        ({"models": [UNKNOWN_MODEL]}, "models", "invalid_choice", []),
+        ({"samples": "0"}, "samples", "min_value", [0, 1]),
+        ({"budget": "-1"}, "budget", "min_value", [-1, 0]),
+        ({"prompt": "nobody's"}, "prompt", "invalid_choice", []),
+        ({"prompt": "passage"}, "prompt", "no_passage", [2]),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_starts(site, rivers, small, changed, sentence):
+def test_what_is_wrong_is_said_and_nothing_starts(site, rivers, small, changed, field, code, named):
     response = post(site, rivers, small, **changed)
     assert response.status_code == 400
-    assert sentence in text_of(response)
+    errors = response.context["form"].errors
+    assert list(errors) == [field]
+    assert error_codes(errors.as_data()[field]) == [code]
+    assert numbers(errors[field][0].replace(UNKNOWN_MODEL, "")) == named
+    assert escape(errors[field][0]) in text_of(response)
     assert not Run.objects.exists()
 
 
@@ -153,21 +168,22 @@ def test_a_budget_needs_prices(site, rivers, small):
     LanguageModel.objects.update(price_in=None, price_out=None)
     response = post(site, rivers, small, budget="1")
     assert response.status_code == 400
-    assert "needs the prices of every model" in text_of(response)
-    assert "price not known" in text_of(response)
+    (errors,) = response.context["form"].errors.as_data().values()
+    assert error_codes(errors) == ["no_prices"]
+    assert "price_unknown" in states(text_of(response))
 
 
 def test_a_budget_that_may_not_do_is_said_before(site, rivers, small):
     response = post(site, rivers, small, budget="0.001")
-    assert "That may be more than the budget of 0.0010" in text_of(response)
+    assert numbers(element_text(text_of(response), "over_budget")) == [0.001]
 
 
 def test_without_models_or_questions_the_page_says_what_to_do(site, rivers, rana):
-    assert "There is no model yet that can be asked." in text_of(page(site, rivers))
+    assert states(text_of(page(site, rivers))) == ["no_models"]
     LanguageModel.objects.create(owner=rana, name="uploaded")
-    assert "There is no model yet that can be asked." in text_of(page(site, rivers))
+    assert states(text_of(page(site, rivers))) == ["no_models"]
     rivers.versions.get().questions.all().delete()
-    assert "There is no question to ask yet." in text_of(page(site, rivers))
+    assert states(text_of(page(site, rivers))) == ["no_questions"]
 
 
 def test_nobody_is_offered_the_models_of_another_requester(client, small):
@@ -192,7 +208,8 @@ def test_the_page_of_the_run_shows_each_model_and_in_the_end_what_came(
     run_page = ask(site, rivers, small, bad).url
     run = Run.objects.get()
     said_of_it = text_of(site.get(run_page))
-    assert "It waits for a worker." in said_of_it
+    assert "run_queued" in states(said_of_it)
+    assert element_text(said_of_it, "run-line")
     assert "<dt>Models</dt><dd>Small 1, Bad 1</dd>" in said_of_it
     assert str(bad.public_id) not in said_of_it
     work()
@@ -200,8 +217,9 @@ def test_the_page_of_the_run_shows_each_model_and_in_the_end_what_came(
     assert (run.state, run.error) == ("done", "")
     for address in (run_page, reverse("admin:results-run", args=[run.public_id])):
         said_of_it = " ".join(text_of(site.get(address)).split())
-        assert "Some replies are missing." in said_of_it
-        assert "1 × the request was refused. Read what the server says" in said_of_it
+        assert "replies_missing" in states(said_of_it)
+        fault = fault_words("bad_request")
+        assert f"1 × {fault.what}. {fault.remedy}" in said_of_it
         assert reverse("admin:grade", args=[rivers.public_id]) in said_of_it
     asked = site.get(run_page).context["asked"]
     assert [
@@ -223,7 +241,7 @@ def test_a_run_that_is_paused_shows_how_far_each_model_is_and_goes_on(site, rive
     work()
     run.refresh_from_db()
     assert run.state == "done"
-    assert "Every model gave every reply." in text_of(site.get(run_page))
+    assert "replies_complete" in states(text_of(site.get(run_page)))
 
 
 def test_the_part_of_the_page_that_its_script_asks_for_is_of_the_models_alone(site, rivers, small):
@@ -240,7 +258,7 @@ def test_asking_again_in_the_same_way_sends_nothing(site, rivers, small, chat):
     work()
     assert len(chat.bodies) == 2
     response = post(site, rivers, small)
-    assert "Everything was asked before in the same way" in text_of(response)
+    assert "asked_before" in states(text_of(response))
     ask(site, rivers, small)
     work()
     assert len(chat.bodies) == 2

@@ -9,11 +9,14 @@ from django.utils.html import escape
 
 from annotations.models import Question
 from evaluation.models import LanguageModel, LLMComparison, LLMScore
+from evaluation.options import SITE
 from tests.annotations import world as people
 from tests.evaluation.reports import world
 from tests.evaluation.reports.compared import compared, model_of, stays_a_draft, with_costs
 from tests.evaluation.site.conftest import FOR_THE_READER
+from tests.evaluation.site.handles import element_text, element_texts, numbers, states
 from tests.evaluation.site.test_pages import HOSTILE, body, page, rows_of
+from tests.sentences import site_sentence
 
 pytestmark = pytest.mark.django_db
 
@@ -28,14 +31,22 @@ def pair_page(run, first, second):
 
 def test_the_page_says_first_who_is_better_than_whom(site, rana):
     run = compared(rana)
-    text = body(site.get(board(run)))
+    shown = site.get(board(run))
+    text = body(shown)
+    verdict = shown.context_data["report"].verdict
+    values = verdict.values
+    assert (verdict.code, values["leader"]) == ("comparison.leads_some", "Ox 2")
+    assert (values["behind"], values["next"]) == ("“Elk”", "Elk")
+    assert values["difference"] == pytest.approx(0.295)
     said = re.search(r'<p class="results-asked"[^>]*>([^<]+)</p>', text)[1]
-    assert said.startswith("“Ox 2” is better than “Elk”, by 0.295 ")
+    assert said == SITE.said(verdict)
     assert "<svg" in text
-    assert "better than 1, cannot be told apart from 1" in text
+    # The leader is better than 1, and 1 cannot be told apart from it.
+    rows = re.findall(r'data-label="Against the others">([^<]+)<', text)
+    assert numbers(rows[0]) == [1, 1]
     assert "Version against version" in text
     assert "By category" in text
-    assert "The answers came without their time and cost." in text
+    assert "no_time_or_cost" in states(text)
 
 
 def test_the_set_leads_to_it_where_there_are_models(site, rana):
@@ -46,7 +57,9 @@ def test_the_set_leads_to_it_where_there_are_models(site, rana):
     LanguageModel.objects.filter(owner=rana)
     other = people.version(rana, "empty")
     of_other = reverse("admin:question-set", args=[other.question_set.public_id])
-    assert "Compare models" not in body(site.get(of_other))
+    assert reverse("admin:compare-models", args=[other.question_set.public_id]) not in body(
+        site.get(of_other)
+    )
 
 
 def test_time_and_cost_stand_where_answers_came_with_them(site, rana):
@@ -55,7 +68,7 @@ def test_time_and_cost_stand_where_answers_came_with_them(site, rana):
     text = body(site.get(board(run)))
     assert '<td class="cg-number" data-label="Seconds an answer">1.25</td>' in text
     assert '<td class="cg-number" data-label="Cost an answer">0.00031</td>' in text
-    assert "The answers came without" not in text
+    assert not {"no_time_or_cost", "no_cost"} & set(states(text))
     (elk,) = (
         row
         for row in rows_of(site.get(page("results-table", run, name="leaderboard")))
@@ -69,30 +82,33 @@ def test_a_set_that_was_not_graded_has_a_way_to_that(site, rana):
     version = people.version(rana)
     address = reverse("admin:compare-models", args=[version.question_set.public_id])
     text = body(site.get(address))
-    assert "There is nothing to compare models with yet" in text
+    assert "not_graded" in states(text)
     assert reverse("admin:grade", args=[version.question_set.public_id]) in text
 
 
 def test_a_run_without_models_says_so(site, rana):
     run = world.finished(n_models=0, owner=rana)
     text = body(site.get(board(run)))
-    assert "This run has no language model" in text
-    assert "No language model was in this run." in text
+    assert "no_models" in states(text)
+    assert site_sentence("comparison.no_models") in text
 
 
 def test_one_model_stands_alone(site, rana):
     run = world.finished(n_models=1, owner=rana)
     text = body(site.get(board(run)))
-    assert "“model 0” is the only model that could be ranked, with a score of 0.600" in text
-    assert "Any two, side by side" not in text
+    assert site_sentence("comparison.only_model", leader="model 0", score=0.6) in text
+    assert 'id="two"' not in text
 
 
 def test_models_that_answered_later_are_to_be_graded(site, rana):
     run = compared(rana)
     LLMScore.objects.filter(run=run, model__name="Elk").delete()
     text = body(site.get(board(run)))
-    assert "1 model answered after this run:" in text
-    assert "Grade again" in text
+    unscored = element_text(text, "models_unscored")
+    assert numbers(unscored) == [1]
+    assert "Elk" in unscored
+    again = reverse("admin:grade", args=[run.version.question_set.public_id])
+    assert f'href="{again}?like={run.public_id}"' in text
 
 
 def test_a_run_and_a_correction_can_be_chosen(site, rana):
@@ -114,13 +130,21 @@ def test_who_may_not_see_the_answers_does_not_find_it(client, rana):
 
 def test_two_models_stand_side_by_side(site, rana):
     run = compared(rana)
-    text = body(site.get(pair_page(run, "Ox 2", "Ox 1")))
-    assert "“Ox 2” and “Ox 1” cannot be told apart: the difference is 0.050" in text
-    assert "Two versions of one model" in text
+    shown = site.get(pair_page(run, "Ox 2", "Ox 1"))
+    text = body(shown)
+    verdict = shown.context_data["detail"].verdict
+    values = verdict.values
+    assert (verdict.code, values["first"], values["second"]) == (
+        *("comparison.pair_alike", "Ox 2", "Ox 1"),
+    )
+    assert values["difference"] == pytest.approx(0.05)
+    assert escape(SITE.said(verdict)) in text
+    assert "versions_of_one_model" in states(text)
     assert "model 1 on r11" in text
     assert "model 0 on r11" in text
     assert "river r11 runs north, says w001" in text
-    assert "1 of these rest on fewer than 10 questions" in text
+    # 1 of them rests on fewer than 10 questions.
+    assert [numbers(said) for said in element_texts(text, "small_groups")] == [[1, 10]]
     worse = body(site.get(pair_page(run, "Ox 2", "Ox 1") + "?order=second"))
     assert re.findall(r"<bdi>(r\d+)</bdi>", worse) == ["r11", "r12"]
 
@@ -128,14 +152,15 @@ def test_two_models_stand_side_by_side(site, rana):
 def test_right_and_wrong_stand_where_there_is_a_key(site, rana, monkeypatch):
     stays_a_draft(monkeypatch)
     run = compared(rana)
-    assert "Right or wrong" not in body(site.get(pair_page(run, "Ox 2", "Ox 1")))
+    assert 'id="right"' not in body(site.get(pair_page(run, "Ox 2", "Ox 1")))
     Question.objects.filter(version=run.version, external_id="r1").update(
         kind="extractive", accepted_answers=["model 1 on r1"]
     )
     text = body(site.get(pair_page(run, "Ox 2", "Ox 1")))
     assert "1 of 1</strong> right by <bdi>Ox 2" in text
     assert "0 of 1</strong> right by <bdi>Ox 1" in text
-    assert "p of the exact McNemar test" in text
+    # One question, on which one of the two is right: p is 1.
+    assert numbers(element_text(text, "mcnemar")) == [1]
 
 
 def test_questions_come_page_by_page(site, rana, monkeypatch):
@@ -147,7 +172,9 @@ def test_questions_come_page_by_page(site, rana, monkeypatch):
     link = re.search(r'href="(\?start=5)#questions"', first)[1]
     assert "(6 to 10 of 12)" in body(site.get(address + link))
     last = body(site.get(address + "?start=10"))
-    assert "This is the last page (11 to 12 of 12)" in " ".join(last.split())
+    assert "last_page" in states(last)
+    assert "last_page" not in states(first)
+    assert numbers(element_text(last, "questions-shown")) == [11, 12, 12]
     assert "On no question" in body(site.get(address + "?start=99"))
     for wrong in ("start=-1", "start=x", "order=best", "correction=x"):
         assert site.get(f"{address}?{wrong}").status_code == 404
@@ -205,8 +232,6 @@ def test_the_pages_take_a_constant_number_of_queries(site, rana, django_assert_m
 def test_pairs_that_were_never_recorded_are_not_compared(site, rana):
     run = compared(rana)
     LLMComparison.objects.filter(run=run).delete()
-    text = body(site.get(board(run)))
-    assert "is the only model that could be ranked" not in text
-    assert "pairs of models were not recorded" in text
+    assert site_sentence("comparison.not_recorded", models=3) in body(site.get(board(run)))
     address = page("results-pair", run, first=model_of(run, "Elk"), second=model_of(run, "Ox 1"))
     assert site.get(address).status_code == 404

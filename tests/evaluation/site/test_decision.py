@@ -10,12 +10,16 @@ from django.urls import reverse
 from annotations.models import Response, Share, Worker
 from evaluation.kinds import kind_named
 from evaluation.models import LLMComparison, LLMScore, Run, WorkerGrade
-from evaluation.options import SITE
+from evaluation.options import API, SITE
 from evaluation.reports.decision import Step, decision
 from evaluation.site.results.page import tabs_of
+from evaluation.words.alarms import brief
+from evaluation.words.message import Message
 from tests.evaluation.reports import world
 from tests.evaluation.reports.alarm_world import alarm, looked
 from tests.evaluation.site.conftest import FOR_THE_READER
+from tests.evaluation.site.handles import element_text
+from tests.sentences import api_sentence, site_sentence
 
 pytestmark = pytest.mark.django_db
 
@@ -53,24 +57,24 @@ def test_somebody_at_rank_one_whom_an_alarm_names_is_to_be_looked_at_and_not_bes
     found = decision(run)
     assert names(found.best) == ["w002", "w004", "w005", "w006", "w007"]
     assert names(found.look_at)[:2] == ["w001", "w003"]
-    assert [mark.words for mark in found.look_at[0].marks] == ["answers copied or nearly copied"]
+    assert [mark.case for mark in found.look_at[0].marks] == ["copies"]
 
 
 def test_ranks_that_are_missing_before_the_best_are_told(run):
     assert decision(run).above is None
     alarm(run, workers=["w001", "w003"])
     # w002 is the first that is left, so rank 1 is missing before the list; rank 3 is within it.
-    assert SITE.said(decision(run).above).startswith("Rank 1 is among the people to look at")
+    assert decision(run).above == Message("best.above", {"above": 1})
     alarm(run, workers=["w002"])
     # Ranks 1, 2 and 3 are named by an alarm: w004 is the first.
-    assert SITE.said(decision(run).above).startswith("Ranks 1 to 3 are among the people to look")
+    assert decision(run).above == Message("best.above", {"above": 3})
 
 
 def test_a_notice_marks_the_best_but_does_not_take_them_from_the_list(run):
     alarm(run, kind="dont_know", severity="notice", workers=["w002"])
     found = decision(run)
     assert names(found.best)[1] == "w002"
-    assert [mark.words for mark in found.best[1].marks] == ["often answers “I don't know”"]
+    assert [mark.case for mark in found.best[1].marks] == ["dont_know"]
     assert names(found.look_at)[0] == "w002"
 
 
@@ -86,9 +90,8 @@ def test_who_stays_in_the_lowest_quarter_on_whatever_questions_is_to_be_looked_a
     # rank r is r - 1, so r = 16 (15 at best) is the first.
     found = decision(run)
     assert names(found.look_at) == ["w019", "w018", "w017", "w016"]
-    assert SITE.said(found.look_at[0].why) == (
-        "in the lowest quarter, and would be there with other questions, too (rank 18 to 20 of 19)"
-    )
+    values = {"first": 18, "last": 20, "ranked": 19}
+    assert found.look_at[0].why == Message("look.lowest", values)
     assert found.n_look_at == 4
 
 
@@ -108,13 +111,13 @@ def test_of_many_to_look_at_eight_are_named_and_all_are_counted(run):
 
 def test_how_sure_the_first_place_is(run):
     # w001 has the ranks 1 to 2; w002 may be first (max(1, 1)), w003 second, w004 third at best.
-    assert "the first 3 could change places" in SITE.said(decision(run).best_said)
+    assert decision(run).best_said == Message("best.lead", {"alike": 3})
     WorkerGrade.objects.filter(run=run, rank=1).update(rank_high=1)
-    assert "the first 2 could change places" in SITE.said(decision(run).best_said)
+    assert decision(run).best_said == Message("best.lead", {"alike": 2})
     WorkerGrade.objects.filter(run=run, rank=2).update(rank_low=2)
-    assert "the first would still lead" in SITE.said(decision(run).best_said)
+    assert decision(run).best_said == Message("best.lead", {"alike": 1})
     WorkerGrade.objects.filter(run=run).update(rank_low=None, rank_high=None)
-    assert "was not computed" in SITE.said(decision(run).best_said)
+    assert decision(run).best_said.code == "best.no_intervals"
 
 
 def test_without_ranks_nobody_is_best_and_it_says_why(site, run):
@@ -123,20 +126,24 @@ def test_without_ranks_nobody_is_best_and_it_says_why(site, run):
     )
     found = decision(run)
     assert found.best == found.look_at == []
-    assert "Nobody is ranked" in SITE.said(found.best_said)
+    assert found.best_said.code == "best.nobody"
     assert found.step is Step.ASK_PEOPLE
-    assert "Plan more answers" in shown(site, run)
+    assert f'href="{at("results-planner", run)}"' in shown(site, run)
 
 
 def test_who_answered_too_little_is_counted(run):
-    assert SITE.said(decision(run).without_rank) == "1 person answered too little to be ranked."
+    assert decision(run).without_rank == Message("look.without_rank", {"without_rank": 1})
 
 
 def test_models_that_cannot_be_told_apart_are_not_called_best(site, run):
-    assert "cannot be told apart from “model 1”" in SITE.said(decision(run).models_said)
+    said = decision(run).models_said
+    assert (said.code, said.values["alike"]) == ("comparison.leads_none", "“model 1”")
     LLMComparison.objects.update(difference=0.2, low=0.1, high=0.3, p_value=0.001)
     LLMComparison.objects.update(adjusted_p_value=0.001)
-    assert "“model 0” is better than every other model: by 0.200" in shown(site, run)
+    said = decision(run).models_said
+    assert (said.code, said.values["leader"]) == ("comparison.leads_all", "model 0")
+    assert said.values["difference"] == 0.2
+    assert SITE.said(said) in shown(site, run)
 
 
 def test_a_step_is_the_first_that_there_is_reason_for(run):
@@ -170,27 +177,27 @@ def test_each_step_is_a_button_that_leads_somewhere(site, run, step, label, monk
 def test_the_page_names_what_speaks_against_the_grades(site, run):
     alarm(run, workers=["w001", "w002"])
     page = shown(site, run)
-    assert "Can these grades be used? Not as it stands." in page
-    assert "1 alarm rings." in page
-    assert page.index("1 alarm rings.") < page.index("Best people") < page.index("Best model")
+    assert element_text(page, "verdict").endswith(site_sentence("verdict.bad.headline"))
+    rings = page.index(site_sentence("alarms.ring.said", count=1))
+    assert rings < page.index('id="best"') < page.index('id="models"')
 
 
 # On paper somebody to look at stands on the first page and in the table.
 @pytest.mark.parametrize(("name", "times"), [("results-people", 1), ("results-summary", 2)])
 def test_a_mark_stands_beside_the_name_wherever_people_are_listed(site, run, name, times):
-    assert "answers copied or nearly copied" not in shown(site, run, name)
+    assert brief("copies") not in shown(site, run, name)
     alarm(run, workers=["w001"])
     page = shown(site, run, name)
-    assert page.count("answers copied or nearly copied") == times
-    assert page.index("<bdi>w001</bdi>") < page.index("answers copied or nearly copied")
+    assert page.count(brief("copies")) == times
+    assert page.index("<bdi>w001</bdi>") < page.index(brief("copies"))
 
 
 def test_a_mark_stands_beside_an_answer(site, run):
     alarm(run, workers=["w003"])
     question = run.version.questions.first().public_id
     page = site.get(at("results-question", run, question=question)).content.decode()
-    assert page.count("answers copied or nearly copied") == 1
-    said_of = page.index("answers copied or nearly copied")
+    assert page.count(brief("copies")) == 1
+    said_of = page.index(brief("copies"))
     assert page.rindex("<bdi>w003</bdi>", 0, said_of) > page.rindex("<bdi>w002</bdi>", 0, said_of)
 
 
@@ -232,11 +239,12 @@ def test_the_api_says_the_same(site, run):
     assert [person["row"]["name"] for person in found["best"]] == [
         *("w002", "w003", "w004", "w005", "w006")
     ]
-    assert found["look_at"][0]["marks"][0]["words"] == "answers copied or nearly copied"
-    assert found["trust"]["verdict"]["headline"] == "Not as it stands."
-    assert found["concerns"][0]["said"] == "1 alarm rings."
+    assert found["look_at"][0]["marks"][0]["words"] == brief("copies")
+    assert found["trust"]["verdict"]["headline"] == api_sentence("verdict.bad.headline")
+    assert found["concerns"][0]["said"] == api_sentence("alarms.ring.said", count=1)
     assert found["step"] == "read_alarms"
-    assert "cannot be told apart" in found["models_said"]
+    said = decision(run).models_said
+    assert (said.code, API.said(said)) == ("comparison.leads_none", found["models_said"])
 
 
 def grade_form(site, page):

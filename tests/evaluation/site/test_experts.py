@@ -9,8 +9,10 @@ from rest_framework.test import APIClient
 from evaluation.models import HumanJudgement
 from evaluation.reports.experts import experts_report
 from evaluation.reports.judged_answers import judged_answers, weights_of
+from evaluation.words.experts import LEVELS
 from tests.evaluation.judging_world import drawn, expert, grade, score
 from tests.evaluation.reports import world
+from tests.evaluation.site.handles import states
 
 pytestmark = pytest.mark.django_db
 
@@ -59,14 +61,14 @@ def test_it_says_how_far_experts_agree_and_what_everybody_is_worth(run, judged):
 def test_the_page_tells_it_in_words_and_rest_and_files_in_numbers(site, run, judged):
     page = site.get(reverse("admin:results-experts", args=[run.public_id]))
     said = page.content.decode()
-    assert "Experts agree well" in said
-    for heading in ("How far experts agree", "How hard the questions are", "With scores"):
-        assert heading in said
+    assert LEVELS["reliable"] in said
+    for section in ("agree", "hard", "scores", "means"):
+        assert f'<h2 id="{section}"' in said
     client = APIClient()
     client.force_authenticate(run.owner)
     told = client.get(f"/api/v1/runs/{run.public_id}/results/experts/").json()
     assert (told["level"], told["n_by_two"], told["n_missing"]) == ("reliable", 40, 0)
-    assert told["said"].startswith("Experts agree well")
+    assert told["said"] == LEVELS["reliable"]
     found = experts_report(run).found
     for name, rows in (
         ("expert-agreement", len(found.agreement) + 2),
@@ -109,7 +111,7 @@ def test_in_a_sample_with_as_many_of_each_third_grades_count_by_what_they_stand_
 
 def test_before_anybody_graded_it_says_what_to_do(site, run):
     said = site.get(reverse("admin:results-experts", args=[run.public_id])).content.decode()
-    assert "No expert has graded an answer of this run yet." in said
+    assert "no_grades" in states(said)
     assert reverse("admin:results-audit", args=[run.public_id]) in said
 
 
@@ -117,8 +119,8 @@ def test_who_still_grades_sees_nothing_of_it(site, run, rana):
     audit = drawn(run, 5, experts=[rana, expert(run)[0]])
     grade(audit, rana, lambda item: 3 if item.place else None)
     said = site.get(reverse("admin:results-experts", args=[run.public_id])).content.decode()
-    assert "once you have graded all" in said
-    assert "How hard" not in said
+    assert "still_grading" in states(said)
+    assert '<h2 id="hard"' not in said
 
 
 def test_grades_of_answers_that_nobody_drew_say_nothing_of_the_others(run):

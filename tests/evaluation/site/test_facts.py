@@ -17,8 +17,11 @@ from evaluation.reports import consensus_report, question_report, worker_report
 from evaluation.reports.facts.crowd import CrowdValue, told
 from evaluation.reports.facts.said import SaidFact, marked
 from evaluation.words.message import Message
+from evaluation.words.reasons import in_words
 from tests.evaluation import fact_world
 from tests.evaluation.reports import world
+from tests.evaluation.site.handles import element_text, element_texts, numbers, states
+from tests.sentences import site_sentence
 
 pytestmark = pytest.mark.django_db
 
@@ -40,63 +43,85 @@ def worker(name):
     return Worker.objects.get(external_id=name).public_id
 
 
-def shown(site, place):
-    """The words of a page, without its elements; blanks as one."""
+def html(site, place):
+    """A page."""
     response = site.get(place)
     assert response.status_code == 200
-    text = re.sub(r"<(script|style).*?</\1>", "", response.content.decode(), flags=re.S)
+    return response.content.decode()
+
+
+def shown(site, place):
+    """The words of a page, without its elements; blanks as one."""
+    text = re.sub(r"<(script|style).*?</\1>", "", html(site, place), flags=re.S)
     return " ".join(re.sub(r"<[^>]+>", "", text).split())
 
 
+def fact_sentence(code, **values):
+    """The sentence of a fact, with the values that it does not need left empty."""
+    return site_sentence(code, **{"value": "", "crowd": "", "n_crowd": 0, "of": 0, **values})
+
+
+ONE_AGAINST_NINE = {"value": "1857", "crowd": "1858", "n_crowd": 9}
+"""The cable was laid in 1858, say nine; who says 1857 is compared with the others."""
+
+
 def test_the_page_of_a_question_says_what_the_crowd_agrees_on_and_who_contradicts_it(site, run):
-    page = shown(site, address(run, "question", question=question(run, "cable")))
+    place = address(run, "question", question=question(run, "cable"))
+    source, page = html(site, place), shown(site, place)
     # Nine of ten say 1858; without Joe all nine.
-    assert "The crowd agrees on: 1858 (9 of 10)" in page
-    assert "Contested:" not in page
-    assert "contradicts the crowd says 1857; 9 of 9 others say 1858" in page
+    assert element_text(source, "facts_agreed").endswith("1858 (9 of 10)")
+    assert "facts_contested" not in states(source)
+    joe, small = element_texts(source, "fact_contradicts")
+    assert joe.endswith(fact_sentence("facts.contradicts", **ONE_AGAINST_NINE, of=9))
     # Model Small has no vote: nine of the ten people.
-    assert "contradicts the crowd says 1857; 9 of 10 others say 1858" in page
-    assert "It was in 1857≠ (contradicts the crowd), I think" in page
-    assert page.count("It was in 1858✓ (agrees with the crowd), I think") == 9 + 1
+    assert small.endswith(fact_sentence("facts.contradicts", **ONE_AGAINST_NINE, of=10))
+    # The others' words around what is marked, with its sign.
+    marks = re.findall(r'It was in <mark class="fact fact-(\w+)">(\d+)<span[^>]*>(.)<', source)
+    assert sorted(marks) == [("agrees", "1858", "✓")] * (9 + 1) + [("contradicts", "1857", "≠")] * 2
     told = page[page.index("Facts") :].replace("no proof of being wrong", "")
     assert not re.search(r"\bwrong\b", told[: told.index("Alarms about")])
 
 
 def test_values_on_which_people_are_divided_stand_with_how_many_say_them(site, run):
-    page = shown(site, address(run, "question", question=question(run, "ship")))
+    page = html(site, address(run, "question", question=question(run, "ship")))
     # 7 and 3 of 10: Wilson's lower bound of 7 of 10 is .397, below .4; 3 are a quarter or more.
-    assert "Contested: 1866 (3), 1865 (7)" in page
-    assert "The crowd agrees on" not in page
+    assert element_text(page, "facts_contested").endswith(" 1866 (3), 1865 (7)")
+    assert "facts_agreed" not in states(page)
 
 
 def test_a_question_on_which_nothing_is_said_says_why_in_plain_words(site, run):
-    page = shown(site, address(run, "question", question=question(run, "why")))
-    assert (
-        "Nothing is said of facts on this question: answers state no fact of one and the same "
-        "kind: fewer than 60% of them do." in page
-    )
-    assert "agrees with the crowd" not in page
-    people = shown(site, address(run, "people"))
-    assert (
-        "On 2 of 3 questions most answers state facts: people agree on 1 value, and 2 are "
-        "contested. On 1 question nothing is said of them: answers state no fact" in people
-    )
+    why = in_words("no_shared_slot")
+    page = html(site, address(run, "question", question=question(run, "why")))
+    assert element_text(page, "facts_silent").endswith(f": {why}.")
+    assert "facts_agreed" not in states(page)
+    assert 'class="fact ' not in page
+    people = html(site, address(run, "people"))
+    # On 2 of 3 questions: 1 value agreed on, 2 contested; 1 question is silent.
+    assert numbers(element_text(people, "facts_found")) == [2, 3, 1, 2]
+    silent = element_text(people, "facts_silent")
+    assert silent.endswith(f": {why}.")
+    assert numbers(silent.replace(why, "")) == [1]
 
 
 def test_a_worker_and_a_model_are_told_with_where_they_contradict_the_crowd(site, run):
-    joe = shown(site, address(run, "worker", worker=worker("joe")))
-    assert (
-        "Contradicts the crowd on 2 of 2 questions on which the crowd agrees on a fact. With 2 "
-        "facts to compare, a share would say nothing: 5 are needed." in joe
-    )
-    assert "cable: says 1857; 9 of 9 others say 1858" in joe
+    place = address(run, "worker", worker=worker("joe"))
+    source, joe = html(site, place), shown(site, place)
+    standing = site_sentence("facts.standing", questions=2, contradicted=2)
+    said = element_text(source, "facts-standing")
+    assert said.startswith(standing)
+    # Of 2 facts there is no share, which needs 5.
+    assert numbers(said.removeprefix(standing)) == [2, 5]
+    said = fact_sentence("facts.contradicts", **ONE_AGAINST_NINE, of=9)
+    assert f"cable: {said}" in joe
     # Without Joe seven of nine say 1865, who are a majority: the lower bound is .453.
-    assert "ship: says 1866; 7 of 9 others say 1865" in joe
-    assert "It was in 1857≠ (contradicts the crowd), I think" in joe
+    said = fact_sentence("facts.contradicts", value="1866", crowd="1865", n_crowd=7, of=9)
+    assert f"ship: {said}" in joe
+    assert 'It was in <mark class="fact fact-contradicts">1857<' in source
     small = LanguageModel.objects.get(name="Small").public_id
     page = shown(site, address(run, "model", model=small))
-    assert "Contradicts the crowd on 1 of 1 question on which the crowd agrees on a fact." in page
-    assert "cable: says 1857; 9 of 10 others say 1858" in page
+    assert site_sentence("facts.standing", questions=1, contradicted=1) in page
+    said = fact_sentence("facts.contradicts", **ONE_AGAINST_NINE, of=10)
+    assert f"cable: {said}" in page
     assert "She sailed in 1865 I believe" in page
     models = shown(site, address(run, "models"))
     assert "on 1 of 1" in models
@@ -110,11 +135,13 @@ def test_the_queue_has_them_beside_the_names_and_its_order_does_not_change(site,
     page = site.get(queue)
     before = [row.row.name for row in page.context["rows"]]
     words = shown(site, queue)
-    assert "contradicts the crowd on 2 of 2 questions" in words
-    assert words.count("contradicts the crowd on 1 of 2 questions") == 2  # Hal and Ivy
-    joe = shown(site, address(run, "triage-worker", worker=worker("joe")))
-    assert "cable: says 1857; 9 of 9 others say 1858" in joe
-    assert "No grade, score, alarm, payment or admission rests on it." in joe
+    assert site_sentence("facts.notice", contradicted=2, questions=2) in words
+    # Hal and Ivy.
+    assert words.count(site_sentence("facts.notice", contradicted=1, questions=2)) == 2
+    place = address(run, "triage-worker", worker=worker("joe"))
+    said = fact_sentence("facts.contradicts", **ONE_AGAINST_NINE, of=9)
+    assert f"cable: {said}" in shown(site, place)
+    assert "facts_limits" in states(html(site, place))
     run.worker_grades.update(fact_contradicted=0, fact_agreement=None, facts=0)
     AnswerFact.objects.all().delete()
     assert [row.row.name for row in site.get(queue).context["rows"]] == before
@@ -142,8 +169,10 @@ def test_a_run_without_facts_shows_nothing_and_asks_the_database_nothing(site, r
         ]
         for place in places:
             with CaptureQueriesContext(connection) as asked_for:
-                page = shown(site, place)
-            assert "The crowd agrees on" not in page
+                page = html(site, place)
+            assert not [state for state in states(page) if state.startswith("fact")]
+            assert 'class="fact ' not in page
+            assert "facts-standing" not in page
             assert "ontradicts the crowd" not in page
             assert not [one for one in asked_for if "evaluation_answerfact" in one["sql"]]
             assert not [one for one in asked_for if "evaluation_crowdfact" in one["sql"]]

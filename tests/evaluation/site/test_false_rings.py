@@ -9,9 +9,11 @@ from django.urls import reverse
 
 from evaluation.reports.alarms import false_rings
 from evaluation.reports.alarms.false_rings import FILE
-from evaluation.words.false_rings import CROWDS
+from evaluation.words.alarms import title_of
+from evaluation.words.false_rings import CROWDS, of_case
 from tests.evaluation.reports import world
 from tests.evaluation.reports.alarm_world import alarm, looked
+from tests.evaluation.site.handles import element_text, element_texts, numbers
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "platform" / "docs" / "alarms.md"
 HEADING = "## In real crowds of which nothing is known to be amiss"
@@ -95,21 +97,25 @@ def test_only_leverage_rings_often_and_only_in_groups_of_ten():
 @pytest.mark.django_db
 def test_the_page_of_a_small_crowd_quotes_the_file_and_warns_of_leverage(site, rana):
     run = looked(world.finished(owner=rana, n_workers=12, n_questions=6))
-    said = _page(site, run)
+    page = _page(site, run)
+    said = _words(page)
     for crowd in ("crowdwsa T1", "crowdwsa T2"):
         row = stored()[crowd, 10, "leverage"]
         share, low, high = (f"{100 * float(row[name]):.1f}" for name in ("share", "low", "high"))
         assert f"{share}% ({low} to {high}) of {row['looked_at']}" in said
-    assert "The ranking hangs on one worker: in groups of 10 this alarm rang often" in said
+    (often,) = element_texts(page, "alarm_often")
+    assert often.startswith(f"{title_of('leverage')}:")
+    assert numbers(often) == [10]
     assert "none of 1,000 (at most 0.4%)" in said
 
 
 @pytest.mark.django_db
 def test_a_larger_crowd_is_not_warned(site, rana):
     run = looked(world.finished(owner=rana, n_workers=20, n_questions=6))
-    said = _page(site, run)
-    assert "random groups of 20 people" in said
-    assert "this alarm rang often" not in said
+    page = _page(site, run)
+    # The workers of this crowd; 1,000 groups of 20; an interval of 95%.
+    assert numbers(element_text(page, "false-rings-groups")) == [20, 1000, 20, 95]
+    assert element_texts(page, "alarm_often") == []
 
 
 @pytest.mark.django_db
@@ -119,10 +125,15 @@ def test_the_page_of_an_alarm_says_how_often_it_rings_falsely(site, rana):
     at = {"run": run.public_id, "place": 0}
     said = site.get(reverse("admin:results-alarm", kwargs=at)).content.decode()
     assert "translators: 38.4% (34.7 to 42.2) of 643" in said
-    assert "it often rings with nobody to blame" in said
+    (leverage,) = (case for case in false_rings(10).cases if case.case == "leverage")
+    rates = [(rate.name, rate.said) for rate in leverage.rates]
+    assert element_text(said, "false-rings") == of_case(10, rates, often=True)
 
 
 def _page(site, run) -> str:
     url = reverse("admin:results-alarms", kwargs={"run": run.public_id})
-    text = re.sub(r"<[^>]+>", "", site.get(url).content.decode())
-    return re.sub(r"\s+", " ", text)
+    return site.get(url).content.decode()
+
+
+def _words(page) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page))

@@ -14,6 +14,7 @@ from evaluation.models import AnswerScore, RunData, WorkerGrade
 from evaluation.reports.heat_map import HeatOverview, heat_block
 from tests.evaluation.reports import world
 from tests.evaluation.site.conftest import FOR_THE_READER
+from tests.evaluation.site.handles import numbers
 from tests.evaluation.site.test_pages import body, page, rows_of
 
 pytestmark = pytest.mark.django_db
@@ -104,8 +105,9 @@ def test_colours_grow_lighter_and_are_the_same_in_the_dark():
 def test_a_field_of_the_overview_leads_to_its_block():
     chart = overview_chart(HeatOverview(**DATA), lambda w, q: f"/{w}/{q}")
     (first, look), (second, empty) = fields(chart)
-    assert first.startswith("workers 1 to 60, questions 1 to 20\nmean 0.900 of 3 answers")
-    assert second.startswith("workers 1 to 60, questions 21 to 50\nmean unknown")
+    # Workers 1 to 60, questions 1 to 20: a mean of .9 of 3 answers; of the next none.
+    assert numbers(first) == [1, 60, 1, 20, 0.9, 3]
+    assert numbers(second) == [1, 60, 21, 50, 0]
     assert (look, empty) == ("chart-heat-0", "chart-missing")  # the only number
     # The second group begins with question 21, which is in the first block of 24.
     assert re.findall('data-href="([^"]+)"', chart.wide) == ["/0/0", "/0/0"]
@@ -117,7 +119,7 @@ def test_large_sets_come_in_blocks(site, rana, monkeypatch):
     address = page("results-heat-map", run)
     text = body(site.get(address))
     assert "Workers 1 to 40 of 90" in text
-    assert "The whole run at a glance" in text
+    assert 'id="overview"' in text
     assert 'href="?workers=40#block">Worse workers' in text
     last = body(site.get(f"{address}?workers=80"))
     assert "Workers 81 to 90 of 90" in last
@@ -131,7 +133,7 @@ def test_a_small_set_needs_no_overview(site, rana):
     run = world.finished(owner=rana)
     text = body(site.get(page("results-heat-map", run)))
     assert "All answers" in text
-    assert "The whole run at a glance" not in text
+    assert 'id="overview"' not in text
 
 
 def test_the_file_has_a_row_for_each_worker_and_a_column_for_each_question(site, rana):

@@ -1,11 +1,14 @@
 """Two sets that are linked as waves afterwards: matched, linked, copied from, and by whom."""
 
+from types import SimpleNamespace
+
 import pytest
 from django.core.cache import cache
 from django.core.management import call_command
 from django.urls import reverse
+from django.utils.text import capfirst
 
-from annotations.answering.waves import link
+from annotations.answering.waves import WaveError, link, refusal, unlink
 from annotations.exchange.importing import import_answers
 from annotations.models import Membership, QuestionSet, Team
 from evaluation import waves
@@ -15,7 +18,8 @@ from tests.annotations import world
 from tests.api.conftest import Api
 from tests.evaluation import fact_world, wave_world
 from tests.evaluation.fact_world import graded, written
-from tests.evaluation.site.test_facts import shown
+from tests.evaluation.site.handles import element_text, notices, numbers, states
+from tests.evaluation.site.test_facts import html
 from tests.evaluation.site.test_waves import address, text_of
 
 pytestmark = pytest.mark.django_db
@@ -70,33 +74,50 @@ def test_sets_are_linked_compared_and_unlinked_on_a_page(months, site):
     of_march = march.version.question_set
     place = reverse("admin:link-wave", args=[april.public_id])
     of_april = reverse("admin:question-set", args=[april.public_id])
-    assert "Link it with an earlier wave" in shown(site, of_april)
+    assert f'href="{place}"' in html(site, of_april)
     sent = {"earlier": str(of_march.public_id), "with_models": "on"}
-    said = text_of(site.post(place, {**sent, "do": "match"}))
-    assert "2 questions of both, by their ids; 2 with the same text." in said
-    assert "1 only in this set (left out of the comparison): tides." in said
-    assert "1 only in the other set (left out of the comparison): ship." in said
-    assert "2 answers of 2 language models can come along" in said
+    page = site.post(place, {**sent, "do": "match"}).content.decode()
+    # 2 questions of both, 2 with the same text.
+    assert numbers(element_text(page, "wave-match")) == [2, 2]
+    for code, name in (("only_later", "tides"), ("only_earlier", "ship")):
+        only = element_text(page, code)
+        assert numbers(only) == [1]
+        assert only.endswith(f": {name}.")
+    # 2 answers of 2 models.
+    assert numbers(element_text(page, "replies_to_copy")) == [2, 2]
     april.refresh_from_db()
     assert april.earlier_wave is None
-    said = text_of(site.post(place, {**sent, "do": "link"}, follow=True))
-    assert "This set is a later wave of “cables” now." in said
-    assert "2 answers of 2 models came along." in said
-    assert "The models' answers are here already." in said
+    done = site.post(place, {**sent, "do": "link"}, follow=True)
+    (linked, copied) = notices(done)
+    assert (linked[0], copied[0]) == ("success", "success")
+    assert "“cables”" in linked[1]
+    assert numbers(copied[1]) == [2, 2]  # answers, of so many models
+    april.refresh_from_db()
+    assert april.earlier_wave == of_march
+    assert {"linked", "replies_copied"} <= set(states(done.content.decode()))
     after = graded(april)
-    said = shown(site, address(after))
-    assert "2 questions of both; 1 only in the earlier wave, 1 only in this one." in said
-    assert "Scores and ranks are those of the questions of both waves." in said
-    assert "the same as then" in said
+    page = html(site, address(after))
+    # 2 of both, 1 only in the earlier wave, 1 only in this one.
+    assert numbers(element_text(page, "common-questions")) == [2, 1, 1]
+    assert "of_common_questions" in states(page)
+    assert states(page).count("answers_same") == 2
     wrong = site.post(reverse("admin:link-wave", args=[of_march.public_id]),
                       {"earlier": str(april.public_id), "do": "link"})  # fmt: skip
     assert wrong.status_code == 400
-    assert "is itself a later wave of “cables”" in wrong.content.decode()
-    said = text_of(site.post(place, {"do": "unlink"}, follow=True))
-    assert "“cables” is not the wave before any more." in said
+    circle = refusal(of_march, april)
+    assert circle.field == "earlier"
+    assert wrong.context["form"].errors["earlier"] == [f"{capfirst(str(circle))}."]
+    done = site.post(place, {"do": "unlink"}, follow=True)
+    ((level, notice),) = notices(done)
+    assert (level, "“cables”" in notice) == ("success", True)
+    april.refresh_from_db()
+    assert april.earlier_wave is None
     again = site.post(place, {"do": "unlink"})
     assert again.status_code == 400
-    assert "It is no later wave of another set." in text_of(again)
+    with pytest.raises(WaveError) as refused:
+        unlink(april)
+    assert again.context["error"] == capfirst(str(refused.value))
+    assert "nothing_changed" in states(again.content.decode())
 
 
 def test_rest_links_copies_and_unlinks(months, rana):
@@ -153,10 +174,13 @@ def test_what_models_said_in_a_wave_that_somebody_does_not_see_is_not_copied(mon
     client.force_login(tara)
     assert client.get(reverse("admin:question-set", args=[of_march.public_id])).status_code == 404
     place = reverse("admin:link-wave", args=[april.public_id])
-    assert "a later wave of a question set that you do not see" in shown(client, place)
+    assert "linked_unseen" in states(html(client, place))
     done = client.post(place, {"do": "replies"})
     assert done.status_code == 400
-    assert "You do not see what came back in the wave before" in text_of(done)
+    with pytest.raises(WaveError) as refused:
+        waves.bring_seen_replies(SimpleNamespace(user=tara), april)
+    assert done.context["error"] == capfirst(str(refused.value))
+    assert "nothing_changed" in states(done.content.decode())
     rest = Api(tara).post(f"/api/v1/question-sets/{april.public_id}/earlier-wave/replies/")
     assert (rest.status_code, rest.json()["code"]) == (409, "conflict")
     assert "cables," not in text_of(done) + rest.content.decode()
@@ -168,19 +192,20 @@ def test_who_judges_the_wave_before_blindly_gets_nothing_of_what_models_said(mon
     march.version.question_set.shares.create(user=tara, role="expert")
     client.force_login(tara)
     place = reverse("admin:link-wave", args=[april.public_id])
-    said = shown(client, place)
-    assert "This set is a later wave of cables." in said
-    assert "language model" not in said.partition("2 questions of both")[2]
-    assert "Take the models' answers along" not in said
+    page = html(client, place)
+    assert "cables" in element_text(page, "linked")
+    # How the questions match is shown, and nothing of replies, nor the button that copies them.
+    assert numbers(element_text(page, "wave-match")) == [2, 2]
+    assert not [state for state in states(page) if "replies" in state]
+    assert 'value="replies"' not in page
     assert client.post(place, {"do": "replies"}).status_code == 400
     rest = Api(tara).post(f"/api/v1/question-sets/{april.public_id}/earlier-wave/replies/")
     assert rest.status_code == 409
     assert not LLMResponse.objects.filter(question__version__question_set=april).exists()
     # Who may look at what came back may copy it.
     march.version.question_set.shares.update(role="viewer")
-    assert "2 answers of 2 models came along." in text_of(
-        client.post(place, {"do": "replies"}, follow=True)
-    )
+    ((level, notice),) = notices(client.post(place, {"do": "replies"}, follow=True))
+    assert (level, numbers(notice)) == ("success", [2, 2])
 
 
 def test_the_name_of_a_wave_that_somebody_does_not_see_is_not_told(months, tara, client):
@@ -191,14 +216,18 @@ def test_the_name_of_a_wave_that_somebody_does_not_see_is_not_told(months, tara,
     place = reverse("admin:link-wave", args=[april.public_id])
     done = client.post(place, {"earlier": str(mine.public_id), "do": "link"})
     assert done.status_code == 400
-    assert "It is a later wave of another set already: take that link away first." in text_of(done)
+    april.refresh_from_db()
+    already = refusal(april, mine)
+    assert done.context["error"] == capfirst(str(already))
     rest = Api(tara).ask(
         "PUT", f"/api/v1/question-sets/{april.public_id}/earlier-wave/",
         {"earlier_wave": str(mine.public_id)},
     )  # fmt: skip
-    assert "it is a later wave of another set already" in rest.json()["detail"]
+    assert str(already) in rest.json()["detail"]
     gone = client.post(place, {"do": "unlink"}, follow=True)
-    assert "Another set is not the wave before any more." in text_of(gone)
+    april.refresh_from_db()
+    assert april.earlier_wave is None
+    assert [level for level, _ in notices(gone)] == ["success"]
     assert "“cables”" not in text_of(done) + rest.content.decode() + text_of(gone)
 
 
@@ -216,8 +245,11 @@ def test_who_links_two_sets_that_somebody_else_links_meanwhile_is_told(months, s
     place = reverse("admin:link-wave", args=[april.public_id])
     done = site.post(place, {"earlier": str(of_march.public_id), "do": "link"})
     assert done.status_code == 400
-    assert "Nothing was changed. It is a later wave of “cables” already." in text_of(done)
-    assert "This set is a later wave of cables." in text_of(done)
+    april.refresh_from_db()
+    assert done.context["error"] == capfirst(str(refusal(april, of_march)))
+    page = done.content.decode()
+    assert "“cables”" in element_text(page, "nothing_changed")
+    assert "cables" in element_text(page, "linked")
 
 
 def test_a_model_without_a_scored_answer_to_a_common_question_is_not_the_same(months, site):
@@ -232,6 +264,7 @@ def test_a_model_without_a_scored_answer_to_a_common_question_is_not_the_same(mo
     after = graded(april)
     (row,) = waves_report(march, after).models.rows
     assert (row.n_same, row.n_answers) == (0, 0)
-    said = shown(site, address(after)).partition("Language models against each crowd")[2]
-    assert "none scored to questions of both" in said
-    assert "the same as then As CSV" not in said
+    page = html(site, address(after))
+    assert [state for state in states(page) if state.startswith("answers_")] == [
+        "answers_not_common"
+    ]

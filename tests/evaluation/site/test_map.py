@@ -7,11 +7,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from evaluation.charts import map_chart
+from evaluation.charts.answer_map import LITTLE_HELD, RESULT, captions
 from evaluation.charts.svg import NAMESPACE
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run
 from evaluation.reports import answer_map
 from evaluation.reports.answer_map import chosen_iterations
 from tests.evaluation.reports import world
+from tests.evaluation.site.handles import numbers, states
 from tests.evaluation.site.test_pages import body, page, question_of, rows_of
 
 pytestmark = pytest.mark.django_db
@@ -91,11 +93,13 @@ def test_distances_on_the_map_are_equally_long_in_both_directions(rana):
 def test_the_slider_is_there_with_a_caption_for_each_iteration(site, rana):
     run = world.finished(owner=rana)
     text = body(site.get(page("results-question", run, question=question_of(run))))
-    (captions,) = re.findall(r'data-captions="([^"]+)"', text)
-    words = json.loads(captions.replace("&quot;", '"'))
-    assert words[0].startswith("Start")
-    assert words[1] == "Iteration 1 of 2: the consensus moved by 1.414."
-    assert words[2].endswith("This is the result.")
+    (held,) = re.findall(r'data-captions="([^"]+)"', text)
+    words = json.loads(held.replace("&quot;", '"'))
+    assert words == captions(answer_map(run, question_of(run)))
+    assert numbers(words[0]) == []
+    # Iteration 1 of 2 moved the consensus by the square root of 2.
+    assert numbers(words[1]) == [1, 2, 1.414]
+    assert [text.endswith(RESULT) for text in words] == [False, False, True]
     assert 'type="range"' in text
     assert "25% of the differences" in text
     of_question = body(
@@ -108,8 +112,10 @@ def test_the_picture_of_each_iteration_can_be_taken_away(site, rana):
     run = world.finished(owner=rana)
     address = page("results-question-map", run, question=question_of(run))
     start, end = body(site.get(f"{address}?iteration=0")), body(site.get(address))
-    assert "every answer counts equally" in start
-    assert "This is the result." in end
+    first, *_, last = captions(answer_map(run, question_of(run)))
+    assert first in start
+    assert last in end
+    assert last.endswith(RESULT)
     assert start != end
     assert "data-" not in start
     for wrong in ("iteration=3", "iteration=-1", "iteration=x", "iteration=" + "9" * 99, "axes=z"):
@@ -135,7 +141,7 @@ def test_a_run_from_before_there_were_maps_says_so(site, rana):
         scores.objects.filter(run=run).update(place=None)
     question = {"question": question_of(run)}
     text = body(site.get(page("results-question", run, **question)))
-    assert "The map was not recorded" in text
+    assert "map_not_recorded" in states(text)
     assert site.get(page("results-question-map", run, **question)).status_code == 404
     assert rows_of(site.get(page("results-question-map-table", run, **question))) == []
 
@@ -144,7 +150,7 @@ def test_a_map_that_shows_hardly_anything_says_so(rana):
     run = world.finished(owner=rana)
     ExemplaryAnswer.objects.filter(run=run).update(run_share=0.001)
     note = map_chart(answer_map(run, question_of(run))).note
-    assert "less than 1% of the differences" in note
-    assert "choose the directions of this question alone" in note
+    assert numbers(note)[0] == 1  # less than 1% of the differences
+    assert LITTLE_HELD in note
     own = map_chart(answer_map(run, question_of(run), "question")).note
-    assert "That is little" not in own
+    assert LITTLE_HELD not in own

@@ -5,11 +5,18 @@ import json
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils.html import escape
 
 from evaluation.backends.chat import smollm2
+from evaluation.flow.asking.prompts import SYSTEM
+from evaluation.flow.asking.registration import ModelOptions
 from evaluation.models import LanguageModel
+from evaluation.options import SITE
+from evaluation.steps.asking.registration import options_of, problems_of
+from evaluation.words.faults import fault_words
 from tests.annotations import world as crowd
 from tests.evaluation.backends.chat.fake import error, fake_chat, said
+from tests.evaluation.site.handles import element_text, error_codes, numbers, states
 
 KEY = "SOME_TEST_KEY"
 SECRET = "sk-0123456789abcdef"
@@ -72,45 +79,48 @@ def test_a_model_is_registered_with_all_that_is_said_of_it(site, rana, chat):
     assert (model.price_in, model.price_out, model.family) == (0.15, 0.6, "Small")
     said_of_it = shown(site, model)
     assert "at 127.0.0.1:" in said_of_it
-    assert "0.15 for a million tokens read, 0.6 for a million written" in said_of_it
+    assert numbers(element_text(said_of_it, "prices")) == [0.15, 0.6]
     assert SECRET not in said_of_it
 
 
 @pytest.mark.parametrize(
-    ("changed", "field", "sentence"),
+    ("changed", "field", "code", "named"),
     [
-        ({"name": ""}, "name", "This field is required."),
-        ({"url": ""}, "url", "Write the address of the server."),
-        ({"called": ""}, "called", "Write the name by which the server knows it."),
-        ({"url": "ftp://example.org"}, "url", "http"),
-        ({"url": "http://10.0.0.1/v1"}, "url", "10.0.0.1 is not public"),
-        ({"key_variable": "HOME"}, "key_variable", "The key in HOME is not for models"),
-        ({"key_variable": "SECRET_KEY"}, "key_variable", "SECRET_KEY is not for models"),
-        ({"key_variable": SECRET}, "key_variable", "the key itself belongs into the environment"),
-        ({"price_in": "1"}, "price_out", "Give both prices"),
-        ({"price_in": "-1", "price_out": "1"}, "price_in", "is less than 0"),
-        ({"parameters": "{"}, "parameters", "is no JSON object"),
-        ({"parameters": '{"n": 2}'}, "parameters", "is set by the asking itself"),
-        ({"place": "here"}, "place", "valid choice"),
+        ({"name": ""}, "name", "required", ""),
+        ({"url": ""}, "url", "required", ""),
+        ({"called": ""}, "called", "required", ""),
+        ({"url": "ftp://example.org"}, "url", "spec", "http"),
+        ({"url": "http://10.0.0.1/v1"}, "url", "address", "10.0.0.1"),
+        ({"key_variable": "HOME"}, "key_variable", "variable_refused", "HOME"),
+        ({"key_variable": "SECRET_KEY"}, "key_variable", "variable_refused", "SECRET_KEY"),
+        ({"key_variable": SECRET}, "key_variable", "variable", ""),
+        ({"price_in": "1"}, "price_out", "prices", ""),
+        ({"price_in": "-1", "price_out": "1"}, "price_in", "min_value", "-1"),
+        ({"parameters": "{"}, "parameters", "invalid", "{"),
+        ({"parameters": '{"n": 2}'}, "parameters", "fixed", "n"),
+        ({"place": "here"}, "place", "invalid_choice", "here"),
     ],
 )
 def test_what_is_wrong_stands_at_its_field_and_nothing_is_stored(
-    site, chat, monkeypatch, changed, field, sentence
+    site, chat, monkeypatch, changed, field, code, named
 ):
     monkeypatch.setattr(smollm2, "is_installed", lambda: False)
     response = site.post(reverse("admin:model-new"), form(chat, **changed))
     assert response.status_code == 400
     errors = response.context["form"].errors
     assert list(errors) == [field]
-    assert sentence in errors[field][0]
+    assert error_codes(errors.as_data()[field]) == [code]
+    assert named in errors[field][0]
     assert "--" not in errors[field][0]
+    assert SECRET not in errors[field][0]
+    assert escape(errors[field][0]) in text_of(response)
     assert not LanguageModel.objects.exists()
 
 
 def test_a_name_is_taken_once(site, chat, registered):
     response = site.post(reverse("admin:model-new"), form(chat))
     assert response.status_code == 400
-    assert "You have a model of this name." in text_of(response)
+    assert error_codes(response.context["form"].errors.as_data()["name"]) == ["name_taken"]
     assert LanguageModel.objects.count() == 1
 
 
@@ -125,7 +135,7 @@ def test_a_model_is_edited_and_begins_with_what_is_stored(site, chat, registered
     site.post(address, form(chat, place="nowhere", key_variable=KEY))
     registered.refresh_from_db()
     assert (registered.spec, registered.key_variable) == ("", "")
-    assert "It cannot be asked: it has no address yet." in shown(site, registered)
+    assert "no_address" in states(shown(site, registered))
 
 
 def test_what_an_operator_set_up_stays_when_the_rest_is_edited(site, chat, registered):
@@ -146,31 +156,32 @@ def test_trying_shows_the_reply_what_it_took_and_what_was_sent(site, chat, regis
     assert (body["top_p"], body["max_tokens"], body["seed"]) == (0.5, 256, 0)
     assert body["messages"][-1]["content"].startswith("Question: Where does it rain?\n")
     assert "to Question: Where does it rain?" in said_of_it
-    assert "read 10 tokens and wrote 5." in said_of_it
+    # Seconds, tokens read and tokens written.
+    assert numbers(element_text(said_of_it, "reply-took"))[1:] == [10, 5]
     assert "What was sent" in said_of_it
-    assert "You answer questions in one or two short sentences." in said_of_it
+    assert SYSTEM in said_of_it
     assert not registered.responses.exists()
 
 
 @pytest.mark.parametrize(
-    ("answer", "sentence"),
+    ("answer", "shown_as", "expected"),
     [
-        (error(401), "Check on the model&#x27;s page which variable holds the key"),
-        (error(404), "Check on the model&#x27;s page the address"),
-        (error(429), "Ask again later"),
-        (error(500), "it is the server&#x27;s fault"),
-        (error(400, "context_length_exceeded"), "Use shorter passages"),
-        (said(""), "It answered with nothing."),
-        (said("I cannot.", "content_filter"), "refused"),
-        (said("It rains in", "length"), "It was cut off"),
-        (said("<script>alert(1)</script>"), "&lt;script&gt;alert(1)"),
+        (error(401), "no_reply", fault_words("unauthorized").remedy),
+        (error(404), "no_reply", fault_words("not_found").remedy),
+        (error(429), "no_reply", fault_words("rate_limited").remedy),
+        (error(500), "no_reply", fault_words("server_error").remedy),
+        (error(400, "context_length_exceeded"), "no_reply", fault_words("prompt_too_long").remedy),
+        (said(""), "reply_empty", ""),
+        (said("I cannot.", "content_filter"), "reply_refused", "I cannot."),
+        (said("It rains in", "length"), "reply_cut", ""),
+        (said("<script>alert(1)</script>"), "reply_text", "<script>alert(1)</script>"),
     ],
 )
-def test_whatever_comes_back_is_said_clearly(site, chat, registered, answer, sentence):
+def test_whatever_comes_back_is_said_clearly(site, chat, registered, answer, shown_as, expected):
     chat.reply = lambda body: answer
     response = ask(site, registered)
     assert response.status_code == 200
-    assert sentence in text_of(response)
+    assert element_text(text_of(response), shown_as).endswith(expected)
     assert "<script>alert" not in text_of(response)
     assert len(chat.bodies) == 1
 
@@ -178,13 +189,14 @@ def test_whatever_comes_back_is_said_clearly(site, chat, registered, answer, sen
 def test_a_server_that_is_away_is_said_so(site, registered):
     LanguageModel.objects.update(spec="openai:small@http://127.0.0.1:9/v1")
     said_of_it = text_of(ask(site, registered))
-    assert "No answer." in said_of_it
-    assert "Check the address, and that the server is running" in said_of_it
+    assert element_text(said_of_it, "no_reply").endswith(fault_words("connection").remedy)
 
 
 def test_an_address_that_is_not_allowed_any_more_is_not_asked(site, chat, registered, settings):
     settings.MODEL_NETWORKS = []
-    assert "the address 127.0.0.1 is not public" in text_of(ask(site, registered))
+    (wrong,) = problems_of(options_of(registered), registered.owner)
+    assert (wrong.code, wrong.values["address"]) == ("address", "127.0.0.1")
+    assert SITE.sentence(ModelOptions, wrong) in text_of(ask(site, registered))
     assert chat.bodies == []
 
 
@@ -198,7 +210,8 @@ def test_a_key_that_a_server_sends_back_is_not_shown(site, chat, registered):
 def test_a_prompt_beside_a_passage_needs_one(site, chat, registered):
     refused = ask(site, registered, prompt="passage")
     assert refused.status_code == 400
-    assert "This prompt needs a passage." in text_of(refused)
+    errors = refused.context["form"].errors.as_data()
+    assert error_codes(errors["passage"]) == ["passage_missing"]
     ask(site, registered, prompt="passage", passage="In Bergen.")
     assert "In Bergen." in chat.bodies[0]["messages"][-1]["content"]
     assert ask(site, registered, question=" ").status_code == 400
@@ -208,20 +221,21 @@ def test_a_prompt_beside_a_passage_needs_one(site, chat, registered):
 def test_the_packaged_model_is_added_by_one_click_and_once(site, rana, monkeypatch):
     monkeypatch.setattr(smollm2, "is_installed", lambda: True)
     listed = reverse("admin:models")
-    assert "is installed on this machine" in text_of(site.get(listed))
+    assert "packaged_model" in states(text_of(site.get(listed)))
+    assert reverse("admin:model-packaged") in text_of(site.get(listed))
     added = site.post(reverse("admin:model-packaged"))
     model = LanguageModel.objects.get()
     assert added.url == reverse("admin:model", args=[model.public_id])
     assert (model.spec, model.size, model.owner) == ("local:smollm2", "135M", rana)
-    assert "it costs nothing" in shown(site, model)
-    assert "is installed on this machine" not in text_of(site.get(listed))
+    assert "no_cost" in states(shown(site, model))
+    assert "packaged_model" not in states(text_of(site.get(listed)))
     assert site.post(reverse("admin:model-packaged")).url == added.url
     assert LanguageModel.objects.count() == 1
 
 
 def test_where_the_packaged_model_is_not_installed_it_is_not_offered(site, monkeypatch):
     monkeypatch.setattr(smollm2, "is_installed", lambda: False)
-    assert "is installed on this machine" not in text_of(site.get(reverse("admin:models")))
+    assert "packaged_model" not in states(text_of(site.get(reverse("admin:models"))))
     site.post(reverse("admin:model-packaged"))
     assert not LanguageModel.objects.exists()
 

@@ -1,7 +1,10 @@
 """From an alarm to green: what pages and REST say became of alarms after a remedy."""
 
+import html
+
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 
 from annotations.exchange.importing import import_answers
 from annotations.exchange.reading.source import bytes_source
@@ -12,7 +15,7 @@ from evaluation.flow.parameters import AqerParameters
 from evaluation.judging.audit import draw_audit
 from evaluation.methods.inference.resampled import Estimated
 from evaluation.models import AnswerScore, HumanJudgement, Run
-from evaluation.options import SITE
+from evaluation.options import API, SITE
 from evaluation.reports.alarms import outcomes_report
 from evaluation.reports.judged_answers import ExpertsCheck
 from evaluation.reports.lists import in_short
@@ -20,6 +23,7 @@ from evaluation.reports.trust import trust_report
 from evaluation.reviewing import review
 from tests.annotations import world
 from tests.browser.crowds_that_ring import endings
+from tests.evaluation.site.handles import element_texts, error_codes, states
 from tests.evaluation.steps import test_save_alarms as crowd
 
 version = crowd.version
@@ -73,22 +77,22 @@ def test_collapsing_the_group_turns_the_alarm_green_by_itself(site, version):
     ]
     row = rows(after)["copies", ("cy", "dee")]
     assert (row.is_settled, row.before, row.place) == (True, 0, 0)
-    assert SITE.said(row.outcome).startswith("Answered: the 2 of them count as one voter")
+    assert (row.outcome.code, row.outcome.values["workers"]) == ("outcome.collapsed", 2)
     assert in_short(Run.objects.filter(pk=after.pk)).get().n_alarms == 1
     review(after.alarms.get(kind="leverage"), after.owner, "dismissed", "Ten people are few.")
     assert fact(after).level == "care"  # notices
     after.alarms.filter(severity="notice").update(state="dismissed")
-    assert (fact(after).level, SITE.said(fact(after).said)) == (
-        "good",
-        "1 alarm or notice is answered by a remedy of this run, 3 dismissed with a reason; no "
-        "other is open.",
+    green = fact(after)
+    assert (green.level, green.case, green.values) == (
+        *("good", "answered"),
+        {"count": 1, "dismissed": 3},
     )
     shown = page(site, after)
-    assert "What became of the alarms" in shown
-    assert "count as one voter" in shown
+    assert 'id="outcomes"' in shown
+    assert SITE.said(row.outcome) in shown
     assert reverse("admin:results-alarms", args=[before.public_id]) in shown
     assert "yes, answered" in page(site, after, "results-alarms")
-    assert "Answered in this run" in page(site, after, "results-alarm", place=0)
+    assert "answered" in states(page(site, after, "results-alarm", place=0))
 
 
 def test_an_answered_alarm_that_somebody_opens_again_rings_again(site, version):
@@ -110,8 +114,13 @@ def test_the_alarms_of_the_excluded_are_gone_and_named(site, version):
         True, None, "Examined", "Same wording.",
     )  # fmt: skip
     shown = page(site, after)
-    assert "1 of the 2 whom it was about is left out" in shown
-    assert "In the run before: examined" in shown
+    values = row.outcome.values
+    assert (row.outcome.code, values["excluded"], values["workers"]) == (
+        *("outcome.some_excluded", 1, 2),
+    )
+    assert SITE.said(row.outcome) in shown
+    (before_it,) = element_texts(shown, "reviewed_before")
+    assert before_it.endswith(": examined, “Same wording.”")
 
 
 def test_an_alarm_that_other_settings_do_not_have_is_told_of_the_run_before(version):
@@ -149,21 +158,27 @@ def fields(form, **changes):
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "code", "named"),
     [
         (
             {"collapse_copies": "on", "collapse_workers": "zebra"},
-            "nobody of the name answered here: zebra",
+            "unknown_in_groups",
+            "zebra",
         ),
-        ({"collapse_workers": "cy"}, "is only used with"),
+        ({"collapse_workers": "cy"}, "only_with", ""),
     ],
 )
-def test_members_that_will_not_do_are_refused_before_a_run_is_started(site, version, changes, told):
+def test_members_that_will_not_do_are_refused_before_a_run_is_started(
+    site, version, changes, code, named
+):
     form = reverse("admin:grade", args=[version.question_set.public_id])
     known = {**fields(site.get(form).context["form"]), "group_vote": "0.25", "seed": "0"}
     answer = site.post(form, known | {"embedder": "tfidf-word"} | changes)
     assert answer.status_code == 400
-    assert told in answer.content.decode()
+    (errors,) = answer.context["form"].errors.as_data().values()
+    assert error_codes(errors) == [code]
+    assert named in errors[0].message
+    assert errors[0].message in html.unescape(answer.content.decode())
     assert not Run.objects.exists()
 
 
@@ -174,7 +189,8 @@ def test_rest_tells_what_became_of_each_alarm(site, version):
     found = site.get(address).json()
     [entry] = [one for one in found["alarms"]["results"] if one["kind"] == "copies"]
     assert (entry["answered"], entry["state"]) == (True, "remedied")
-    assert entry["outcome"].startswith("Answered: the 2 of them")
+    outcome = rows(after)["copies", ("cy", "dee")].outcome
+    assert (outcome.code, entry["outcome"]) == ("outcome.collapsed", API.said(outcome))
     [row] = [one for one in found["outcomes"] if one["case"] == "copies"]
     assert (row["is_settled"], row["before"]) == (True, 0)
     assert (
@@ -221,12 +237,12 @@ def test_a_run_by_words_takes_a_side_and_says_that_experts_settle_it(client, two
     (alarm,) = before.alarms.filter(kind="grader_disagreement")
     row = by_words(after)
     assert (row.outcome.code, row.is_settled) == ("outcome.by_words", False)
-    said = SITE.said(row.outcome)
-    assert f"the two orders agreed by {alarm.statistic:.2f} (1 is the same order)" in said
-    assert "let an expert grade some answers" in said
+    assert row.outcome.values["agreement"] == pytest.approx(alarm.statistic)
+    assert row.asks_experts
     client.force_login(after.owner)
     shown = page(client, after)
-    cards = shown[shown.index("What became of the alarms") :]
+    assert escape(SITE.said(row.outcome)) in shown
+    cards = shown[shown.index('id="outcomes"') :]
     assert reverse("admin:results-audit", args=[after.public_id]) in cards[: cards.index("</ul>")]
 
 
@@ -239,8 +255,6 @@ def test_experts_who_agree_with_the_run_by_words_settle_it_wherever_they_were_as
     values = row.outcome.values
     assert values["count"] == 30
     assert values["correlation"] > 0.8 > values["before"]
-    said = SITE.said(row.outcome)
-    assert f"agree by {values['correlation']:.2f} with this run's scores" in said
     assert outcomes_report(after).n_left == 0
 
 
@@ -249,8 +263,9 @@ def test_experts_who_agree_with_the_run_before_leave_it_open_and_say_so(two_ways
     judged_like(before, 30)
     row = by_words(after)
     assert (row.outcome.code, row.is_settled) == ("outcome.by_words_unsure", False)
-    assert row.outcome.values["before"] > row.outcome.values["correlation"]
-    assert "The run before agrees as well or better: go by that one" in SITE.said(row.outcome)
+    values = row.outcome.values
+    assert (values["count"], values["fewest"]) == (30, 20)
+    assert values["before"] > values["correlation"]
 
 
 def test_a_few_grades_settle_nothing(two_ways):
@@ -258,8 +273,8 @@ def test_a_few_grades_settle_nothing(two_ways):
     judged_like(after, 10)
     row = by_words(after)
     assert (row.outcome.code, row.is_settled) == ("outcome.by_words_unsure", False)
-    assert row.outcome.values["count"] == 10
-    assert "too few to say: have 20 answers graded or more" in SITE.said(row.outcome)
+    # Too few to say.
+    assert (row.outcome.values["count"], row.outcome.values["fewest"]) == (10, 20)
 
 
 def test_grades_that_go_with_neither_run_settle_nothing(two_ways):
@@ -269,9 +284,11 @@ def test_grades_that_go_with_neither_run_settle_nothing(two_ways):
         HumanJudgement.objects.filter(pk=one.pk).update(grade=5 * (at % 2))
     row = by_words(after)
     assert (row.outcome.code, row.is_settled) == ("outcome.by_words_unsure", False)
-    said = SITE.said(row.outcome)
-    assert "have more answers graded" in said
-    assert "too few" not in said
+    # They are enough, and agree with neither.
+    values = row.outcome.values
+    assert (values["count"], values["fewest"]) == (30, 20)
+    assert abs(values["correlation"]) < 0.5
+    assert abs(values["before"]) < 0.5
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from evaluation.reports.plan import plan_of
 from tests.evaluation.flow.test_plan import left_out
 from tests.evaluation.reports import world
 from tests.evaluation.site.test_pages import body, page, rows_of
+from tests.sentences import site_sentence
 
 pytestmark = pytest.mark.django_db
 
@@ -29,15 +30,17 @@ def run(rana):
 def test_the_page_says_what_to_buy_and_what_it_costs(site, run):
     text = body(site.get(page("results-planner", run) + "?pay=.5&currency=USD&fee=20"))
     # 16 answers for the first question, 5 for each of the five others: 41 x .60 = 24.60
-    assert "5 to 16 more answers on each of 6 questions, 41 answers in all for USD 24.60." in text
-    assert "At least 16 new people must be found" in text
+    values = {"least": 5, "most": 16, "questions": 6, "more": 41, "cost": "USD 24.60"}
+    assert site_sentence("plan.questions", **values) in text
+    assert site_sentence("plan.people", newcomers=16) in text
     assert "USD 9.60" in text
     assert "?pay=0.5&amp;currency=USD&amp;fee=20.0" in text
 
 
 def test_without_wishes_there_is_a_plan_without_money(site, run):
     text = body(site.get(page("results-planner", run)))
-    assert "41 answers in all." in text
+    values = {"least": 5, "most": 16, "questions": 6, "more": 41, "cost": ""}
+    assert site_sentence("plan.questions", **values) in text
     assert "at that pay" not in text
 
 

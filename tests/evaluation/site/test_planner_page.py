@@ -5,7 +5,7 @@ import pytest
 from evaluation.charts.planner import planner_chart
 from evaluation.methods.planner import error, similarity_to_truth
 from evaluation.models import ExemplaryAnswer, Run
-from evaluation.reports.planner import planner_report
+from evaluation.reports.planner import NO_PLAN, planner_report
 from tests.evaluation.reports import world
 from tests.evaluation.site.test_pages import body, page, rows_of
 
@@ -50,23 +50,20 @@ def test_the_page_and_the_file_hold_the_same_numbers(site, rana):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"mean_score": None}, "grade again if this one is older"),
-        ({"mean_score": -0.1}, "nothing in common"),
-    ],
+    ("change", "why"),
+    [({"mean_score": None}, "no_scores"), ({"mean_score": -0.1}, "nothing_in_common")],
 )
-def test_where_there_is_no_plan_the_page_says_why(site, rana, change, words):
+def test_where_there_is_no_plan_the_page_says_why(site, rana, change, why):
     run = world.finished(owner=rana)
     ExemplaryAnswer.objects.filter(run=run).update(**change)
-    assert words in body(site.get(page("results-planner", run)))
+    assert NO_PLAN[why] in body(site.get(page("results-planner", run)))
     assert site.get(page("results-chart", run, name="planner")).status_code == 404
 
 
 def test_distances_have_no_plan(site, rana):
     run = world.finished(owner=rana)
     Run.objects.filter(pk=run.pk).update(parameters={"similarity": "euclidean"})
-    assert "compares by distance" in body(site.get(page("results-planner", run)))
+    assert NO_PLAN["distances"] in body(site.get(page("results-planner", run)))
 
 
 @pytest.mark.parametrize("mean", [1.0, 1.0 + 1e-12])

@@ -2,9 +2,11 @@
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 
 from evaluation.models import Prompt, PromptVersion
 from tests.annotations import world as crowd
+from tests.evaluation.site.handles import error_codes, states
 
 TEMPLATE = "{question}{choices} In one word."
 NEW = {"name": "One word", "strategy": "closed", "system": "Be brief.", "template": TEMPLATE}
@@ -27,7 +29,7 @@ def edit(site, made, **changed):
 
 
 def test_a_prompt_is_made_and_shown_with_the_first_question_of_a_set(site, rana, made):
-    assert "There is no question yet to show it with." in page(site, made)
+    assert "no_question" in states(page(site, made))
     version = crowd.version(rana)
     version.questions.filter(external_id="r1").update(choices=["north", "south"])
     said = page(site, made)
@@ -47,7 +49,8 @@ def test_an_edit_is_a_new_version_and_the_older_one_stays(site, made):
     ]
     assert "In two words." in page(site, made)
     older = page(site, made, "?version=1")
-    assert "This is an older version." in older
+    assert "older_version" in states(older)
+    assert "older_version" not in states(page(site, made))
     assert "In one word." in older
     address = reverse("admin:prompt", args=[made.public_id])
     assert site.get(f"{address}?version=3").status_code == 404
@@ -65,23 +68,26 @@ def test_line_breaks_of_a_browser_are_no_change(site, made):
 
 
 @pytest.mark.parametrize(
-    ("changed", "sentence"),
+    ("changed", "code", "named"),
     [
-        ({"template": "In one word."}, "The field {question} is missing"),
-        ({"template": "{question} {answer}"}, "There is no field {answer}"),
-        ({"template": "{question} {passage}"}, "{passage} is only there beside a passage"),
-        ({"template": "{question} {"}, "write {{ for a brace itself"),
-        ({"template": "{question!r}"}, "In {question} only the name"),
-        ({"strategy": "passage"}, "The field {passage} is missing"),
-        ({"template": ""}, "This field is required."),
-        ({"template": "{question}" + 20_000 * "x"}, "at most 20000 characters"),
+        ({"template": "In one word."}, "missing", "{question}"),
+        ({"template": "{question} {answer}"}, "unknown", "{answer}"),
+        ({"template": "{question} {passage}"}, "of_passage", "{passage}"),
+        ({"template": "{question} {"}, "braces", "{{"),
+        ({"template": "{question!r}"}, "bare", "{question}"),
+        ({"strategy": "passage"}, "missing", "{passage}"),
+        ({"template": ""}, "required", ""),
+        ({"template": "{question}" + 20_000 * "x"}, "max_length", "20000"),
     ],
 )
-def test_a_template_that_cannot_be_filled_in_is_refused(site, rana, changed, sentence):
+def test_a_template_that_cannot_be_filled_in_is_refused(site, rana, changed, code, named):
     response = site.post(reverse("admin:prompt-new"), {**NEW, **changed})
     assert response.status_code == 400
-    [reason] = response.context["form"].errors["template"]
-    assert sentence in reason
+    errors = response.context["form"].errors
+    [reason] = errors["template"]
+    assert error_codes(errors.as_data()["template"]) == [code]
+    assert named in reason
+    assert escape(reason) in response.content.decode()
     assert "--" not in reason
     assert not Prompt.objects.exists()
 
@@ -89,7 +95,7 @@ def test_a_template_that_cannot_be_filled_in_is_refused(site, rana, changed, sen
 def test_a_name_is_taken_once(site, made):
     response = site.post(reverse("admin:prompt-new"), NEW)
     assert response.status_code == 400
-    assert "You have a prompt of this name." in response.content.decode()
+    assert error_codes(response.context["form"].errors.as_data()["name"]) == ["name_taken"]
 
 
 def test_the_list_shows_ones_own_and_those_that_are_always_there(site, made):

@@ -36,6 +36,7 @@ from evaluation.models.runs_of_record import choose, run_that_counts
 from evaluation.reports.comparing.leaderboard import run_compared, runs_of
 from evaluation.reports.of_record import record_of
 from tests.evaluation.reports.across.world import graded_set, named, worker
+from tests.evaluation.site.handles import notices
 
 pytestmark = pytest.mark.django_db
 SCORES = {"ada": [0.5, 0.7], "ben": [0.6, 0.6], "cy": [0.2, 0.4]}
@@ -73,16 +74,19 @@ def address(name, thing):
 def test_an_archived_set_leaves_the_lists_and_comes_back_whole(client, rana, run):
     rivers = run.version.question_set
     archived = client.post(address("question-set-archive", rivers), follow=True)
-    assert "rivers is archived" in archived.content.decode()
+    ((level, notice),) = notices(archived)
+    assert (level, "rivers" in notice) == ("success", True)
     for name in ("question-sets", "runs", "index"):
         assert "rivers" not in client.get(reverse(f"admin:{name}")).content.decode()
     assert client.get(reverse("api:question-set-list")).json()["results"][0]["name"] == "lakes"
     only = client.get(reverse("api:question-set-list"), {"archived": "true"}).json()["results"]
     assert [one["name"] for one in only] == ["rivers"]
-    assert "Restore it" in client.get(address("question-set", rivers)).content.decode()
+    restore = address("question-set-restore", rivers)
+    assert restore in client.get(address("question-set", rivers)).content.decode()
     version = QuestionSet.objects.get(pk=rivers.pk).latest_version()
-    with pytest.raises(RefusedError, match="restore it before anything is started"):
+    with pytest.raises(RefusedError) as refused:
         runs.queue(version, rana.pk, AqerParameters(embedder="bow"))
+    assert refused.value.code == "archived"
     client.post(address("question-set-restore", rivers))
     assert "rivers" in client.get(reverse("admin:question-sets")).content.decode()
     assert WorkerGrade.objects.filter(run=run).count() == 3
@@ -106,8 +110,9 @@ def test_an_archived_run_of_record_gives_way_until_it_is_restored(client, rana, 
         owner=rana, version=run.version, state="done", finished_at=run.finished_at
     )
     choose(run, rana)
-    said = client.post(address("run-archive", run), follow=True).content.decode()
-    assert "It was the run of record of its question set." in said
+    archived = client.post(address("run-archive", run), follow=True)
+    # That it is archived, and that it was the run of record.
+    assert [level for level, _ in notices(archived)] == ["success", "info"]
     rivers = run.version.question_set
     assert record_of(rivers).run == newer.public_id
     assert record_of(rivers).newer is None
@@ -156,7 +161,7 @@ def test_a_set_goes_only_when_its_name_is_typed_and_what_hangs_on_it_is_told_fir
         assert words in told
     wrong = client.post(address("question-set-delete", rivers), {"name": "river"})
     assert wrong.status_code == 400
-    assert "nothing was deleted" in wrong.content.decode()
+    assert list(wrong.context["form"].errors) == ["name"]
     assert not Removal.objects.exists()
     client.post(address("question-set-delete", rivers), {"name": "rivers"})
     assert "rivers is being deleted" in client.get(reverse("admin:archived")).content.decode()
@@ -207,7 +212,7 @@ def test_decisions_forbid_the_deletion_of_their_set_and_not_its_archive(client, 
     rivers = run.version.question_set
     told = client.get(address("question-set-delete", rivers)).content.decode()
     assert "1 decisions" in told
-    assert "Archive it" in told
+    assert address("question-set-archive", rivers) in told
     refused = client.post(address("question-set-delete", rivers), {"name": "rivers"})
     assert refused.status_code == 409
     by_api = client.post(

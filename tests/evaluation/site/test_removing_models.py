@@ -21,9 +21,11 @@ from evaluation.models import (
     Run,
 )
 from evaluation.reports.across.model import model_history
+from evaluation.reports.removal_notes import Note
 from evaluation.site.option_form import askable_models
 from evaluation.steps.asking.registered import problems_with_models
 from tests.annotations import world as crowd
+from tests.evaluation.site.handles import notices, states
 
 pytestmark = pytest.mark.django_db
 
@@ -76,8 +78,10 @@ def all_gone():
 def test_an_archived_model_leaves_lists_and_choices_and_its_answers_stay(site, rana, model):
     options = type("Options", (), {"models": [str(model.public_id)]})()
     assert [one.name for one in askable_models(rana)] == ["Large", "Small"]
-    said = site.post(address("model-archive", model.public_id), follow=True).content.decode()
-    assert "Small is archived" in said
+    archived = site.post(address("model-archive", model.public_id), follow=True)
+    ((level, notice),) = notices(archived)
+    assert (level, "Small" in notice) == ("success", True)
+    said = archived.content.decode()
     assert address("model", model.public_id) in said
     listed = site.get(address("models")).content.decode()
     assert address("model", model.public_id) not in listed
@@ -86,8 +90,8 @@ def test_an_archived_model_leaves_lists_and_choices_and_its_answers_stay(site, r
     assert problem.code == "model_archived"
     assert model.responses.count() == 2
     page = site.get(address("model", model.public_id)).content.decode()
-    assert "Restore it" in page
-    assert "Ask it now" not in page
+    assert address("model-restore", model.public_id) in page
+    assert address("model-try", model.public_id) not in page
     site.post(address("model-restore", model.public_id))
     assert address("model", model.public_id) in site.get(address("models")).content.decode()
     done = AuditEntry.objects.order_by("pk").values_list("action", "kind", "name")
@@ -108,17 +112,18 @@ def test_a_model_goes_once_its_name_is_typed_and_the_others_keep_all(
         "Scores of answers</dt><dd>2",
         "Scores in runs</dt><dd>1",
         "Comparisons in runs</dt><dd>1",
-        "1 run scored it and loses its row",
-        "Its answers stand in 1 question set,",
+        SENTENCES["scored_in"].format(runs="1 run", lose="loses"),
+        SENTENCES["in_sets"].format(sets="1 question set"),
     ):
         assert words in told
     refused = site.post(delete, {"name": "Large"})
     assert refused.status_code == 400
-    assert "nothing was deleted" in refused.content.decode()
+    assert list(refused.context["form"].errors) == ["name"]
     assert not Removal.objects.exists()
     site.post(delete, {"name": "Small"})
     assert address("model", model.public_id) not in site.get(address("models")).content.decode()
-    assert "is being deleted" in site.get(address("model", model.public_id)).content.decode()
+    page = site.get(address("model", model.public_id)).content.decode()
+    assert "being_deleted" in states(page)
     site.post(address("model-restore", model.public_id))
     model.refresh_from_db()
     assert model.archived_at is not None
@@ -144,7 +149,7 @@ def test_it_waits_for_a_run_that_names_it_or_reads_its_answers(rana, model, vers
         state="queued",
         parameters={"models": [str(model.public_id)]} if named else {},
     )
-    assert "once that run has ended" in " ".join(removals.hanging_on(model).notes)
+    assert Note("model_in_use") in removals.hanging_on(model).notes
     removals.delete(model, rana.pk)
     assert not removals.turn()
     assert model.responses.count() == 2
@@ -159,7 +164,7 @@ def test_answers_in_sets_of_others_keep_a_model_and_it_can_be_archived(site, mod
     model.responses.create(question=question, text="south", status="text")
     delete = address("model-delete", model.public_id)
     told = site.get(delete).content.decode()
-    assert "1 question set that its owner may not change" in told
+    assert Note("other_owners", n=1, sets="1 question set") in told
     assert address("model-archive", model.public_id) in told
     assert site.post(delete, {"name": "Small"}).status_code == 409
     with pytest.raises(record.ForbiddenRemovalError):

@@ -3,15 +3,16 @@
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils.html import escape
 
 from annotations.models import Share
 from evaluation.models import Alarm, AlarmReview, Run
-from evaluation.options import SITE
 from evaluation.reports.decision import Step, decision
 from evaluation.reports.trust import trust_report
 from evaluation.reviewing import ReviewError, remedying, review
 from tests.evaluation.reports import world
 from tests.evaluation.reports.alarm_world import alarm, looked
+from tests.evaluation.site.handles import error_codes, states
 
 pytestmark = pytest.mark.django_db
 
@@ -44,7 +45,7 @@ def made(run):
 
 def test_an_alarm_begins_open(site, run, made):
     assert made.state == "open"
-    assert "Nobody has said anything yet: it is open." in site.get(at(run)).content.decode()
+    assert "not_reviewed" in states(site.get(at(run)).content.decode())
 
 
 def test_what_somebody_made_of_it_stands_beside_it_with_name_time_and_reason(site, run, made):
@@ -75,10 +76,7 @@ def test_a_dismissed_alarm_rings_no_more_and_marks_nobody(site, run, made):
     assert next(person.row.name for person in decision(run).best) == "w003"
     review(made, run.owner, "dismissed", "They are one person with two accounts.")
     fact = alarms_fact(run)
-    assert (fact.level, SITE.said(fact.said)) == (
-        "good",
-        "1 alarm was dismissed, with a reason that stands beside it; no other is open.",
-    )
+    assert (fact.level, fact.case, fact.values) == ("good", "dismissed", {"count": 1})
     found = decision(run)
     assert next(person.row.name for person in found.best) == "w001"
     assert found.step is Step.TAKE_AWAY
@@ -94,32 +92,35 @@ def test_examining_or_remedying_silences_nothing_in_this_run(run, made):
 
 
 @pytest.mark.parametrize(
-    ("sent", "said_so"),
+    ("sent", "field", "code"),
     [
-        ({}, "Choose what you made of it."),
-        ({"state": "burnt"}, "burnt is not one of the available choices"),
-        ({"state": "dismissed", "note": "  "}, "Say why it is no reason to doubt these grades."),
-        ({"state": "remedied"}, "Choose the run that was made with the remedy."),
-        ({"state": "remedied", "remedied_by": "0"}, "Select a valid choice"),
-        ({"state": "examined", "note": "x" * 2001}, "at most 2000 characters"),
+        ({}, "state", "required"),
+        ({"state": "burnt"}, "state", "invalid_choice"),
+        ({"state": "dismissed", "note": "  "}, "note", "reason_missing"),
+        ({"state": "remedied"}, "remedied_by", "run_missing"),
+        ({"state": "remedied", "remedied_by": "0"}, "remedied_by", "invalid_choice"),
+        ({"state": "examined", "note": "x" * 2001}, "note", "max_length"),
     ],
 )
-def test_what_cannot_be_kept_is_said_and_what_was_typed_stays(site, run, made, sent, said_so):
+def test_what_cannot_be_kept_is_said_and_what_was_typed_stays(site, run, made, sent, field, code):
     later(run)
     answer = site.post(at(run), {"note": "typed", **sent})
     page = answer.content.decode()
     assert answer.status_code == 400
-    assert said_so in page
+    errors = answer.context_data["form"].errors
+    assert list(errors) == [field]
+    assert error_codes(errors.as_data()[field]) == [code]
+    assert escape(errors[field][0]) in page
     assert sent.get("note", "typed").strip() in page
     assert not AlarmReview.objects.exists()
 
 
 def test_a_remedy_is_a_later_run_of_the_same_set(site, run, made):
     otto = User.objects.create(username="otto")
-    with pytest.raises(ReviewError, match="no later run"):
-        review(made, run.owner, "remedied", remedied_by=run)
-    with pytest.raises(ReviewError, match="no later run"):
-        review(made, run.owner, "remedied", remedied_by=world.finished(n_workers=3, owner=otto))
+    for other in (run, world.finished(n_workers=3, owner=otto)):
+        with pytest.raises(ReviewError) as refused:
+            review(made, run.owner, "remedied", remedied_by=other)
+        assert (refused.value.code, refused.value.field) == ("no_later_run", "remedied_by")
     follower = later(run)
     assert list(remedying(run)) == [follower]
     site.post(at(run), {"state": "remedied", "remedied_by": follower.pk})
@@ -134,7 +135,7 @@ def test_who_may_only_read_sees_what_was_made_of_it_and_says_nothing(client, run
     client.force_login(vera)
     page = client.get(at(run)).content.decode()
     assert "looked at both" in page
-    assert "Keep it" not in page
+    assert 'name="state"' not in page
     assert client.post(at(run), {"state": "open"}).status_code == 403
     assert Alarm.objects.get().state == "examined"
 

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 
 from annotations.models import COUNTERS, Response, Worker
 from evaluation.reports.signals import signals_of
-from evaluation.words.catalogue import Catalogue
 from tests.evaluation.reports import world
 from tests.evaluation.reports.alarm_world import alarm
+from tests.sentences import site_sentence
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).parents[3]
@@ -32,8 +33,15 @@ def count(worker, n=6, **some):
 
 
 def told(run, worker, **how):
+    """The codes and values of what is said of a worker."""
     found = signals_of(run, [of(worker)], **how).get(of(worker))
-    return found and [Catalogue(option=str).said(one) for one in found.said]
+    return found and [(one.code, dict(one.values)) for one in found.said]
+
+
+def compared(code, below, same, above):
+    """The code and values of a comparison with others."""
+    others = below + same + above
+    return code, {"others": others, "below": below, "same": same, "above": above}
 
 
 def of(worker):
@@ -54,52 +62,42 @@ def counted(run):
 def test_what_was_pasted_is_said_with_what_others_did(counted):
     assert told(counted, "w001") == [
         # 4 x 47 of 4 x 50 characters.
-        "Pasted into 4 of 6 answers: up to 94% of the characters of these.",
+        ("signals.pasted", {"n": 6, "pasted": 4, "share": pytest.approx(0.94)}),
         # Worker 2 pasted into 1 of 6, the five others into none.
-        "Of 6 others, 6 pasted into a smaller share of their answers, 0 into as large a one, 0 "
-        "into a larger one.",
-        "Of 6 others, 6 left the page less often for each answer, 0 as often, 0 more often.",
+        compared("signals.pasted_more", below=6, same=0, above=0),
+        compared("signals.left_more", below=6, same=0, above=0),
         # 4 x 2 times, 4 x 45 s, 4 x 15 s.
-        "Left the page for another window or tab 8 times, 3 minutes in all; active for 60 seconds.",
+        ("signals.away", {"left": 8, "away": 180, "active": 60}),
     ]
     assert told(counted, "w003")[:2] == [
-        "Pasted into none of 6 answers.",
-        "Of 6 others, 0 pasted into a smaller share of their answers, 4 into as large a one, 2 "
-        "into a larger one.",
+        ("signals.pasted", {"n": 6, "pasted": 0, "share": None}),
+        compared("signals.pasted_more", below=0, same=4, above=2),
     ]
 
 
 def test_more_than_an_answer_holds_is_not_more_than_all_of_it(counted):
-    assert told(counted, "w002")[0] == (
-        "Pasted into 1 of 6 answers: up to 100% of the characters of these."
-    )
+    assert told(counted, "w002")[0] == ("signals.pasted", {"n": 6, "pasted": 1, "share": 1})
 
 
 def test_one_worker_is_told_of_with_the_answer_of_which_least_was_typed(counted):
-    assert told(counted, "w001", in_full=True)[1] == (
-        "Typed 3 characters of an answer of 50 (r1), and pasted 47."
-    )
-    assert "Typed" not in " ".join(told(counted, "w003", in_full=True))
+    least = {"typed": 3, "length": 50, "question": "r1", "pasted": 47}
+    assert told(counted, "w001", in_full=True)[1] == ("signals.typed", least)
+    assert "signals.typed" not in dict(told(counted, "w003", in_full=True))
     count("w003", n=1, typed_characters=10)
-    assert (
-        "Typed 10 characters of an answer of 50 (r1) and pasted none: the rest came in a way"
-        in (told(counted, "w003", in_full=True)[1])
-    )
+    least |= {"typed": 10, "pasted": 0}
+    assert told(counted, "w003", in_full=True)[1] == ("signals.typed", least)
 
 
 def test_nobody_is_compared_with_a_handful(run):
     for number in (1, 2, 3):
         count(f"w{number:03}")
-    assert told(run, "w001")[1] == "Too few others were counted (2) to compare with."
+    assert told(run, "w001")[1] == ("signals.few", {"others": 2})
 
 
 def test_not_measured_and_switched_off_are_no_zeros(counted):
-    assert told(counted, "w008") == [
-        "How these answers were written was not measured: that needs a script in the browser, and "
-        "a set that counts. It says nothing about them."
-    ]
+    assert told(counted, "w008") == [("signals.none", {})]
     Response.objects.filter(submission__worker__external_id="w008").update(signals="off")
-    assert told(counted, "w008")[0].startswith("Nothing is counted of this worker, as everybody")
+    assert told(counted, "w008") == [("signals.off", {})]
 
 
 def test_where_nothing_was_counted_nothing_is_said_by_one_query(run, django_assert_num_queries):
@@ -128,9 +126,8 @@ def test_the_pages_show_it_beside_the_alarm_with_what_it_does_not_prove(client, 
         reverse("admin:results-alarm", kwargs={**ids, "place": 0}),
     ):
         page = " ".join(client.get(address).content.decode().split())
-        assert "Pasted into 4 of 6 answers: up to 94% of the characters of these." in page
-        assert "It proves nothing by itself: some people write elsewhere and paste" in page
-        assert "no reason to refuse anybody&#x27;s pay" in page
+        assert site_sentence("signals.pasted", n=6, pasted=4, share=0.94) in page
+        assert escape(site_sentence("signals.limits")) in page
 
 
 def test_the_pages_of_a_set_that_was_not_counted_do_not_speak_of_it(client, rana, run):
@@ -141,8 +138,9 @@ def test_the_pages_of_a_set_that_was_not_counted_do_not_speak_of_it(client, rana
         reverse("admin:results-worker", kwargs={**ids, "worker": of("w001")}),
         reverse("admin:results-alarm", kwargs={**ids, "place": 0}),
     ):
-        assert "How the answers were written" not in client.get(address).content.decode()
-        assert "It proves nothing by itself" not in client.get(address).content.decode()
+        page = client.get(address).content.decode()
+        assert 'id="written"' not in page
+        assert escape(site_sentence("signals.limits")) not in page
 
 
 def test_a_stranger_sees_nothing_of_it(client, django_user_model, counted):

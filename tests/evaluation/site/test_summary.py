@@ -11,11 +11,21 @@ from evaluation.models import LLMScore, Run, WorkerGrade
 from evaluation.options import SITE
 from evaluation.reports.decision import decision
 from evaluation.reports.remedies import NAMES
-from evaluation.reports.summary import LIMITS, beyond_the_method, summary_report
+from evaluation.reports.summary import (
+    BEYOND,
+    LIMITS,
+    NO_INTERVALS,
+    NOTHING_BEYOND,
+    beyond_the_method,
+    changes_of_method,
+    summary_report,
+)
 from evaluation.reports.trust import trust_report
 from tests.evaluation.reports import world
 from tests.evaluation.reports.alarm_world import alarm, looked
+from tests.evaluation.site.handles import element_text, numbers, states
 from tests.evaluation.site.test_pages import HOSTILE, body, page
+from tests.sentences import site_sentence
 
 pytestmark = pytest.mark.django_db
 
@@ -35,9 +45,9 @@ def test_the_summary_holds_method_signature_tables_warnings_and_limits(site, ran
 
 def test_the_decision_stands_before_the_tables(site, rana):
     text = body(site.get(page("results-summary", world.finished(owner=rana))))
-    parts = ["Can these grades be used?", "Best people", "People to look at", "Alarms"]
-    parts += ["Best model", "How the numbers were made", ">Workers<", ">Questions<", "cannot tell"]
-    places = [text.index(part) for part in parts]
+    parts = ("verdict", "best", "look", "alarms", "best-model", "made")
+    parts += ("workers", "questions", "limits")
+    places = [text.index(f'<h2 id="{part}"') for part in parts]
     assert places == sorted(places)
 
 
@@ -66,9 +76,11 @@ def test_paper_first_page_and_trust_say_the_same(site, rana, rings):
 def test_the_method_is_told_with_the_parameters_of_the_run(rana):
     run = world.finished(owner=rana)
     words = " ".join(summary_report(run).method)
-    assert "all-MiniLM-L6-v2 (float32)" in words
+    embedding = run.summary["embedding"]
+    assert f"{embedding['model']} ({embedding['precision']})" in words
     assert "after 3 rounds they settled" in words
-    assert "Nothing beyond the published method" in beyond_the_method(run)
+    assert (changes_of_method(run), beyond_the_method(run)) == ([], NOTHING_BEYOND)
+    assert NO_INTERVALS not in words
     assert "400 bootstrap draws of questions (seed 0)" in words
     run.parameters = {
         "similarity": "euclidean",
@@ -79,8 +91,9 @@ def test_the_method_is_told_with_the_parameters_of_the_run(rana):
     }
     words = " ".join(summary_report(run).method)
     assert "negative Euclidean distance" in words
-    assert "answers compared with the others' exemplary answer" in beyond_the_method(run)
-    assert "Bootstrap intervals were switched off" in words
+    assert changes_of_method(run) == ["leave_one_out"]
+    assert BEYOND["leave_one_out"] in beyond_the_method(run)
+    assert NO_INTERVALS in words
     assert "at random (seed 7)" in words
 
 
@@ -89,11 +102,10 @@ def test_a_run_with_remedies_is_not_called_the_published_method(site, rana):
     run.parameters = {"collapse_copies": True, "weight_cap": 0.1, "unit_length": True}
     run.save()
     words = body(site.get(page("results-summary", run)))
-    assert "Nothing beyond" not in words
-    assert (
-        "Beyond the published method: copies collapsed, votes capped, vectors of unit length."
-        in words
-    )
+    assert NOTHING_BEYOND not in words
+    changes = ["collapse_copies", "weight_cap", "unit_length"]
+    assert changes_of_method(run) == changes
+    assert f": {', '.join(BEYOND[name] for name in changes)}." in words
     options = AqerParameters.options().values()
     gathered = {one.name for one in options if one.group == REMEDIES and one.gathered}
     assert gathered == set(NAMES)  # a new remedy has words here
@@ -115,11 +127,11 @@ def test_the_best_and_the_worst_are_on_paper_and_the_middle_is_counted(site, ran
     assert [row.name for row in report.questions.first[:2]] == ["r30", "r29"]
     assert [row.name for row in report.questions.last] == ["r5", "r4", "r3", "r2", "r1"]
     text = body(site.get(page("results-summary", run)))
-    assert "169 more workers between these and the worst" in text
-    assert "10 more questions between these" in text
+    assert numbers(element_text(text, "workers-between")) == [169]
+    assert numbers(element_text(text, "questions-between")) == [10]
     assert "w041" not in text
-    assert text.index(">w040<") < text.index("169 more") < text.index(">w210<")
-    assert "No language model was in this run" in text
+    assert text.index(">w040<") < text.index('id="workers-between"') < text.index(">w210<")
+    assert site_sentence("comparison.no_models") in text
 
 
 def test_the_worst_two_of_42_are_on_paper(site, rana):
@@ -128,7 +140,7 @@ def test_the_worst_two_of_42_are_on_paper(site, rana):
     names = [row.name for row in (*report.workers.first, *report.unranked)]
     assert names == [f"w{i:03}" for i in range(1, 43)]
     assert report.workers.between == 0
-    assert "more workers between" not in body(site.get(page("results-summary", run)))
+    assert 'id="workers-between"' not in body(site.get(page("results-summary", run)))
 
 
 def test_more_people_without_a_rank_than_paper_holds_are_counted(site, rana):
@@ -137,7 +149,8 @@ def test_more_people_without_a_rank_than_paper_holds_are_counted(site, rana):
     WorkerGrade.objects.filter(run=run, rank__gt=10).update(**nowhere)
     report = summary_report(run)
     assert (len(report.workers), len(report.unranked), report.unranked_left_out) == (10, 10, 10)
-    assert "10 more without a rank" in body(site.get(page("results-summary", run)))
+    text = body(site.get(page("results-summary", run)))
+    assert numbers(element_text(text, "unranked-more")) == [10]
 
 
 def test_texts_stay_texts(site, rana):
@@ -154,7 +167,8 @@ def test_texts_stay_texts(site, rana):
 
 
 def test_a_run_without_results_has_no_summary(site, rana):
-    assert "This run is waiting" in body(site.get(page("results-summary", world.queued(rana))))
+    text = body(site.get(page("results-summary", world.queued(rana))))
+    assert "run_queued" in states(text)
 
 
 @pytest.mark.parametrize("n_workers", [5, 120])

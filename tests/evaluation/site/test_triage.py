@@ -6,12 +6,19 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils.html import escape
+from django.utils.text import capfirst
 
 from annotations.models import Response, Share, Worker
 from evaluation.models import WorkerVerdict
-from evaluation.triaging import decide
+from evaluation.site.results.triage_accept import ACCEPT_PROBLEMS
+from evaluation.triaging import VERDICT_PROBLEMS, decide
+from evaluation.words.alarms import brief
+from evaluation.words.triage import REASONS
 from tests.evaluation.reports import world
 from tests.evaluation.reports.alarm_world import alarm, looked
+from tests.evaluation.site.handles import element_text, error_codes, notices, numbers, states
+from tests.sentences import site_sentence
 
 pytestmark = pytest.mark.django_db
 START = datetime(2026, 11, 2, 9, tzinfo=UTC)
@@ -25,6 +32,23 @@ def at(run, name, **query):
     ids = {"run": run.public_id, "worker": worker_of(run, name).public_id}
     link = reverse("admin:results-triage-worker", kwargs=ids)
     return link + ("?" + "&".join(f"{key}={value}" for key, value in query.items()))
+
+
+def same_as(name):
+    """The sentence that all 12 answers are those of another worker."""
+    return escape(site_sentence("triage.partner", read=12, same=12, other=name))
+
+
+def first_in_times(me="w001", other="w002", **counts):
+    """The sentence of who of two was first in 12 answers, how often; without counts: not known."""
+    times = dict.fromkeys(("before", "earlier", "after", "later", "together"), 0)
+    return site_sentence("triage.times", me=me, other=other, n=12, **{**times, **counts})
+
+
+def rest_sentence(n, named=0, again=0, with_alarms=False):
+    """The sentence of how many one press would accept, and how many stay open."""
+    values = {"n": n, "named": named, "again": again, "with_alarms": with_alarms}
+    return site_sentence("triage.rest", silent=0, decided=0, **values)
 
 
 def queue_link(run):
@@ -58,14 +82,15 @@ def test_the_queue_begins_with_whom_an_alarm_names_and_counts_what_is_open(site,
     page = site.get(queue_link(copied)).content.decode()
     places = [page.index(f"<bdi>{name}</bdi></a>") for name in ("w001", "w002", "w019", "w016")]
     assert places == sorted(places)
-    assert "6 of 6 people worth looking at wait for a decision." in page
+    assert numbers(element_text(page, "triage-done")) == [6, 6]
+    assert "undecided" in states(page)
     assert "<bdi>w005</bdi>" not in page
-    assert "Lists for the panel" not in page  # nothing is decided
+    assert 'id="files"' not in page  # nothing is decided
 
 
 def test_everybody_is_in_the_queue_on_wish(site, copied):
     page = site.get(queue_link(copied) + "?who=everybody").content.decode()
-    assert "20 of 20 people wait for a decision." in page
+    assert numbers(element_text(page, "triage-done")) == [20, 20]
     # Whom nothing speaks against comes last: the worst rank first, at the end who has none.
     places = [page.index(f"<bdi>{name}</bdi></a>") for name in ("w016", "w015", "w003", "w020")]
     assert places == sorted(places)
@@ -74,9 +99,9 @@ def test_everybody_is_in_the_queue_on_wish(site, copied):
 def test_a_page_says_why_somebody_is_here_and_shows_whom_the_answers_resemble(site, copied):
     page = site.get(at(copied, "w001")).content.decode()
     assert "<strong>1 of 6</strong>" in page
-    assert "Answers copied or nearly copied." in page
-    assert "12 of 12 answers are the same as w002&#x27;s, but for light edits." in page
-    assert "When they answered is not known" in page
+    assert f"{capfirst(brief('copies'))}." in page
+    assert same_as("w002") in page
+    assert first_in_times() in page
     assert "<mark>It springs in the east and runs over the</mark> <del>hills</del>" in page
     assert "<ins>hill</ins>" in page
 
@@ -87,19 +112,17 @@ def test_who_answered_first_could_not_have_copied(site, copied):
             started_at=START + timedelta(hours=hours),
             submitted_at=START + timedelta(hours=hours + 1),
         )
-    said = "w001 was first, all 12 times: w002 could have copied from w001, not the other way round"
-    for name in ("w001", "w002"):
-        assert said in site.get(at(copied, name)).content.decode()
+    # Seen from either, w001 was first all 12 times.
+    assert first_in_times(before=12) in site.get(at(copied, "w001")).content.decode()
+    said = first_in_times(me="w002", other="w001", after=12)
+    assert said in site.get(at(copied, "w002")).content.decode()
 
 
 def test_nobody_else_s_words_the_answers_stand_beside_the_best_response_worst_first(site, run):
     page = site.get(at(run, "w019")).content.decode()
-    assert (
-        "in the lowest quarter, and would be there with other questions, too (rank 18 to 20 of 19)"
-        in page.lower()
-    )
+    assert capfirst(site_sentence("look.lowest", first=18, last=20, ranked=19)) in page
     assert "The best response" in page
-    assert "No alarm and no notice names this person." in page
+    assert site_sentence("triage.nothing") in page
 
 
 def test_a_decision_leads_to_the_next_of_whom_nobody_decided(site, copied):
@@ -108,8 +131,9 @@ def test_a_decision_leads_to_the_next_of_whom_nobody_decided(site, copied):
     assert sent(site.post(at(copied, "w002"), out)) == "w019"
     assert sent(site.post(at(copied, "w016"), {"do": "look"})) == "w019"
     page = site.get(queue_link(copied)).content.decode()
-    assert "3 of 6 people worth looking at wait for a decision. 1 to look at again." in page
-    assert "Excluded: copied from others" in page
+    # 3 of 6 are open, and 1 is to be looked at again.
+    assert numbers(element_text(page, "triage-done")) == [3, 6, 1]
+    assert f": {REASONS['copied'].briefly}</span>" in page
 
 
 def test_after_the_last_one_comes_the_queue(site, copied):
@@ -118,7 +142,8 @@ def test_after_the_last_one_comes_the_queue(site, copied):
     last = site.post(at(copied, "w001"), {"do": "accept"})
     assert last.headers["Location"] == queue_link(copied)
     page = site.get(queue_link(copied)).content.decode()
-    assert "Everybody worth looking at is decided." in page
+    assert "decided" in states(page)
+    assert numbers(element_text(page, "triage-done")) == []
 
 
 def test_the_key_u_takes_back_what_counts_or_the_last_one_of_another(site, copied):
@@ -136,25 +161,33 @@ def test_the_key_u_takes_back_what_counts_or_the_last_one_of_another(site, copie
 
 
 @pytest.mark.parametrize(
-    ("posted", "said"),
+    ("posted", "field", "code"),
     [
-        ({"do": "exclude"}, "Choose why the worker is excluded."),
-        ({"do": "exclude", "category": "burnt"}, "burnt is not one of the available choices"),
-        ({"do": "exclude", "category": "own", "reason": " "}, "Write why the worker is excluded."),
+        ({"do": "exclude"}, "category", "required"),
+        ({"do": "exclude", "category": "burnt"}, "category", "invalid_choice"),
+        ({"do": "exclude", "category": "own", "reason": " "}, "reason", "reason_missing"),
         (
             {"do": "exclude", "category": "machine", "rejects": "on"},
-            "Panels do not take a suspicion of machine-written answers",
+            "rejects",
+            "machine_is_no_reason",
         ),
-        ({"do": "exclude", "category": "own", "reason": "x" * 601}, "at most 600 characters"),
-        ({"do": "burn"}, "Choose what you decide"),
-        ({"do": "undo"}, "There is nothing to take back"),
+        ({"do": "exclude", "category": "own", "reason": "x" * 601}, "reason", "max_length"),
+        ({"do": "burn"}, None, "unknown_decision"),
+        ({"do": "undo"}, None, "nothing_to_take_back"),
     ],
 )
-def test_what_cannot_be_kept_is_said_and_what_was_typed_stays(site, copied, posted, said):
+def test_what_cannot_be_kept_is_said_and_what_was_typed_stays(site, copied, posted, field, code):
     answer = site.post(at(copied, "w001"), {"reason": "<b>typed</b>", **posted})
     page = answer.content.decode()
     assert answer.status_code == 400
-    assert said in page
+    if field is None:
+        assert answer.context_data["problem"] == VERDICT_PROBLEMS[code]
+        assert VERDICT_PROBLEMS[code] in page
+    else:
+        form = answer.context_data["form"]
+        assert list(form.errors) == [field]
+        assert error_codes(form.errors.as_data()[field]) == [code]
+        assert escape(form.errors[field][0]) in page
     if posted.get("do") == "exclude" and "reason" not in posted:
         assert "&lt;b&gt;typed&lt;/b&gt;" in page
     assert not WorkerVerdict.objects.exists()
@@ -208,7 +241,7 @@ def test_who_may_only_read_sees_the_evidence_and_decides_nothing(client, copied)
     Share.objects.create(question_set=copied.version.question_set, user=vera, role="viewer")
     client.force_login(vera)
     page = client.get(at(copied, "w001")).content.decode()
-    assert "but for light edits" in page
+    assert same_as("w002") in page
     assert 'name="do"' not in page
     assert client.post(at(copied, "w001"), {"do": "accept"}).status_code == 403
     assert not WorkerVerdict.objects.exists()
@@ -256,14 +289,11 @@ def confirmed(site, run, **query):
 def test_everybody_else_is_accepted_after_it_is_said_how_many_and_who_is_not(site, copied):
     site.post(at(copied, "w019"), {"do": "look"})
     queue = site.get(queue_link(copied)).content.decode()
-    assert "Accept everybody else…" in queue
+    assert f'href="{accept_link(copied).rstrip("?")}"' in queue
     page = site.get(accept_link(copied)).content.decode()
-    said = (
-        "17 people of whom nobody decided would be accepted; 2 named by an alarm or a notice stay "
-        "open; 1 to be looked at again stays open."
-    )
-    assert said in page
-    left = page[page.index("Left out, and still open") : page.index("Accepted by this")]
+    # 20 but for two whom the alarm names and one to be looked at again.
+    assert rest_sentence(n=17, named=2, again=1) in page
+    left = page[page.index('id="left"') : page.index('id="accepted"')]
     for name in ("w001", "w002", "w019"):
         assert f"<bdi>{name}</bdi>" in left
     assert "Accept 17 people</button>" in page
@@ -271,17 +301,22 @@ def test_everybody_else_is_accepted_after_it_is_said_how_many_and_who_is_not(sit
     answer = site.post(accept_link(copied), confirmed(site, copied))
     assert answer.headers["Location"] == queue_link(copied)
     assert WorkerVerdict.objects.filter(kind="accept").count() == 17
-    page = site.get(queue_link(copied)).content.decode()
-    assert "17 people accepted." in page
-    assert "17 to approve, 0 to reject." in page
-    assert "1 to look at again, 2 of whom nobody decided." in page
+    queue = site.get(queue_link(copied))
+    ((level, notice),) = notices(queue)
+    assert (level, numbers(notice)) == ("success", [17])
+    page = queue.content.decode()
+    # 17 to approve, 0 to reject; in no list 1 to look at again and 2 undecided.
+    assert numbers(element_text(page, "files-counts")) == [17, 0, 1, 2]
     undo = re.search(r'action="([^"]+/undo/)"', page)[1]
     assert site.post(undo).headers["Location"] == queue_link(copied)
-    page = site.get(queue_link(copied)).content.decode()
-    assert "Taken back: 17 people accepted at once." in page
-    assert "Take back 17" not in page
+    queue = site.get(queue_link(copied))
+    ((level, notice),) = notices(queue)
+    assert (level, numbers(notice)) == ("success", [17])
+    assert undo not in queue.content.decode()
+    n_rows = WorkerVerdict.objects.count()
     site.post(undo)  # the button of a page that was open
-    assert "That is taken back already." in site.get(queue_link(copied)).content.decode()
+    assert [level for level, _ in notices(site.get(queue_link(copied)))] == ["warning"]
+    assert WorkerVerdict.objects.count() == n_rows
 
 
 def test_those_of_the_filter_are_accepted_and_alarms_only_on_wish(site, copied):
@@ -289,12 +324,13 @@ def test_those_of_the_filter_are_accepted_and_alarms_only_on_wish(site, copied):
     assert accept_link(copied, who="look") in queue
     chosen = {"who": "look", "alarms": "true"}
     page = site.get(accept_link(copied, **chosen)).content.decode()
-    assert "6 people of whom nobody decided would be accepted" in page
-    assert "Accept them at once only if somebody has looked at what it says." in page
+    assert rest_sentence(n=6, named=2, with_alarms=True) in page
+    assert numbers(element_text(page, "named_accepted")) == [2]
     site.post(accept_link(copied), confirmed(site, copied, **chosen))
     page = site.get(queue_link(copied)).content.decode()
-    assert "Everybody worth looking at is decided." in page
-    assert "14 of whom nobody decided" in page
+    assert "decided" in states(page)
+    # 6 to approve, 0 to reject, 14 of the 20 in no list.
+    assert numbers(element_text(page, "files-counts")) == [6, 0, 14]
 
 
 def test_a_list_that_moved_is_shown_anew_and_nobody_is_accepted(site, copied):
@@ -304,7 +340,8 @@ def test_a_list_that_moved_is_shown_anew_and_nobody_is_accepted(site, copied):
     answer = site.post(accept_link(copied), posted)
     page = answer.content.decode()
     assert answer.status_code == 409
-    assert "nobody was accepted. Below is who it would be now" in page
+    assert answer.context_data["problem"] == ACCEPT_PROBLEMS["moved"]
+    assert ACCEPT_PROBLEMS["moved"] in page
     assert "Accept 17 people</button>" in page
     assert not WorkerVerdict.objects.filter(kind="accept").exists()
 
@@ -314,12 +351,14 @@ def test_where_nobody_is_left_the_page_says_so(site, copied):
     site.post(accept_link(copied), posted)
     assert site.post(accept_link(copied), posted).status_code == 302  # a second press
     page = site.get(accept_link(copied)).content.decode()
-    assert "Nobody is left to accept at once." in page
+    assert "none_left" in states(page)
     answer = site.post(accept_link(copied), {**posted, "seen": ""})
     assert answer.status_code == 409
-    assert "There is nobody left whom this could accept." in answer.content.decode()
+    assert answer.context_data["problem"] == ACCEPT_PROBLEMS["none_left"]
     # Two whom an alarm names are open, so that the way stays open, too.
-    assert "Accept everybody else…" in site.get(queue_link(copied)).content.decode()
+    assert (
+        f'href="{accept_link(copied).rstrip("?")}"' in site.get(queue_link(copied)).content.decode()
+    )
     assert site.get(accept_link(copied, who="burn")).status_code == 404
     assert site.post(accept_link(copied), {"who": "burn"}).status_code == 404
 
@@ -329,7 +368,8 @@ def test_who_may_only_read_accepts_nobody(client, copied):
     Share.objects.create(question_set=copied.version.question_set, user=vera, role="viewer")
     client.force_login(vera)
     page = client.get(accept_link(copied)).content.decode()
-    assert "would be accepted" in page
-    assert "Accept 18 people</button>" not in page
+    assert rest_sentence(n=18, named=2) in page
+    assert 'name="seen"' not in page
     assert client.post(accept_link(copied), {"seen": "x"}).status_code == 403
-    assert "Accept everybody else" not in client.get(queue_link(copied)).content.decode()
+    link = accept_link(copied).rstrip("?")
+    assert f'href="{link}"' not in client.get(queue_link(copied)).content.decode()

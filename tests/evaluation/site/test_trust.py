@@ -10,6 +10,7 @@ from evaluation.options import SITE
 from evaluation.texts.languages import language_warning
 from evaluation.texts.short import short_answers_warning
 from tests.evaluation.reports import world
+from tests.evaluation.site.handles import states
 
 pytestmark = pytest.mark.django_db
 
@@ -94,4 +95,4 @@ def test_the_page_says_what_was_measured_and_what_cannot_be_seen(site, rana):
 def test_a_run_that_is_not_done_says_so(site, rana):
     run = world.ended("failed", error="the server answered 401", owner=rana)
     response = site.get(reverse("admin:results-trust", kwargs={"run": run.public_id}))
-    assert "This run failed" in response.content.decode()
+    assert "run_failed" in states(response.content.decode())

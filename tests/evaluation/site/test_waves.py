@@ -22,9 +22,11 @@ from evaluation.models import (
 )
 from evaluation.reports.waves import waves_report
 from evaluation.steps.waves import shifts
+from evaluation.words.waves import NOT_TESTED
 from tests.api.conftest import Api
 from tests.evaluation.fact_world import graded
-from tests.evaluation.site.test_facts import shown
+from tests.evaluation.site.handles import element_text, numbers, states
+from tests.evaluation.site.test_facts import html
 from tests.evaluation.wave_world import two_waves
 
 pytestmark = pytest.mark.django_db
@@ -63,7 +65,12 @@ def table(site, run, name):
 
 def text_of(response):
     """The words of an answer, without its elements."""
-    text = re.sub(r"<(script|style).*?</\1>", "", response.content.decode(), flags=re.S)
+    return words_of(response.content.decode())
+
+
+def words_of(page):
+    """The words of a page, without its elements."""
+    text = re.sub(r"<(script|style).*?</\1>", "", page, flags=re.S)
     return " ".join(re.sub(r"<[^>]+>", "", text).split())
 
 
@@ -176,11 +183,12 @@ def test_by_spelling_answers_of_both_are_counted_together_to_test_what_moved(spe
     one, other = (np.asarray(vectors.transform(part).mean(axis=0))[0] for part in texts)
     cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
     assert by_name["cable"].shift.distance == pytest.approx(1 - cosine)
-    said = shown(site, address(spelled[1]))
-    assert "Both were graded by how answers are spelled" in said
-    assert "1 of 3 answers moved" in said
-    assert "Beyond what chance brings: dealt at random, the answers of the two waves" in said
-    assert "People agreed on 1858, and now on 1866." in said
+    page = html(site, address(spelled[1]))
+    assert {"by_spelling", "tested"} <= set(states(page))
+    assert "1 of 3 answers moved" in words_of(page)
+    assert states(page).count("moved_beyond_chance") == 1
+    assert states(page).count("moved_by_chance") == 2
+    assert numbers(element_text(page, "other_facts")) == [1858, 1866]
     rows = table(site, spelled[1], "waves-questions")
     assert (rows["cable"]["moved"], rows["cable"]["moved_beyond_chance"]) == ("", "true")
     assert rows["ship"]["moved_beyond_chance"] == "false"
@@ -216,10 +224,10 @@ def test_who_does_not_vote_is_not_tested(spelled):
 def test_what_would_take_long_is_not_tested(spelled, site, monkeypatch, limit, most):
     monkeypatch.setattr(f"evaluation.steps.waves.{limit}", most)
     assert waves_report(*spelled).untested == "large"
-    said = shown(site, address(spelled[1]))
-    assert "There are too many answers to test it while a page loads." in said
-    assert "How far it moved is not known." in said
-    assert "marked, at most 5 in 100" not in said
+    page = html(site, address(spelled[1]))
+    assert NOT_TESTED["large"] in element_text(page, "not_tested")
+    assert states(page).count("distance_unknown") == 3
+    assert "tested" not in states(page)
 
 
 def test_runs_that_were_graded_otherwise_have_no_distances(waves, site):
@@ -229,7 +237,7 @@ def test_runs_that_were_graded_otherwise_have_no_distances(waves, site):
     report = waves_report(before, after)
     assert not report.comparable
     assert {one.distance for one in report.questions} == {None}
-    assert "were not graded in the same way" in shown(site, address(after))
+    assert "not_comparable" in states(html(site, address(after)))
     cache.clear()
     after.parameters["embedder"] = "bow"
     assert waves_report(before, after).untested == "otherwise"
@@ -237,11 +245,12 @@ def test_runs_that_were_graded_otherwise_have_no_distances(waves, site):
 
 def test_the_page_says_it_in_words_and_the_files_have_all(site, waves):
     _, after = waves
-    said = shown(site, address(after))
-    assert "Earlier: cables, graded" in said
-    assert "7 took part in both, 3 only in the earlier one, 3 only in this one." in said
-    assert "People agreed on 1858, and now on 1866." in said
-    assert "the same as then" in said
+    page = html(site, address(after))
+    assert "Earlier: cables, graded" in words_of(page)
+    # 7 of both, 3 only in the earlier one, 3 only in this one.
+    assert numbers(element_text(page, "common-people")) == [7, 3, 3]
+    assert numbers(element_text(page, "other_facts")) == [1858, 1866]
+    assert states(page).count("answers_same") == 2
     assert set(table(site, after, "waves-people")) == {
         "ada", "ben", "cy", "dee", "eli", "fay", "gus",
     }  # fmt: skip
@@ -254,10 +263,11 @@ def test_the_page_says_it_in_words_and_the_files_have_all(site, waves):
 
 def test_only_a_wave_has_the_page_among_its_tabs(site, waves):
     before, after = waves
-    assert "Compare with an earlier wave" in shown(site, address(after))
-    assert "Compare with an earlier wave" not in shown(site, address(before, "people"))
-    assert "Compare with an earlier wave" not in shown(site, address(before))
-    assert "No earlier wave is graded" in shown(site, address(before))
+    assert f'href="{address(after)}"' in html(site, address(after, "people"))
+    assert f'href="{address(before)}"' not in html(site, address(before, "people"))
+    page = html(site, address(before))
+    assert f'href="{address(before)}"' not in page
+    assert "no_earlier_wave" in states(page)
     assert site.get(address(before, "table", name="waves-people")).status_code == 404
 
 
@@ -266,9 +276,9 @@ def test_who_may_not_see_the_earlier_wave_sees_nothing_of_it(client, waves):
     otto = User.objects.create(username="otto", is_staff=True)
     after.version.question_set.shares.create(user=otto, role="viewer")
     client.force_login(otto)
-    said = shown(client, address(after))
-    assert "No earlier wave is graded" in said
-    assert "cables," not in said
+    page = html(client, address(after))
+    assert "no_earlier_wave" in states(page)
+    assert "cables," not in words_of(page)
     place = f"{address(after)}?with={before.public_id}"
     assert client.get(place).status_code == 404
 
@@ -285,16 +295,19 @@ def test_a_wave_is_made_on_a_page(site, waves):
     place = reverse("admin:new-wave", args=[before.version.question_set.public_id])
     page = site.get(place).content.decode()
     assert 'value="cables, wave 2"' in page
-    assert "Take the answers of language models along" in page
+    assert 'name="with_models"' in page
     sent = {"name": "cables in June", "people": "same", "with_models": "on"}
     done = site.post(place, sent, follow=True)
     made = QuestionSet.objects.get(name="cables in June")
     assert done.redirect_chain[-1][0] == reverse("admin:question-set", args=[made.public_id])
-    assert "A further wave of" in done.content.decode()
+    before_it = reverse("admin:question-set", args=[before.version.question_set.public_id])
+    page = done.content.decode()
+    assert re.search(r'id="earlier-wave">.*?href="([^"]+)"', page)[1] == before_it
     assert made.earlier_wave == before.version.question_set
     again = site.post(place, sent)
     assert again.status_code == 400
-    assert "has a question set of this name" in again.content.decode()
+    assert list(again.context["form"].errors) == ["name"]
+    assert QuestionSet.objects.filter(name="cables in June").count() == 1
     assert not Response.objects.filter(submission__version__question_set=made).exists()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.templatetags.kinds import duration, money, pace, status_words
+from evaluation.templatetags.kinds import STATUSES, duration, money, pace, status_words
 
 
 @pytest.mark.parametrize(
@@ -40,5 +40,6 @@ def test_a_pace_is_said_in_the_unit_in_which_it_is_one_or_more(rate, said):
 
 def test_lengths_of_time_and_refusals_are_words():
     assert duration(200.0) == "3 min 20 s"
-    assert status_words("refused_prompt") == "refused before it answered"
+    assert [status_words(code) for code in STATUSES] == list(STATUSES.values())
+    assert {"refused_prompt", "refused_generation"} == STATUSES.keys()
     assert status_words("empty") == "empty"
