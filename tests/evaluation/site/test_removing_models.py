@@ -112,8 +112,8 @@ def test_a_model_goes_once_its_name_is_typed_and_the_others_keep_all(
         "Scores of answers</dt><dd>2",
         "Scores in runs</dt><dd>1",
         "Comparisons in runs</dt><dd>1",
-        SENTENCES["scored_in"].format(runs="1 run", lose="loses"),
-        SENTENCES["in_sets"].format(sets="1 question set"),
+        Note("runs_scored", n=1, lose="loses"),
+        Note("answers_in_sets", n=1, sets="1 question set"),
     ):
         assert words in told
     refused = site.post(delete, {"name": "Large"})
