@@ -8,8 +8,9 @@ A file of answers passes five stages, each a module that knows nothing of the ne
 4. `header` has told them which columns are wanted and which are kept aside;
 5. `answers` checks every row, drops repetitions and hands out `records`.
 
-Bad rows are collected on the way as `problems` and told all at once, as an `InputError`. Nothing
-here knows Django, models or a database.
+Bad rows are collected on the way as `problems` and told all at once, as an `InputError`. A problem
+has a code and values; `problem_messages` has the sentences of all codes. Nothing here knows Django,
+models or a database.
 
 On the way out, `writing` makes files of the same formats, a piece at a time: `defusing` keeps
 spreadsheets from running a text as a formula (and the readers restore it), `sheet` makes

@@ -40,7 +40,7 @@ def test_numbers_stay_as_typed_and_null_is_empty(tmp_path):
         (GOOD.replace("}", ', "worker": "w2"}'), "line_key_twice", {"key": "worker"}),
         (GOOD.replace('"yes"', "NaN"), "line_no_value", {"value": "NaN"}),
         pytest.param("[" * 100_000 + "\n", "line_too_deep", {"column": None}, id="deep"),
-        ('{"worker": "w2", "question": "q1"}\n', "column_missing", {"name": "answer"}),
+        ('{"question": "q1", "worker": "w2"}\n', "column_missing", {"name": "answer"}),
         (GOOD.replace("}", ', "\\ud800": 1}'), "json_key_unwritable", {}),
         (GOOD.replace("yes", "no"), "answers_differ", {"first_line": 1}),
     ],
