@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
+from typing import Final
 
 import psycopg
 from django.conf import settings
@@ -29,6 +30,22 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM)
 LEAST_FREE = 1 << 20
 """Bytes below which a disk counts as full where an error does not say why."""
+
+
+BEHIND, DEMO_SEALED = "behind", "read-only-demo"
+SENTENCES: Final = {
+    "busy": "The database is busy ({reason}): try again in a moment.",
+    "database-lost": "The database cannot be reached ({reason}): see that it runs, and "
+    "DATABASE_URL.",
+    "storage-full": "There is no room left to store anything ({reason}): make room, and try again.",
+    "read-only": "Nothing can be stored in {home} ({reason}): let this user write there, or set "
+    "CROWDGRADE_HOME to another folder.",
+    DEMO_SEALED: "Nothing can be stored in {home} ({reason}): let this user write there, or set "
+    "CROWDGRADE_DEMO_HOME to another folder.",
+    BEHIND: "The database lacks tables or columns of this release ({reason}): run `manage.py "
+    "migrate`, or `make up`, which does it.",
+}
+"""What an operator is told in a terminal, by the outage."""
 
 
 class Outage(Enum):
@@ -57,25 +74,15 @@ def outage_of(error: BaseException | None) -> Outage | None:
 def told(error: BaseException) -> str | None:
     """Return what to tell an operator in a terminal, and what to do; None for other errors."""
     outage = outage_of(error)
-    reason = _reason(error)
-    if outage is Outage.BUSY:
-        return f"The database is busy ({reason}): try again in a moment."
-    if outage is Outage.LOST:
-        return f"The database cannot be reached ({reason}): see that it runs, and DATABASE_URL."
-    if outage is Outage.FULL:
-        return f"There is no room left to store anything ({reason}): make room, and try again."
-    if outage is Outage.SEALED:
-        variable = "DEMO_HOME" if settings.HOME == settings.DEMO_HOME else "HOME"
-        return (
-            f"Nothing can be stored in {settings.HOME} ({reason}): let this user write there, or "
-            f"set CROWDGRADE_{variable} to another folder."
-        )
-    if _is_behind(error):
-        return (
-            f"The database lacks tables or columns of this release ({reason}): run "
-            "`manage.py migrate`, or `make up`, which does it."
-        )
-    return None
+    if outage is None:
+        code = BEHIND if _is_behind(error) else None
+    elif outage is Outage.SEALED and settings.HOME == settings.DEMO_HOME:
+        code = DEMO_SEALED
+    else:
+        code = outage.value
+    return (
+        None if code is None else SENTENCES[code].format(reason=_reason(error), home=settings.HOME)
+    )
 
 
 def _is_behind(error: BaseException) -> bool:

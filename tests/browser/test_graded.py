@@ -52,7 +52,7 @@ def test_graded_answers_are_uploaded_and_the_trust_page_says_which_method_to_tru
         run = Run.objects.get(kind="graded")
         assert run.state == "done", run.error
         window.look("the results", reverse("admin:results-run", args=[run.public_id]))
-        assert page.locator("text=It could not be computed here.").is_visible()
+        assert page.locator("[data-method=undefined]").first.is_visible()
         window.look("trust with a file", trust)
         page.click("text=Show all methods")
         window.check("all methods")

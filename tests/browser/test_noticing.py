@@ -12,6 +12,7 @@ from tests.browser import pages
 from tests.browser.working import show_all, work_away
 from tests.evaluation.backends.chat.fake import FakeChat
 from tests.evaluation.kinds.umwp.world import PROBLEMS, lines, replied
+from tests.numbers import numbers_in
 
 pytestmark = [
     pytest.mark.browser,
@@ -67,12 +68,9 @@ def test_problems_are_uploaded_asked_and_every_reply_is_explained(
         run = question_set.latest_version().runs.get()
         assert run.state == "done", run.error
         window.look("noticing", reverse("admin:results-run", args=[run.public_id]))
-        assert (
-            page.locator("#form-direct + ul li")
-            .nth(1)
-            .inner_text()
-            .startswith("small noticed 32 of 32 questions without an answer")
-        )
+        second = page.locator("#form-direct + ul li").nth(1).inner_text()
+        assert second.startswith("small ")
+        assert numbers_in(second)[:2] == ["32", "32"]
         assert page.locator("svg .chart-mark").count()
         show_all(page)
         page.click("#parts ~ details summary")

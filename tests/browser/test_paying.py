@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotations import guards
 from annotations.answering import collecting, links, places
-from annotations.ledger.bonuses import payments_of
+from annotations.ledger.bonuses import PART, ROUND, payments_of
 from annotations.ledger.deciding import decide
 from annotations.models import AppealAnswer, Collection, Decision, Submission
 from annotations.panels.groups import make_group
@@ -82,7 +82,7 @@ def test_people_are_approved_rejected_and_given_a_bonus(desk, browser, client, l
         page.wait_for_selector("text=A list of 1 part of the pay once more")
     assert Decision.objects.filter(kind="approve").count() == 4
     states = {(one.round, one.state) for one in payments_of(desk)}
-    assert states == {("bonus", "confirmed"), ("part of the pay", "sent")}
+    assert states == {(ROUND, "confirmed"), (PART, "sent")}
 
 
 @pytest.fixture

@@ -95,7 +95,7 @@ def test_two_files_are_linked_as_waves_and_the_models_brought_along(
         graded(march)
         lonely = graded(april)
         window.look("not linked", reverse("admin:results-waves", kwargs={"run": lonely.public_id}))
-        assert page.locator("text=No earlier wave is graded.").count() == 1
+        assert page.locator("[data-state=no_earlier_wave]").count() == 1
         window.look("link", reverse("admin:link-wave", args=[april.public_id]))
         page.select_option("select[name=earlier]", label="lakes")
         page.click("text=See how they match")

@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
+from crowdgrade.outages import DEMO_SEALED, SENTENCES
 from tests.disks import small_disk
 from tests.evaluation.background.scratch import Scratch
 
@@ -32,18 +33,20 @@ def said(home, *arguments, **more):
     return done.stderr.strip()
 
 
+def error(code, reason, home=""):
+    """What a command says of an outage."""
+    return f"Error: {SENTENCES[code].format(reason=reason, home=home)}"
+
+
 @pytest.mark.long
 def test_a_read_only_home_is_named_in_one_sentence(tmp_path):
     with small_disk(tmp_path / "disk") as disk:
         disk.seal()
         home = disk.folder / "home"
-        told = (
-            f"Error: Nothing can be stored in {home} (Read-only file system): let this user write "
-            "there, or set CROWDGRADE_HOME to another folder."
-        )
+        told = error("read-only", "Read-only file system", home)
         assert said(home, "up", "--port", "8999") == told
         assert said(home, "import_answers", "a set", "README.md") == told
-        demo = told.replace("_HOME", "_DEMO_HOME")
+        demo = error(DEMO_SEALED, "Read-only file system", home)
         assert said("/nowhere", "demo", "--no-serve", CROWDGRADE_DEMO_HOME=str(home)) == demo
 
 
@@ -51,30 +54,29 @@ def test_a_read_only_home_is_named_in_one_sentence(tmp_path):
 def test_a_full_disk_is_named_in_one_sentence(tmp_path):
     with small_disk(tmp_path / "disk") as disk:
         disk.fill()
-        assert said(disk.folder, "migrate") == (
-            "Error: There is no room left to store anything (database or disk is full): make room, "
-            "and try again."
-        )
+        assert said(disk.folder, "migrate") == error("storage-full", "database or disk is full")
 
 
 @pytest.mark.long
 def test_a_database_that_is_not_there_is_named_in_one_sentence(tmp_path):
     address = "postgresql://nobody:swordfish@127.0.0.1:1/none"
     words = said(tmp_path, "migrate", DATABASE_URL=address)
-    assert words.startswith("Error: The database cannot be reached (")
-    assert words.endswith("): see that it runs, and DATABASE_URL.")
+    begin, end = error("database-lost", "REASON").split("REASON")
+    assert words.startswith(begin)
+    assert words.endswith(end)
     assert "swordfish" not in words
 
 
 VISIT = """
+import re
 from django.contrib.auth.models import User
 from django.test import Client
 client = Client(raise_request_exception=False, headers={"host": "localhost"})
 client.cookies["sessionid"] = SESSION
 def told(answer):
     page = answer.content.decode()
-    sentence = page.partition('<p class="cg-box cg-warn">')[2].partition("</p>")[0]
-    return [answer.status_code, " ".join(sentence.split()), "Seen by <the> sea" in page.replace(
+    codes = re.findall('data-outage="([^"]+)" data-state="([^"]+)"', page)
+    return [answer.status_code, *codes, "Seen by <the> sea" in page.replace(
         "&lt;", "<").replace("&gt;", ">")]
 result = {
     "read": told(client.get("/admin/question-sets/")),
@@ -107,23 +109,14 @@ def test_pages_say_that_the_disk_is_full_or_sealed_and_keep_what_was_typed(tmp_p
 
         disk.fill()
         full = visited()
-        assert full["sent"] == [
-            507,
-            "The disk of the site is full, so what you sent is not stored yet. It is kept in this "
-            "page as long as you leave it open: tell whoever runs the site, and send it again "
-            "then.",
-            True,
-        ]
+        assert full["sent"] == [507, ["storage-full", "not_stored"], True]
         assert (full["api"]["status"], full["api"]["code"]) == (507, "storage-full")
-        assert "make room" in full["api"]["detail"]
 
         disk.clear()
         disk.seal()
         sealed = visited()
-        assert sealed["sent"][0] == 507
-        assert sealed["sent"][1].startswith("The site may not write to its disk, so what you sent")
+        assert sealed["sent"] == [507, ["read-only", "not_stored"], True]
         assert sealed["api"]["code"] == "read-only"
         # SQLite writes beside its file even to read it.
-        for seen in (full["read"], sealed["read"]):
-            assert seen[0] == 507
-            assert seen[1].endswith("nothing that is stored already is lost.")
+        for outage, seen in (("storage-full", full["read"]), ("read-only", sealed["read"])):
+            assert seen == [507, [outage, "not_shown"], False]

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from django.core.management import CommandError, call_command
 
+from crowdgrade.management.commands.local_model import STOPPED
 from evaluation.backends.chat.smollm2 import MODEL
 from evaluation.models import LanguageModel
 from evaluation.steps.asking.local import NAME, register_local_model
@@ -70,7 +71,7 @@ def test_a_port_that_something_else_has_is_refused_with_another_one():
     needs_packaged_model()
     with fake_chat() as other:
         port = other.server.server_port
-        with pytest.raises(CommandError, match=f"choose another, such as PORT={port + 1}"):
+        with pytest.raises(CommandError, match=f"port {port} .* PORT={port + 1}$"):
             call_command("local_model", "--port", str(port))
     assert not LanguageModel.objects.exists()
 
@@ -120,7 +121,7 @@ def test_a_newcomer_asks_a_real_model_offline(sqlite_home, tmp_path):
             assert 0 < tokens <= 12
             assert name == MODEL  # and no folder of the server
         os.killpg(served.pid, signal.SIGINT)
-        assert "The model has stopped." in served.communicate(timeout=30)[0]
+        assert STOPPED in served.communicate(timeout=30)[0]
         assert served.returncode == 0
     finally:
         site.close()

@@ -98,7 +98,7 @@ def test_a_server_that_stays_away_is_told_after_the_second_attempt(client, termi
         said = client.get("/admin/question-sets/")
     page = said.content.decode()
     assert (said.status_code, said["Retry-After"]) == (503, "5")
-    assert "The site has lost the connection to its database. This page tries again" in page
+    assert 'data-outage="database-lost" data-state="not_shown"' in page
     assert 'http-equiv="refresh"' in page
 
 
@@ -115,7 +115,7 @@ def test_a_change_is_not_repeated_and_what_was_typed_stays(client, terminated_at
         said = client.post("/admin/question-sets/new/", NEW)
     page = said.content.decode()
     assert (said.status_code, len(statements)) == (503, 1)
-    assert "cannot tell whether what you sent is stored" in page
+    assert 'data-outage="database-lost" data-state="unknown"' in page
     kept = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page))
     assert kept["name"] == NEW["name"]
     assert "Look first" in page

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+MPNET = "all-mpnet-base-v2"
 NAMES = ("DATABASE_URL", "SECRET_KEY", "DEBUG", "HTTPS", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS")
 
 
@@ -48,14 +49,14 @@ def test_networks_variables_of_keys_and_offered_models_are_read_and_loud_on_a_ba
     none = python(tmp_path, code, CROWDGRADE_MODEL_NETWORKS="none")
     assert none.stdout.strip() == "[] []"
     code = "from django.conf import settings as s; print(*sorted(s.OFFERED_MODELS))"
-    assert python(tmp_path, code).stdout.split()[0] == "all-mpnet-base-v2"
+    assert python(tmp_path, code).stdout.split()[0] == MPNET
     assert python(tmp_path, code, CROWDGRADE_MODELS="none").stdout.strip() == ""
     assert python(tmp_path, code, CROWDGRADE_MODELS="b, team/a").stdout.strip() == "b team/a"
     for name, value in (
         ("MODEL_NETWORKS", "home"),
         ("KEY_VARIABLES", "A B"),
         ("KEY_VARIABLES", "*"),
-        ("MODELS", "all-mpnet-base-v2, /srv/models/mine"),
+        ("MODELS", f"{MPNET}, /srv/models/mine"),
         ("MODELS", "../mine"),
     ):
         bad = python(tmp_path, code, **{f"CROWDGRADE_{name}": value})

@@ -22,6 +22,8 @@ from evaluation.steps.asking.local import NAME, register_local_model
 HOST = "127.0.0.1"
 LOOK_EVERY = 1.0
 
+STOPPED = "The model has stopped."
+
 
 class Command(BaseCommand):
     """Serve SmolLM2-135M until Ctrl-C, and register it."""
@@ -64,7 +66,7 @@ class Command(BaseCommand):
         except ChatError as error:
             raise CommandError(str(error)) from error
         except Stopped:
-            self.stdout.write("\nThe model has stopped.")
+            self.stdout.write(f"\n{STOPPED}")
 
     def _serve(self, address: str) -> None:
         self.stdout.write(f"{smollm2.MODEL} answers at {address}/v1, a chat address as OpenAI has.")

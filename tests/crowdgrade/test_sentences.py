@@ -1,0 +1,37 @@
+"""What an operator is told in a terminal of an outage, each sentence once."""
+
+import pytest
+
+from crowdgrade.outages import BEHIND, DEMO_SEALED, SENTENCES, Outage
+
+CASES = [
+    ("busy", "The database is busy (R): try again in a moment."),
+    ("database-lost", "The database cannot be reached (R): see that it runs, and DATABASE_URL."),
+    ("storage-full", "There is no room left to store anything (R): make room, and try again."),
+    (
+        "read-only",
+        "Nothing can be stored in /home (R): let this user write there, or set CROWDGRADE_HOME to "
+        "another folder.",
+    ),
+    (
+        "read-only-demo",
+        "Nothing can be stored in /home (R): let this user write there, or set "
+        "CROWDGRADE_DEMO_HOME to another folder.",
+    ),
+    (
+        "behind",
+        "The database lacks tables or columns of this release (R): run `manage.py migrate`, or "
+        "`make up`, which does it.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "sentence"), CASES)
+def test_what_is_told_of_an_outage(code, sentence):
+    assert SENTENCES[code].format(reason="R", home="/home") == sentence
+
+
+def test_each_outage_has_a_sentence_here():
+    codes = [code for code, _ in CASES]
+    assert codes == list(SENTENCES)
+    assert set(codes) == {one.value for one in Outage} | {DEMO_SEALED, BEHIND}
