@@ -79,6 +79,18 @@ def is_string(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
+def is_prose(node: ast.AST) -> bool:
+    """Return whether a node is a string that shares a phrase with the product's texts.
+
+    A string without a space is a code, a column or an address.
+    """
+    return (
+        is_string(node)
+        and " " in node.value
+        and not product_phrases().isdisjoint(phrases(node.value))
+    )
+
+
 def asserted_parts(function: ast.FunctionDef) -> Iterator[ast.AST]:
     """Yield the expressions of a test function that say what is right."""
     yield from function.decorator_list
@@ -96,7 +108,7 @@ def prose_assertions(path: Path) -> Iterator[ProseAssertion]:
             continue
         for part in asserted_parts(function):
             for node in ast.walk(part):
-                if is_string(node) and not product_phrases().isdisjoint(phrases(node.value)):
+                if is_prose(node):
                     yield ProseAssertion(path, node.lineno, function.name, node.value)
 
 

@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from evaluation.flow.stored import RunSummary
 from evaluation.models import Run, RunData
 from evaluation.models.runs_of_record import take_first
+from evaluation.words.message import SENTENCE, Message
 
 # Progress that is younger than this is not written again.
 SECONDS_BETWEEN_REPORTS = 1.0
@@ -25,7 +26,24 @@ class OutOfTimeError(Exception):
 
 
 class RunInputError(Exception):
-    """The run cannot be computed from what it was given; the message is for the requester."""
+    """The run cannot be computed from what it was given; `message` tells the requester why.
+
+    `str()` is what the run stores: the message as text, or a sentence where there is no code.
+    """
+
+    def __init__(self, code: str, **values: Any) -> None:
+        super().__init__(code, values)
+        self.message = Message(code, values)
+
+    @classmethod
+    def of_sentence(cls, sentence: str) -> RunInputError:
+        """Return an error with a sentence of another module, such as that of a back-end."""
+        return cls(SENTENCE, sentence=sentence)
+
+    def __str__(self) -> str:
+        if self.message.code == SENTENCE:
+            return str(self.message.values[SENTENCE])
+        return self.message.as_text()
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def try_sizes(turn: Turn) -> None:
     parameters = parameters_of(run)
     given = choose(parameters.grading(), answers_of(run.version_id))
     if not len(given.answered):
-        raise RunInputError("There is no answer: import answers, or wait for some to be submitted.")
+        raise RunInputError("run.no_answer")
     grades = mean_judgements(run.version)
     input_hash = trial_hash(given, grades)
     key = combined_hash([input_hash, versions()["crowdgrade"]])
@@ -45,9 +45,7 @@ def try_sizes(turn: Turn) -> None:
     try:
         trial = try_crowd(parameters, given, grades, embed, told, tried)
     except TooFewWorkersError:
-        raise RunInputError(
-            f"Fewer than {FEWEST_VOTERS} workers answered: there are no smaller crowds to try."
-        ) from None
+        raise RunInputError("run.too_few_workers", fewest=FEWEST_VOTERS) from None
     with turn.fenced():
         RunData.objects.filter(run=run, name=ASIDE).delete()
         turn.end(
@@ -66,4 +64,4 @@ def parameters_of(run: Run) -> CrowdSizeParameters:
     try:
         return CrowdSizeParameters.of_dict(stored)
     except KeyError as error:
-        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None

@@ -61,10 +61,9 @@ def load(run_id: int) -> GradingInput:
     parameters = parameters_of(run.parameters)
     found = choose(parameters, answers_of(run.version_id), model_answers_of(run.version_id))
     if not len(found.answered):
-        reason = "import answers, or wait for some to be submitted."
         if found.n_rejected:
-            reason = f"{found.n_rejected} were rejected where they were collected."
-        raise RunInputError(f"There is no answer to grade: {reason}")
+            raise RunInputError("run.all_answers_rejected", rejected=found.n_rejected)
+        raise RunInputError("run.no_answer_to_grade")
     grades = mean_judgements(run.version) if parameters.anchors else {}
     models = LanguageModel.objects.in_bulk(set(found.models.models) if found.models else ())
     return replace(
@@ -90,7 +89,7 @@ def parameters_of(stored: dict[str, Any]) -> AqerParameters:
     try:
         return AqerParameters.of_dict(stored)
     except KeyError as error:
-        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
 def answers_of(version_id: int) -> Answers:

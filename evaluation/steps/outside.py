@@ -21,7 +21,6 @@ from evaluation.options import Problem
 from evaluation.options.problems import problem
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.texts.near import perhaps
-from evaluation.words.message import Message
 
 # Ids that an error spells out.
 NAMED = 20
@@ -49,11 +48,8 @@ def keys_of_workers(
         return []
     found = _named(version, ids)
     if wrong := [*found.unknown, *found.several]:
-        more = f" and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
-        raise RunInputError(
-            f"Ids in the settings that are not those of one worker who answered here: "
-            f"{', '.join(wrong[:NAMED])}{more}."
-        )
+        ids = ", ".join(wrong[:NAMED])
+        raise RunInputError("run.unknown_workers", ids=ids, more=max(0, len(wrong) - NAMED))
     graded = set(voting)
     return [key for key in dict.fromkeys(found.keys) if key in graded]
 
@@ -144,4 +140,4 @@ def suggested_anchors(run: Run) -> list[Response]:
 
 def as_run_input_error(error: RemedyError) -> RunInputError:
     """Return the error of a run for that of a remedy; each door says it."""
-    return RunInputError(Message(f"run.{error.code}", error.values).as_text())
+    return RunInputError(f"run.{error.code}", **error.values)

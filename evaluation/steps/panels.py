@@ -28,16 +28,14 @@ def compare_panels(turn: Turn) -> None:
         parameters.grading(), answers_of(run.version_id), model_answers_of(run.version_id)
     )
     if not len(given.answered):
-        raise RunInputError("There is no answer: import answers, or wait for some to be submitted.")
+        raise RunInputError("run.no_answer")
     models = LanguageModel.objects.in_bulk(set(given.models.models) if given.models else ())
     given = replace(given, model_names={key: str(model) for key, model in models.items()})
     embed = partial(embed_texts, parameters.grading(), turn)
     try:
         found = find_panels(parameters, given, embed, turn.report)
     except NoModelsError:
-        raise RunInputError(
-            "No language model has answered a question with a text: upload answers of models first."
-        ) from None
+        raise RunInputError("run.no_answer_of_a_model") from None
     public = {str(key): str(model.public_id) for key, model in models.items()}
     summary = _public(found.summary(), public)
     rows, input_hash = _rows(found), given.hash()
@@ -60,7 +58,7 @@ def parameters_of(run: Run) -> PanelsParameters:
     try:
         return PanelsParameters.of_dict(stored)
     except KeyError as error:
-        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
 def _public(summary: PanelsSummary, public: dict[str, str]) -> PanelsSummary:

@@ -50,10 +50,7 @@ def look(turn: Turn, tellers: Iterable[Teller]) -> None:
     try:
         together = gathered(run.version, tellers, turn)
     except NothingToldError:
-        raise RunInputError(
-            "No run over this version told anything about a model's answers: grade it with "
-            "models' answers, or start another kind of run that compares models."
-        ) from None
+        raise RunInputError("run.nothing_to_view") from None
     found = find_views(together, parameters, turn.report)
     input_hash = together.hash()
     with turn.fenced():
@@ -121,7 +118,7 @@ def parameters_of(run: Run) -> ViewsParameters:
     try:
         return ViewsParameters.of_dict(stored)
     except KeyError as error:
-        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
 def _signature(parameters: ViewsParameters, input_hash: str) -> str:

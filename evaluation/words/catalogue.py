@@ -13,6 +13,7 @@ from evaluation.words.comparing import COMPARING
 from evaluation.words.crowd_size import CROWD_SIZE
 from evaluation.words.decision import DECISION
 from evaluation.words.facts import FACTS
+from evaluation.words.failures import FAILURES
 from evaluation.words.graded import GRADED
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import SENTENCE, Message, Sentence, filled
@@ -37,6 +38,7 @@ COMMON: Mapping[str, Sentence] = {
     **TRUST,
     **REMEDIES,
     **FAILED,
+    **FAILURES,
     **CROWD_SIZE,
     **COMPARING,
     **DECISION,

@@ -11,6 +11,7 @@ from evaluation.words.catalogue import Catalogue
 from evaluation.words.comparing import COMPARING
 from evaluation.words.crowd_size import CROWD_SIZE
 from evaluation.words.decision import DECISION
+from evaluation.words.failures import FAILURES
 from evaluation.words.graded import GRADED
 from evaluation.words.judge import JUDGE
 from evaluation.words.message import SENTENCE, Message
@@ -40,6 +41,7 @@ SAID = {
     "Alarms, by kind and case": ALARMS,
     "What became of an alarm after a remedy": OUTCOMES,
     "Remedies that have no meaning for a crowd": REMEDIES,
+    "Why a run failed": FAILURES,
     "Can I trust this?": TRUST,
     "Whom to keep and whom to look at": DECISION,
     "Deciding about people": TRIAGE,

@@ -36,7 +36,7 @@ def try_on_graded(turn: Turn) -> None:
     options = options_of(run)
     marked = marked_of(run.version.question_set_id)
     if marked is None:
-        raise RunInputError("There are no graded answers: upload a file of them.")
+        raise RunInputError("run.no_graded_answers")
     try:
         graded = marked.graded(Labels.parse(options.labels or ""))
         crowds = GradedCrowds.of(graded, options.seed)
@@ -66,10 +66,10 @@ def try_on_graded(turn: Turn) -> None:
             *(crowds, corpus, methods(core=not options.slow), seeds, options.seed, told, aside)
         )
     except InputError as error:
-        raise RunInputError(str(error.problems[0].reason)) from error
+        raise RunInputError.of_sentence(str(error.problems[0].reason)) from error
     except TooLittleError as error:
         said = SITE.said(error.message)
-        raise RunInputError(f"{capfirst(said)}.") from error
+        raise RunInputError.of_sentence(f"{capfirst(said)}.") from error
     summary = summary_of(marked, crowds, tried, seeds, options.seed)
     with turn.fenced():
         RunData.objects.filter(run=run, name=ASIDE).delete()
@@ -82,7 +82,7 @@ def options_of(run: Run) -> GradedOptions:
     try:
         return GradedOptions.of_dict(stored)
     except KeyError as error:
-        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
 def _corpus(

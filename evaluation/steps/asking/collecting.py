@@ -59,11 +59,11 @@ def _askings(run: Run) -> list[Asking]:
     try:
         options = AskOptions.of_dict(run.parameters)
     except KeyError as error:
-        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
     problems = problems_with(run.version, run.owner, options)
     if problems:
         said = (SITE.sentence(AskOptions, one) for one in problems)
-        raise RunInputError(" ".join(f"{capfirst(one)}." for one in said))
+        raise RunInputError.of_sentence(" ".join(f"{capfirst(one)}." for one in said))
     return askings_of(run.version, run.owner, options)
 
 

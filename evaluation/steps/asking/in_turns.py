@@ -129,10 +129,9 @@ class AskedInTurns:
         return self._given_up.get(str(model.public_id), "")
 
     def first_fault(self) -> str:
-        """Return the first reason why there is no reply, as a sentence; "" without any."""
+        """Return the first reason why there is no reply; "" without any."""
         faults = (one.message for one in replies_of(self.run.pk) if one.message)
-        fault = next(faults, next(iter(self._given_up.values()), ""))
-        return f"The first reason: {fault}" if fault else ""
+        return next(faults, next(iter(self._given_up.values()), ""))
 
     def usage(self) -> tuple[Usage, ...]:
         """Return requests, tokens and money by step and model, of this run in all its turns."""
@@ -187,10 +186,7 @@ class AskedInTurns:
         outcomes = [work.outcome for work in works if work.outcome is not None]
         short = [one for one in outcomes if one.end is End.BUDGET]
         if short:
-            raise RunInputError(
-                f"The budget is used up: {sum(one.n_left for one in short)} requests were not "
-                "sent. Start the run again with a higher one: what came is not paid for twice."
-            )
+            raise RunInputError("run.budget_used_up", left=sum(one.n_left for one in short))
         if any(work.unknown and work.id not in self._given_up for work in works):
             raise OutOfTimeError(self.turn.run_id)
 
@@ -331,4 +327,4 @@ def _chat(model: LanguageModel) -> ChatModel:
     try:
         return chat_of(model, PATIENCE)
     except (BackendError, InputError) as error:
-        raise RunInputError(str(error)) from error
+        raise RunInputError.of_sentence(str(error)) from error

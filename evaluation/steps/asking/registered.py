@@ -30,7 +30,7 @@ def registered(run: Run, ids: Iterable[str], what: str = "model") -> list[Langua
     found = _of(run.owner, wanted)
     if len(found) < len(wanted):
         missing = len(wanted) - len(found)
-        raise RunInputError(f"{missing} of the {what}s are not there, or not yours to ask.")
+        raise RunInputError("run.models_missing", missing=missing, what=what)
     return [found[one] for one in wanted]
 
 

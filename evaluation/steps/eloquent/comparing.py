@@ -42,19 +42,16 @@ def compare_replies(turn: Turn) -> None:
     parameters = parameters_of(run)
     items = items_of(run.version)
     if not can_be_compared(items):
-        raise RunInputError(
-            "No question has two wordings in one language: upload prompts that ask for the same "
-            "in other words, or add variants to the questions."
-        )
+        raise RunInputError("run.no_two_wordings")
     models = registered(run, parameters.models)
     if not models:
-        raise RunInputError("Choose a model whose replies are compared.")
+        raise RunInputError("run.no_model_to_compare")
     judges = registered(run, parameters.judges, "judge")
     changed = _changed(parameters, items)
     asked = AskedInTurns(turn, run, models + judges, parameters.budget)
     replies = _replies(asked, models, items, parameters, changed)
     if all(one.status is AnswerStatus.ERROR for one in replies):
-        raise RunInputError(f"No model replied at all. {asked.first_fault()}")
+        raise RunInputError("run.no_model_replied", reason=asked.first_fault())
     judgements = _judgements(asked, judges, items, replies, parameters)
     turn.between_parts()
     exclusions = Exclusions()
@@ -105,7 +102,7 @@ def _changed(
     try:
         return changed_prompts(options, items)
     except InputError as error:  # the wordings are others than when the run was started
-        raise RunInputError(f"The changed prompts do not fit: {_first_of(error)}.") from error
+        raise RunInputError("run.changed_prompts_do_not_fit", reason=_first_of(error)) from error
 
 
 def _first_of(error: InputError) -> str:
@@ -122,7 +119,7 @@ def parameters_of(run: Run) -> EloquentRunOptions:
     try:
         return EloquentRunOptions.of_dict(stored)
     except KeyError as error:
-        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
 def _replies(

@@ -45,7 +45,7 @@ def load(run: Run, parameters: JudgeParameters) -> Loaded:
     given = choose(parameters.grading(), answers_of(version), model_answers_of(version))
     answered = given.answered
     if not len(answered):
-        raise RunInputError("There is no answer: import answers, or wait for some to be submitted.")
+        raise RunInputError("run.no_answer")
     spoken = given.models.with_text() if given.models is not None else None
     questions = Question.objects.filter(version=version).select_related("passage")
     wordings, passages = {}, {}
@@ -106,11 +106,9 @@ def judge_of(run: Run, parameters: JudgeParameters) -> LanguageModel:
     """Return the model that judges. Raises `RunInputError` where it may not be asked any more."""
     found = _registered(parameters.judge or "", run.owner)
     if found is None:
-        raise RunInputError("The judge is no registered model of yours.")
+        raise RunInputError("run.judge_not_registered")
     if parameters.budget is not None and not found.has_prices:
-        raise RunInputError(
-            f"A budget needs prices: without them nobody knows what {found.name} costs."
-        )
+        raise RunInputError("run.no_prices", model=found.name)
     return found
 
 

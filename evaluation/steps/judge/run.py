@@ -79,7 +79,7 @@ def parameters_of(run: Run) -> JudgeParameters:
     try:
         return JudgeParameters.of_dict(run.parameters)
     except KeyError as error:
-        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
 class _Asking:
@@ -95,7 +95,7 @@ class _Asking:
         """Ask what is not kept yet. Raises `RunInputError` where the judge was given up."""
         (replies,) = self.asked.ask(step, [Round(self.model, items, SENT, self.seed)])
         if why := self.asked.reason_given_up(self.model):
-            raise RunInputError(f"The judge could not be asked: {why}")
+            raise RunInputError("run.judge_not_asked", reason=why)
         return replies
 
     def usage(self) -> dict[str, float]:

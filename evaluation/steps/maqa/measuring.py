@@ -63,15 +63,15 @@ def measure(turn: Turn) -> None:
     options = options_of(run)
     questions = questions_of(run.version)
     if not questions:
-        raise RunInputError("No question of the set has a text.")
+        raise RunInputError("run.no_question_with_text")
     models = registered(run, options.models)
     if not models:
-        raise RunInputError("Choose a model to ask.")
+        raise RunInputError("run.no_model_to_ask")
     asked = AskedInTurns(turn, run, models, options.budget)
     faults: Faults = []
     replies = _replies(asked, models, questions, options, faults)
     if all(one.status is AnswerStatus.ERROR for one in replies):
-        raise RunInputError(f"No model replied at all. {asked.first_fault()}")
+        raise RunInputError("run.no_model_replied", reason=asked.first_fault())
     turn.between_parts()
     study = study_replies(options.evaluation(), questions, replies, turn.report, open_too=True)
     for code, named in faults:
@@ -107,7 +107,7 @@ def options_of(run: Run) -> MaqaRunOptions:
     try:
         return MaqaRunOptions.of_dict(stored)
     except KeyError as error:
-        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
 def keep_study(turn: Turn, study: MaqaStudy) -> None:

@@ -98,17 +98,17 @@ def ask_in_other_words(turn: Turn) -> None:
     options = options_of(run)
     models = registered(run, options.models)
     if not models:
-        raise RunInputError("Choose a model that answers.")
+        raise RunInputError("run.no_model_that_answers")
     rewriters = registered(run, ids_of(options.rewriter), "rewriter")
     loaded = load(run.version, options)
     for wrong in problems_with(loaded, options):
         said = SITE.sentence(MultiqaRunOptions, wrong)
-        raise RunInputError(f"{capfirst(said)}.")
+        raise RunInputError.of_sentence(f"{capfirst(said)}.")
     reranking.loaded(options.reranker)  # refused before anybody is asked
     in_turns = AskedInTurns(turn, run, [*models, *rewriters], options.budget)
     asked = _ask(turn, in_turns, loaded, options, models, rewriters)
     if asked.statuses().keys() <= {AnswerStatus.ERROR}:
-        raise RunInputError(f"No model replied at all. {in_turns.first_fault()}")
+        raise RunInputError("run.no_model_replied", reason=in_turns.first_fault())
     turn.between_parts()
     replies, parameters = asked.replies(), options.evaluation()
     measured = None
@@ -131,7 +131,7 @@ def options_of(run: Run) -> MultiqaRunOptions:
     try:
         return MultiqaRunOptions.of_dict(run.parameters)
     except KeyError as error:
-        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
 def _ask(
@@ -189,12 +189,9 @@ def _reworded(
         loaded.left_out,
     )
     if why := in_turns.reason_given_up(rewriter):
-        raise RunInputError(f"The rewriter could not be asked: {why}")
+        raise RunInputError("run.rewriter_not_asked", reason=why)
     if not any(one.variant for one in found):
-        raise RunInputError(
-            f"The rewriter gave no rewording that could be kept, of {len(found)} in all. Choose "
-            "another rewriter, or type other wordings."
-        )
+        raise RunInputError("run.no_usable_rewording", rewordings=len(found))
     left_out = loaded.left_out.found
     with turn.fenced():
         keep_rows(turn, CHECKED, Rewording, found)

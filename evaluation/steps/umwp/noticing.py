@@ -42,18 +42,16 @@ def ask_and_classify(turn: Turn) -> None:
     exclusions = Exclusions()
     problems = problems_of(run.version, exclusions)
     if not problems:
-        raise RunInputError("The version has no question with a text: upload the questions first.")
+        raise RunInputError("run.no_problem_with_text")
     models = registered(run, parameters.models)
     if not models:
-        raise RunInputError("Choose the models to ask.")
+        raise RunInputError("run.no_models_to_ask")
     if any(model.name == PEOPLE for model in models):
-        raise RunInputError(
-            f"A model is called “{PEOPLE}”, as the row of people would be: give it another name."
-        )
+        raise RunInputError("run.model_named_as_people", name=PEOPLE)
     asked = AskedInTurns(turn, run, models, parameters.budget)
     replies = _replies(asked, models, problems, parameters)
     if all(one.status is AnswerStatus.ERROR for one in replies):
-        raise RunInputError(f"No model replied at all. {asked.first_fault()}")
+        raise RunInputError("run.no_model_replied", reason=asked.first_fault())
     turn.between_parts()
     answers = list(peoples_answers(run.version))
     people = list(replies_of(answers, exclusions))
@@ -94,7 +92,7 @@ def options_of(run: Run) -> UmwpRunOptions:
     try:
         return UmwpRunOptions.of_dict(stored)
     except KeyError as error:
-        raise RunInputError(f"unknown parameters: {', '.join(error.args)}") from None
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
 def _replies(

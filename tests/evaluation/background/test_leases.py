@@ -25,8 +25,7 @@ from evaluation.background.runs import cancel, pause, resume
 from evaluation.background.work import TURN_SECONDS, fail, work_one_turn
 from evaluation.kinds import kind_named
 from evaluation.models import Run
-from evaluation.steps.checkpoints import RunInputError
-from evaluation.steps.grading import load
+from evaluation.words.message import Message
 from tests.annotations.world import refused
 
 pytestmark = pytest.mark.django_db
@@ -262,9 +261,7 @@ def test_a_run_without_answers_fails_with_a_reason_for_the_requester(queue, monk
     assert work_one_turn()
     run.refresh_from_db()
     assert run.state == Run.State.FAILED
-    with pytest.raises(RunInputError) as refused:
-        load(run.pk)
-    assert run.error == str(refused.value)
+    assert Message.of(run.error).code == "run.no_answer_to_grade"
 
 
 def test_a_failure_nobody_foresaw_is_stored_and_let_out(queue, monkeypatch):

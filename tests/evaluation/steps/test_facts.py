@@ -21,9 +21,8 @@ from evaluation.files.tables import write_tables
 from evaluation.flow.facts.records import WORKER
 from evaluation.flow.parameters import AqerParameters
 from evaluation.models import AnswerFact, CrowdFact, Run
-from evaluation.options import TERMINAL
 from evaluation.reports.facts import facts_of_responses, question_facts
-from evaluation.reports.removal import hanging_on_run
+from evaluation.reports.removal import hanging_on_run, parts_of_run
 from evaluation.reports.tables import answer_facts_table, facts_table
 from evaluation.steps import grading
 from tests.evaluation import fact_world
@@ -126,7 +125,8 @@ def test_the_option_switches_it_off_and_no_grade_is_another_one(asked):
 def test_what_hangs_on_a_run_counts_its_facts_and_they_go_with_it(asked):
     run = fact_world.graded(asked)
     counts = hanging_on_run(run).counts
-    assert (counts["facts of answers"], counts["facts of the crowd"]) == (24, 4)
+    names = {rows.model: name for name, rows in parts_of_run([run.pk])}
+    assert (counts[names[AnswerFact]], counts[names[CrowdFact]]) == (24, 4)
     run.delete()
     assert not AnswerFact.objects.exists()
     assert not CrowdFact.objects.exists()
@@ -180,15 +180,14 @@ def test_what_an_entailment_model_says_is_stored_and_told_of_the_answer(by_meani
     assert by_meaning.summary["facts"]["agreed"] == 1
     joe = rows.get(response__submission__worker__external_id="joe", question__external_id="cable")
     (told,) = [
-        TERMINAL.said(one.said)
+        one.said
         for one in facts_of_responses(by_meaning, [joe.response_id])[joe.response_id]
         if one.slot == "meaning"
     ]
     claim = fact_world.said("cable", "1858")
-    assert told == (
-        f"contradicts “{claim}” by the entailment model (probability 1.000); 9 of 9 others agree "
-        "with that"
-    )
+    assert told.code == "meaning.contradicts"
+    expected = {"crowd": claim, "value": "1.000", "n_crowd": 9, "of": 9}
+    assert told.values.items() >= expected.items()
     # Neither the page of the question nor the export of what people agree on has the claim.
     exemplar = by_meaning.exemplary_answers.get(question__external_id="cable")
     assert [fact.value for fact in question_facts(by_meaning, exemplar).agreed] == ["1858"]

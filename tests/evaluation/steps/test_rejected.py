@@ -14,6 +14,7 @@ from evaluation.models import Run
 from evaluation.options import TERMINAL
 from evaluation.steps.checkpoints import RunInputError
 from evaluation.steps.grading import load
+from evaluation.words.message import Message
 from tests.annotations import world
 
 BOW = AqerParameters(embedder="bow", bootstrap=0)
@@ -81,8 +82,9 @@ def test_flagging_an_answer_changes_the_hash_of_the_input(version):
 def test_a_set_with_rejected_answers_only_says_so(version):
     run = runs.queue(version, version.question_set.owner_id, BOW)
     Response.objects.update(rejected=True)
-    with pytest.raises(RunInputError, match="8 were rejected where they were collected"):
+    with pytest.raises(RunInputError) as refused:
         load(run.pk)
+    assert refused.value.message == Message("run.all_answers_rejected", {"rejected": 8})
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "jsonl"])

@@ -173,5 +173,5 @@ def test_what_cannot_be_tested_is_refused():
 @pytest.mark.parametrize("alpha", [-0.1, 0.0, 1.0, 1.5, np.nan])
 def test_a_share_of_false_alarms_that_is_none_is_refused(alpha):
     # Below alpha after Benjamini and Hochberg needs some 4 x tests / alpha deals: without end at 0.
-    with pytest.raises(ValueError, match="alpha must lie strictly between 0 and 1"):
+    with pytest.raises(ValueError, match=r"^alpha "):
         mean_shifts(np.eye(2), [0, 0], [False, True], [1, 2], alpha=alpha)

@@ -96,5 +96,5 @@ def test_small_groups_are_neither_compared_nor_compared_with():
 
 @pytest.mark.parametrize(("selected", "n"), [([3], [2]), ([-1], [2])])
 def test_counts_that_cannot_be_are_refused(selected, n):
-    with pytest.raises(ValueError, match="selected must be from 0 to n"):
+    with pytest.raises(ValueError, match=r"^selected "):
         selection_rates(selected, n)

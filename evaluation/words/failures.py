@@ -1,0 +1,62 @@
+"""Why a run failed for a reason that its requester can mend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.words.message import Sentence
+
+
+def _no_model_replied(of: Mapping[str, Any]) -> str:
+    reason = of["reason"]
+    return f"No model replied at all. {f'The first reason: {reason}' if reason else ''}"
+
+
+def _unknown_workers(of: Mapping[str, Any]) -> str:
+    more = f" and {of['more']} more" if of["more"] else ""
+    return (
+        "Ids in the settings that are not those of one worker who answered here: "
+        f"{of['ids']}{more}."
+    )
+
+
+FAILURES: Mapping[str, Sentence] = {
+    "run.unknown_parameters": "unknown parameters: {names}",
+    "run.no_answer": "There is no answer: import answers, or wait for some to be submitted.",
+    "run.no_answer_to_grade": "There is no answer to grade: import answers, or wait for some to be "
+    "submitted.",
+    "run.all_answers_rejected": "There is no answer to grade: {rejected} were rejected where they "
+    "were collected.",
+    "run.unknown_workers": _unknown_workers,
+    "run.too_few_workers": "Fewer than {fewest} workers answered: there are no smaller crowds to "
+    "try.",
+    "run.no_question_with_text": "No question of the set has a text.",
+    "run.no_problem_with_text": "The version has no question with a text: upload the questions "
+    "first.",
+    "run.no_two_wordings": "No question has two wordings in one language: upload prompts that ask "
+    "for the same in other words, or add variants to the questions.",
+    "run.changed_prompts_do_not_fit": "The changed prompts do not fit: {reason}.",
+    "run.no_model_to_ask": "Choose a model to ask.",
+    "run.no_models_to_ask": "Choose the models to ask.",
+    "run.no_model_that_answers": "Choose a model that answers.",
+    "run.no_model_to_compare": "Choose a model whose replies are compared.",
+    "run.models_missing": "{missing} of the {what}s are not there, or not yours to ask.",
+    "run.model_named_as_people": "A model is called “{name}”, as the row of people would be: give "
+    "it another name.",
+    "run.no_model_replied": _no_model_replied,
+    "run.no_answer_of_a_model": "No language model has answered a question with a text: upload "
+    "answers of models first.",
+    "run.budget_used_up": "The budget is used up: {left} requests were not sent. Start the run "
+    "again with a higher one: what came is not paid for twice.",
+    "run.no_prices": "A budget needs prices: without them nobody knows what {model} costs.",
+    "run.rewriter_not_asked": "The rewriter could not be asked: {reason}",
+    "run.no_usable_rewording": "The rewriter gave no rewording that could be kept, of {rewordings} "
+    "in all. Choose another rewriter, or type other wordings.",
+    "run.judge_not_asked": "The judge could not be asked: {reason}",
+    "run.judge_not_registered": "The judge is no registered model of yours.",
+    "run.nothing_to_view": "No run over this version told anything about a model's answers: grade "
+    "it with models' answers, or start another kind of run that compares models.",
+    "run.no_graded_answers": "There are no graded answers: upload a file of them.",
+}
+"""By the code of a `RunInputError`; those of remedies are in `evaluation.words.remedies`."""
