@@ -42,6 +42,7 @@ from evaluation.flow.umwp.study import ItemRow, PairRow, UmwpStudy, study_replie
 from evaluation.flow.umwp.templates import own_templates, templates_of
 from evaluation.flow.umwp.tuning import agreement, labelled_replies
 from evaluation.methods.umwp.labels import Draws
+from evaluation.options import TERMINAL
 
 PAIRS, ABLATION, COMPARISONS = "pairs.csv", "ablation.csv", "comparisons.csv"
 LABELS = "labels.csv"
@@ -221,7 +222,7 @@ def _summary(
         {**study.counts(), **counts},
         study.exclusions,
         made=made,
-        warnings=study.warnings(),
+        warnings=TERMINAL.all_said(study.warnings()),
         more={
             "complete": study.complete,
             "threshold": study.threshold,

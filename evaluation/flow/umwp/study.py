@@ -27,6 +27,7 @@ from evaluation.flow.umwp.pieces import windows
 from evaluation.flow.umwp.tuning import RECORDED, Tuned, labelled_replies, tuned, windows_of
 from evaluation.methods.inference.clustered import Estimate, means
 from evaluation.methods.umwp.noticing import NO_ANSWERABLE, Taken, rates
+from evaluation.words.message import Message
 
 RATES = ("precision", "recall", "f1", "answer_accuracy")
 COUNTS = ("true_positives", "false_positives", "false_negatives", "refusals")
@@ -278,20 +279,14 @@ class UmwpStudy:
             found.setdefault((row.system, row.form), []).append(row)
         return found
 
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Message]:
         """Return what to know of the numbers."""
-        said = []
+        found = []
         if not self.complete:
-            said.append(
-                "Not every system has a reply to every problem (exclusions, error and no_reply): "
-                "their numbers are over different problems."
-            )
+            found.append(Message("umwp.not_every_reply"))
         if self.tuned is None and self.parameters.threshold is None:
-            said.append(
-                "The threshold is the paper's, and was not tuned for these templates: items.csv "
-                "says what it took for unanswerable; --threshold sets another."
-            )
-        return said
+            found.append(Message("umwp.threshold_not_tuned"))
+        return found
 
 
 def study_replies(

@@ -16,6 +16,7 @@ from evaluation.flow.umwp.study import COUNTS, RATES, UmwpStudy
 from evaluation.kinds.answer_files import WITHOUT_MODELS, add_columns
 from evaluation.kinds.kind import Evaluation, Progress
 from evaluation.kinds.umwp.pictures import size_chart
+from evaluation.options import TERMINAL
 from evaluation.words.console import text_table
 from evaluation.words.reasons import in_words
 
@@ -106,7 +107,7 @@ def report(study: UmwpStudy, output: Path, written: Sequence[str] = UMWP_FILES) 
     ]
     if left_out:
         parts.append("\n".join(["Not counted:", *left_out]))
-    parts += study.warnings()
+    parts += TERMINAL.all_said(study.warnings())
     parts.append(f"Written into {output}: {', '.join(written)}")
     return "\n\n".join(parts)
 

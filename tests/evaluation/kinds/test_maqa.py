@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from annotations.exchange.records import AnswerStatus
+from evaluation.words.reasons import in_words
 from tests.evaluation.kinds.maqa import (
     QUESTIONS,
     evaluate,
@@ -17,6 +19,8 @@ from tests.evaluation.kinds.maqa import (
     rows,
     summary,
 )
+from tests.evaluation.kinds.texts import places_of
+from tests.sentences import terminal_sentence
 
 SETS = ("precision", "recall", "f1", "exact_set")
 
@@ -219,10 +223,7 @@ def test_commas_inside_a_right_answer_do_not_divide_it_and_are_warned_of(tmp_pat
     found = {row["system"]: row for row in rows(tmp_path, "items.csv") if row["item"] == "3"}
     assert [float(found[name]["f1"]) for name in ("commas", "lines", "json")] == [1, 1, 0.5]
     assert summary(tmp_path)["counts"]["divided_by_commas"] == 1
-    assert (
-        "Replies that divide their answers by commas where right answers hold commas: 1."
-        in summary(tmp_path)["warnings"][0]
-    )
+    assert summary(tmp_path)["warnings"][0] == terminal_sentence("divided_by_commas", count=1)
 
 
 def test_an_and_inside_a_right_answer_does_not_divide_it(tmp_path):
@@ -303,64 +304,57 @@ def test_a_question_that_a_system_was_not_asked_is_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("replies", "said"),
+    ("replies", "line", "column", "values"),
     [
-        (
-            [{"item": 0, "reply": "x"}, {"item": 0, "reply": "y"}],
-            "line 2: model replied to item 0 already in line 1",
-        ),
-        ([{"reply": "x"}], "column item: the item is missing"),
-        ([{"item": 0, "reply": 3}], "column reply: the reply is no text"),
-        ([{"item": 0, "sample": -1, "reply": "x"}], "column sample: the sample is no whole number"),
-        ([{"item": 0, "status": "lost", "reply": "x"}], "the status lost is unknown"),
-        (
-            [{"item": 0, "status": "EMPTY", "reply": "x"}],
-            "the status is empty, but there is a reply",
-        ),
-        ([{"item": 0, "answers": "A, B"}], "column answers: the answers are no list"),
-        ([{"item": 0, "answers": [["A"]]}], "answer 1 is neither text nor number"),
-        (
-            [{"item": 0, "first_token": [{"answer": "A"}]}],
-            "column first_token: entry 1 has no answer",
-        ),
-        (
-            [{"item": 0, "reply": "x", "logprobs": "high"}],
-            "column logprobs: the logprobs are no list of numbers",
-        ),
-        (["[1, 2]"], "this is JSON but no object"),
-        (["{'item': 0}"], "line 1, column 2: this is not JSON"),
-        (['{"item": 0, "item": 1}'], "the key item stands there twice"),
-        ([" "], "there is no data row"),
+        ([{"item": 0, "reply": "x"}, {"item": 0, "reply": "y"}], 2, None, ["model", "line 1"]),
+        ([{"reply": "x"}], 1, "item", []),
+        ([{"item": 0, "reply": 3}], 1, "reply", []),
+        ([{"item": 0, "sample": -1, "reply": "x"}], 1, "sample", []),
+        ([{"item": 0, "status": "lost", "reply": "x"}], 1, "status", ["lost", *AnswerStatus]),
+        ([{"item": 0, "status": "EMPTY", "reply": "x"}], 1, "status", [AnswerStatus.EMPTY]),
+        ([{"item": 0, "answers": "A, B"}], 1, "answers", []),
+        ([{"item": 0, "answers": [["A"]]}], 1, "answers", ["answer 1"]),
+        ([{"item": 0, "first_token": [{"answer": "A"}]}], 1, "first_token", ["entry 1"]),
+        ([{"item": 0, "reply": "x", "logprobs": "high"}], 1, "logprobs", []),
+        (["[1, 2]"], 1, None, []),
+        (["{'item': 0}"], 1, "2", []),
+        (['{"item": 0, "item": 1}'], 1, None, ["item"]),
+        ([" "], None, None, []),
     ],
 )
-def test_a_bad_line_of_replies_is_told_and_nothing_is_written(tmp_path, replies, said):
+def test_a_bad_line_of_replies_is_told_and_nothing_is_written(
+    tmp_path, replies, line, column, values
+):
     ran = evaluate(tmp_path, replies)
     assert ran.code == 2
-    assert said in ran.err
+    assert places_of(ran.err)[0] == ("replies.jsonl", line, column)
+    assert [one for one in values if one not in ran.err] == []
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
-    ("questions", "said"),
+    ("questions", "line", "column", "value"),
     [
-        ({"question": "?", "answer": ["A"]}, "this is no list of questions"),
-        ([], "this is no list of questions"),
-        (["A"], "entry 0 is no object"),
-        ([{"question": "?"}], "column answer: there are no right answers"),
-        ([{"answer": ["A"]}], "the question is missing"),
-        ([{"question": "?", "answer": ["A", " "]}], "right answer 2 is empty"),
-        ([{"question": "?", "answer": [[]]}], "right answer 1 has no spelling"),
-        ([{"question": "?", "answer": [True]}], "right answer 1 is neither text nor number"),
+        ({"question": "?", "answer": ["A"]}, None, None, ""),
+        ([], None, None, ""),
+        (["A"], None, None, "entry 0"),
+        ([{"question": "?"}], 1, "answer", ""),
+        ([{"answer": ["A"]}], 1, "question", ""),
+        ([{"question": "?", "answer": ["A", " "]}], 1, "answer", "answer 2"),
+        ([{"question": "?", "answer": [[]]}], 1, "answer", "answer 1"),
+        ([{"question": "?", "answer": [True]}], 1, "answer", "answer 1"),
         (
             [{"question": "?", "answer": ["A"], "id": "1"}, {"question": "?", "answer": ["A"]}],
-            "the id 1 is there already",
+            *(1, "id", "id 1"),
         ),
     ],
 )
-def test_a_bad_question_is_told(tmp_path, questions, said):
+def test_a_bad_question_is_told(tmp_path, questions, line, column, value):
     ran = evaluate(tmp_path, [{"item": 0, "reply": "x"}], questions=questions)
     assert ran.code == 2
-    assert said in ran.err
+    (place,) = places_of(ran.err)[:1]
+    assert place == ("questions.json", line, column)
+    assert value in ran.err
 
 
 def test_the_same_line_twice_counts_once(tmp_path):
@@ -372,7 +366,7 @@ def test_the_same_line_twice_counts_once(tmp_path):
 
 def test_the_report_and_the_signature_say_how_it_was_made(tmp_path):
     ran = evaluate(tmp_path, [{"item": 1, "reply": "[2, 3]"}], "--seed", 4, "--bootstrap", 0)
-    assert "3: there is no reply to the prompt" in ran.out
+    assert f"3: {in_words('no_reply')}" in ran.out
     assert summary(tmp_path)["signature"].startswith(
         "maqa|rules:fixed|similarity:exact|draws:0|seed:4|inputs:"
     )

@@ -5,7 +5,10 @@ import json
 
 import pytest
 
+from evaluation.flow.umwp.parameters import UmwpParameters
 from tests.evaluation.commands.running import manage
+from tests.evaluation.kinds.texts import places_of
+from tests.sentences import terminal_sentence
 
 # Letters in groups tell equal sentences from others, and need no model.
 QUICK = ("--encoder", "tfidf-char", "--threshold", 0.9, "--bootstrap", 20)
@@ -148,7 +151,7 @@ def test_own_templates_are_taken_instead_and_the_paper_s_threshold_with_them(tmp
     assert metrics(tmp_path)["recall"][0] == 1 / 2
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert (summary["threshold"], summary["templates"]) == (0.75, ["Nobody knows."])
-    assert "was not tuned for these templates" in summary["warnings"][-1]
+    assert summary["warnings"][-1] == terminal_sentence("umwp.threshold_not_tuned")
 
 
 def test_what_cannot_be_used_is_counted(tmp_path):
@@ -167,44 +170,47 @@ def test_what_cannot_be_used_is_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "column", "value"),
     [
-        (problem(1), "the id 1 stands in line 1 with another label"),
-        (problem(9, [1.0], answerable="yes"), "column answerable: it is neither true nor false"),
-        ({**problem(9), "answerable": True}, "it is answerable, but there is no answer"),
-        (problem(9, category=7), "the category 7 is unknown"),
-        (problem(9, [1.0], category=2), "it is answerable, but has category 2"),
-        (problem(9, ["many"]), "the answer is no number"),
-        (problem(None, [1.0]), "the id is missing"),
-        ({**problem(9), "question": " "}, "the question is missing"),
+        (problem(1), "id", "line 1 "),
+        (problem(9, [1.0], answerable="yes"), "answerable", ""),
+        ({**problem(9), "answerable": True}, "answer", ""),
+        (problem(9, category=7), "category", "category 7"),
+        (problem(9, [1.0], category=2), "category", "category 2"),
+        (problem(9, ["many"]), "answer", ""),
+        (problem(None, [1.0]), "id", ""),
+        ({**problem(9), "question": " "}, "question", ""),
     ],
 )
-def test_a_bad_problem_is_told_with_its_line(tmp_path, bad, said):
+def test_a_bad_problem_is_told_with_its_line(tmp_path, bad, column, value):
     ran = evaluate(tmp_path, REPLIES, [*PROBLEMS, bad])
     assert (ran.code, (tmp_path / "out").exists()) == (2, False)
-    assert f"problems.jsonl, line 7, {'' if said.startswith('column') else 'column'}" in ran.err
-    assert said in ran.err
+    assert places_of(ran.err)[0] == ("problems.jsonl", 7, column)
+    assert value in ran.err
 
 
 @pytest.mark.parametrize(
-    ("replies", "said"),
+    ("replies", "line", "column", "value"),
     [
-        ([{"id": 1, "reply": "a"}, {"id": 1, "reply": "b"}], "replied to problem 1 already in"),
-        ([{"id": "", "reply": "a"}], "the id is missing"),
-        ([{"id": 1, "status": "gone"}], "the status gone is unknown"),
-        ([{"id": 1, "said": "5"}], "no row has a reply or a status"),
+        ([{"id": 1, "reply": "a"}, {"id": 1, "reply": "b"}], 2, None, "line 1,"),
+        ([{"id": "", "reply": "a"}], 1, "id", ""),
+        ([{"id": 1, "status": "gone"}], 1, "status", "gone"),
+        ([{"id": 1, "said": "5"}], None, "reply", ""),
     ],
-)  # fmt: skip
-def test_a_bad_reply_is_told_with_its_line(tmp_path, replies, said):
+)
+def test_a_bad_reply_is_told_with_its_line(tmp_path, replies, line, column, value):
     ran = evaluate(tmp_path, replies)
     assert ran.code == 2
-    assert said in ran.err
+    assert places_of(ran.err)[0] == ("replies.jsonl", line, column)
+    assert value in ran.err
 
 
 def test_an_encoder_that_there_is_not_is_refused(tmp_path):
     assert "nonsense" in evaluate(tmp_path, REPLIES, PROBLEMS, "--encoder", "nonsense").err
     ran = evaluate(tmp_path, REPLIES, PROBLEMS, "--encoder", "precomputed:x.npz")
-    assert "windows of replies have no made vectors" in ran.err
+    assert (ran.code, "--encoder: " in ran.err) == (2, True)
+    (problem,) = UmwpParameters(encoder="precomputed:x.npz").problems()
+    assert (problem.code, problem.option) == ("unreadable", "encoder")
 
 
 def test_templates_alone_lose_what_only_expressions_notice(tmp_path):
@@ -268,7 +274,8 @@ def test_a_problem_of_which_nobody_knows_is_classified_and_counts_in_nothing(tmp
     assert item["reason"] == "answerable_unknown"
     assert excluded(tmp_path)["answerable_unknown"] == 1
     missing = {name: value for name, value in problem(8).items() if name != "answerable"}
-    assert "it is neither true nor false" in evaluate(tmp_path, REPLIES, [*PROBLEMS, missing]).err
+    refused = evaluate(tmp_path, REPLIES, [*PROBLEMS, missing])
+    assert places_of(refused.err)[0] == ("problems.jsonl", 7, "answerable")
 
 
 @pytest.mark.data

@@ -6,6 +6,7 @@ import json
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from evaluation.flow.umwp.people import PEOPLE as PEOPLE_SYSTEM
 from evaluation.flow.umwp.study import RATES
 from tests.evaluation.commands.running import manage
 from tests.evaluation.kinds.test_umwp import (
@@ -18,6 +19,7 @@ from tests.evaluation.kinds.test_umwp import (
     problem,
     rows,
 )
+from tests.evaluation.kinds.texts import places_of
 
 QUICK = ("--encoder", "tfidf-char", "--threshold", 0.9, "--bootstrap", 20)
 # Ann notices 3 and misses 5; Ben notices 3, and takes 1 for unanswerable.
@@ -97,7 +99,7 @@ def test_columns_of_people_may_be_called_otherwise_and_strangers_are_refused(tmp
     assert with_people(tmp_path, PEOPLE, header, *named).code == 0
     ran = with_people(tmp_path, [("ann", 99, "5")])
     assert ran.code == 2
-    assert "nobody answered any of the problems" in ran.err
+    assert places_of(ran.err)[0] == ("people.csv", None, None)
     some = with_people(tmp_path, [*PEOPLE, ("ann", 99, "5")])
     assert some.code == 0
     assert excluded(tmp_path)["unknown_item"] == 1
@@ -108,7 +110,8 @@ def test_a_system_that_is_called_people_is_refused(tmp_path):
     replies = [{"system": "people", **reply} for reply in REPLIES]
     ran = evaluate(tmp_path, replies, PROBLEMS, *QUICK, "--people", path)
     assert ran.code == 2
-    assert "a system is called people" in ran.err
+    assert places_of(ran.err)[0] == ("replies.jsonl", None, None)
+    assert f" {PEOPLE_SYSTEM}," in ran.err
 
 
 LABELS = ("system", "id", "form", "annotator", "label")
@@ -188,24 +191,24 @@ def test_labelled_replies_stand_for_all_of_their_class(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "column", "values"),
     [
-        (label(99, "ann", "yes"), "no reply is to a problem with the id 99"),
-        (label(1, "ann", "yes", "gpt"), "gpt has no reply to 1 in the form direct"),
-        (label(1, "ann", "yes", form="instruction"), "no reply to 1 in the form instruction"),
-        (label(1, "ann", "perhaps"), "the label perhaps is unknown"),
-        (label(1, "ann", ""), "the label is missing"),
-        (label(1, "", "no"), "the annotator is missing"),
-        (label("", "ann", "no"), "the id is missing"),
-        (label(2, "ann", "no"), "already in line 2"),
-        (label(2, "ann", "yes"), "already in line 2 with another label (no)"),
+        (label(99, "ann", "yes"), "id", ["99"]),
+        (label(1, "ann", "yes", "gpt"), "id", ["gpt", "direct"]),
+        (label(1, "ann", "yes", form="instruction"), "id", ["instruction"]),
+        (label(1, "ann", "perhaps"), "label", ["perhaps"]),
+        (label(1, "ann", ""), "label", []),
+        (label(1, "", "no"), "annotator", []),
+        (label("", "ann", "no"), "id", []),
+        (label(2, "ann", "no"), "annotator", ["line 2."]),
+        (label(2, "ann", "yes"), "annotator", ["line 2 ", "(no)"]),
     ],
 )
-def test_a_bad_label_is_told_with_its_line(tmp_path, bad, said):
+def test_a_bad_label_is_told_with_its_line(tmp_path, bad, column, values):
     ran = with_labels(tmp_path, [label(2, "ann", "no"), bad])
     assert (ran.code, (tmp_path / "out").exists()) == (2, False)
-    assert "labels.csv, line 3" in ran.err
-    assert said in ran.err
+    assert places_of(ran.err)[0] == ("labels.csv", 3, column)
+    assert [one for one in values if one not in ran.err] == []
 
 
 def test_a_sample_keeps_pairs_together_and_the_shares_of_categories(tmp_path):

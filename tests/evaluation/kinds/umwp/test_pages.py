@@ -5,11 +5,21 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from annotations.exchange.reading.word_problems import CATEGORY_NAMES
 from annotations.models import QuestionSet
 from evaluation.background.work import work_one_turn
 from evaluation.kinds import kind_named
-from evaluation.reports.umwp_replies import marked, replies_page
-from tests.evaluation.kinds.umwp.world import PROBLEMS, QUICK, done, lines, options, said_by
+from evaluation.reports.umwp_replies import GAVE_UP, MISSED, RIGHT, marked, replies_page
+from tests.evaluation.kinds.texts import numbers_of, places_of
+from tests.evaluation.kinds.umwp.world import (
+    PROBLEMS,
+    QUICK,
+    UNKNOWN,
+    done,
+    lines,
+    options,
+    said_by,
+)
 
 
 def test_the_page_tells_who_notices_and_what_the_numbers_mean(
@@ -17,13 +27,18 @@ def test_the_page_tells_who_notices_and_what_the_numbers_mean(
 ):
     run = done(question_set, options(small, large, instruction=True))
     client.force_login(rita)
-    page = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
-    assert "noticed 2 of 2 questions without an answer" in page
-    assert "said of 1 of 3 questions with one" in page
-    assert "told before that some questions have no answer" in page
-    assert "Is one model better than another?" in page
-    assert "ambiguous key information" in page
-    assert "Questions that contradict each other" in page
+    shown = client.get(reverse("admin:results-run", args=[run.public_id]))
+    page = shown.content.decode()
+    told = {form: models for form, _, models in shown.context["forms"]}
+    assert told.keys() == {"direct", "instruction"}
+    (model,) = (one for one in told["direct"] if one.system == "small")
+    counts = (model.noticed, model.without_answer, model.wrongly, model.with_answer)
+    assert counts == (2, 2, 1, 3)
+    sentence = page.split('id="form-direct"')[1].split("<bdi>small</bdi>")[1].split("</li>")[0]
+    assert numbers_of(sentence) == [2, 2, 1, 3]
+    for place in ("form-instruction", "compared", "categories", "contradictions"):
+        assert f'id="{place}"' in page
+    assert CATEGORY_NAMES[2] in page
     assert page.count("<figure") == 2
     for name in ("noticing", "by-size"):
         picture = client.get(reverse("admin:results-chart", args=[run.public_id, name]))
@@ -41,16 +56,18 @@ def test_the_replies_stand_wrong_ones_first_with_why_they_were_taken_so(
     client.force_login(rita)
     address = reverse("admin:results-noticing-replies", args=[run.public_id])
     page = client.get(address).content.decode()
-    missed = page.index("did not notice that there is no answer</span>")
-    gave_up = page.index("said that there is no answer, and there is one</span>")
-    assert missed < gave_up < page.index(">right</span>")
-    assert "<mark>It cannot be determined</mark>." in page
-    assert "like the template “<bdi>It cannot be determined.</bdi>”" in page
+    missed, gave_up, right = (
+        page.index(f'data-outcome="{one}"') for one in (MISSED, GAVE_UP, RIGHT)
+    )
+    assert missed < gave_up < right
+    assert f"<mark>{UNKNOWN[:-1]}</mark>." in page
+    assert f"<bdi>{UNKNOWN}</bdi>" in page
     assert "<code>3n+2</code>" in page
     chosen = client.get(address, {"model": "small", "outcome": "gave_up"}).content.decode()
     assert chosen.count("<article") == 1
-    assert "The question has an answer: 2." in chosen
-    assert "No reply is like that." in client.get(address, {"outcome": "refused"}).content.decode()
+    assert numbers_of(chosen.split('class="right-answers">')[1].split("</span>")[0]) == [2]
+    none = client.get(address, {"outcome": "refused"}).content.decode()
+    assert ('id="no-replies"' in none, 'id="no-replies"' in chosen) == (True, False)
     # What nobody offered shows all.
     assert (
         client.get(address, {"model": "<b>", "page": "99x"}).content.decode().count("<article")
@@ -76,12 +93,8 @@ def test_pages_of_replies_go_on_to_the_last(question_set, small, large):
 
 
 def test_the_words_of_a_window_are_found_in_the_reply_as_it_was_written():
-    found = marked("Well, It CANNOT\n be  determined (now).", "it cannot be determined")
-    assert (found.before, found.words, found.after) == (
-        "Well, ",
-        "It CANNOT\n be  determined",
-        " (now).",
-    )
+    found = marked("Well, The SUN\n is  hot (now).", "the sun is hot")
+    assert (found.before, found.words, found.after) == ("Well, ", "The SUN\n is  hot", " (now).")
     assert marked("No.", "something else").before == "No."
 
 
@@ -110,17 +123,18 @@ def test_the_page_that_starts_it_takes_a_file_and_ticked_models(client, rita, sm
     made = QuestionSet.objects.create(owner=rita, name="empty")
     start = reverse("admin:start", args=[made.public_id, "umwp"])
     client.force_login(rita)
-    assert "There is no question with a text yet." in client.get(start).content.decode()
+    assert client.get(start).context["before"].ready is False
 
     def upload(content):
         file = SimpleUploadedFile("problems.jsonl", content)
         return client.post(start, {"problems": file}, follow=True).content.decode()
 
     bad = lines([{**PROBLEMS[0], "category": 3}])
-    assert "Line 1, column category: it is answerable, but has category 3" in upload(bad)
+    assert ("", 1, "category") in places_of(upload(bad))
     assert made.latest_version() is None
-    assert "3 have an answer, 2 have none." in upload(lines())
-    assert "3 questions have an answer, 2 have none." in client.get(start).content.decode()
+    assert [3, 2] in [numbers_of(line) for line in upload(lines()).splitlines()]
+    before = client.get(start).context["before"]
+    assert (before.ready, numbers_of(before.words)) == (True, [3, 2])
     form = {
         "models": [str(small.public_id)],
         "direct": "on",

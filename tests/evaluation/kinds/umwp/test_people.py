@@ -16,7 +16,9 @@ from annotations.models import Response, Share
 from evaluation.judging import draw
 from evaluation.models import HumanJudgement, JudgementRequest
 from evaluation.reports.umwp_people import LABELS, people_report
+from evaluation.words.message import Message
 from tests.evaluation.commands.running import called as manage
+from tests.evaluation.kinds.texts import numbers_of
 from tests.evaluation.kinds.umwp.test_run import as_cell
 from tests.evaluation.kinds.umwp.world import UNKNOWN, done, options, table
 
@@ -48,7 +50,7 @@ def labelled(run, who, words):
     for one in JudgementRequest.objects.filter(expert=user).select_related("exhibit"):
         task = reverse("admin:judge", args=[set_id, one.public_id])
         said = client.get(task).content.decode()
-        assert "Does this reply say that the problem has no answer?" in said
+        assert LABELS.question in said
         # Blind: neither the model nor what the classifier made of it.
         assert not {"small", "large", "template", "unanswerable"} & set(said.split())
         item = one.exhibit.key[1]
@@ -90,7 +92,7 @@ def test_a_model_called_people_is_refused(question_set, small):
     small.name = "people"
     small.save()
     run = done(question_set, options(small), "failed")
-    assert "A model is called" in run.error
+    assert Message.of(run.error) == Message("run.model_named_as_people", {"name": "people"})
 
 
 def test_people_and_labels_of_a_run_are_those_of_its_files(
@@ -194,12 +196,18 @@ def test_the_page_says_what_is_there_and_what_is_missing(question_set, small):
     client.force_login(run.owner)
     address = reverse("admin:results-page", kwargs={"run": run.public_id, "slug": "people"})
     said = client.get(address).content.decode()
-    assert "No person has answered the questions" in said
-    assert "Nobody has labelled a reply yet." in said
+    assert 'id="no-people"' in said
+    assert 'id="no-labels"' in said
     answered(question_set)
     run = done(question_set, options(small))
     labelled(run, "cy", {"1": "no", "3": "yes"})
     address = reverse("admin:results-page", kwargs={"run": run.public_id, "slug": "people"})
-    said = " ".join(client.get(address).content.decode().split())
-    assert "2 people gave 4 answers to 3 of the questions" in said
-    assert "1 annotator labelled 2 replies." in said
+    said = client.get(address).content.decode()
+    assert 'id="no-people"' not in said
+    assert 'id="no-labels"' not in said
+    people, labels = (
+        numbers_of(said.split(f'id="{place}-counts">')[1].split("</p>")[0])
+        for place in ("people", "label")
+    )
+    # 2 people gave 4 answers to 3 questions; 1 annotator labelled 2 replies.
+    assert (people, labels) == ([2, 4, 3], [1, 2])

@@ -7,12 +7,12 @@ import pytest
 
 from annotations.models import QuestionSet
 from evaluation.background import runs
-from evaluation.flow.umwp.run_options import UmwpRunOptions
 from evaluation.kinds import kind_named
-from evaluation.options import SITE, OptionError
+from evaluation.options import OptionError
 from evaluation.reports.umwp import noticing_report
 from evaluation.reports.umwp_replies import replies_page
 from evaluation.steps.asking import in_turns
+from evaluation.words.message import Message
 from tests.evaluation.backends.chat.fake import error
 from tests.evaluation.kinds.umwp.world import done, options, registered, replied, said_by, table
 
@@ -201,21 +201,19 @@ def test_what_a_model_does_not_reply_is_counted_and_told(question_set, small, se
 def refused(question_set, parameters):
     with pytest.raises(OptionError) as caught:
         runs.queue(question_set.latest_version(), question_set.owner_id, parameters, "umwp")
-    return [SITE.sentence(UmwpRunOptions, one) for one in caught.value.problems]
+    return [(one.code, one.option) for one in caught.value.problems]
 
 
 def test_a_run_that_makes_no_sense_is_not_started(question_set, small, rita, server):
-    assert refused(question_set, options()) == ["choose the models to ask"]
-    assert refused(question_set, options(small, direct=False)) == [
-        "choose at least one way to put the questions"
-    ]
+    assert refused(question_set, options()) == [("no_models", "models")]
+    assert refused(question_set, options(small, direct=False)) == [("no_form", "")]
     dear = registered(rita, "dear", server, price_in=None, price_out=None)
-    assert "needs the prices" in refused(question_set, options(dear, budget=1.0))[0]
+    assert refused(question_set, options(dear, budget=1.0)) == [("no_prices", "budget")]
     made = QuestionSet.objects.create(owner=rita, name="ids")
     made.draft().questions.create(external_id="1", text="", position=1)
-    assert refused(made, options(small)) == ["the version has no question with a text"]
+    assert refused(made, options(small)) == [("no_questions", "")]
 
 
 def test_a_budget_that_does_not_reach_ends_the_run(question_set, small):
     run = done(question_set, options(small, budget=0.000001), "failed")
-    assert "budget" in str(run.error)
+    assert Message.of(run.error) == Message("run.budget_used_up", {"left": 5})
