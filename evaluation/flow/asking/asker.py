@@ -36,6 +36,8 @@ ENOUGH_FAILURES = 25
 """Replies of any other transport error in a row, each after all its attempts."""
 BUSY_IN_A_ROW = 10
 """Attempts turned away in a row after which everybody pauses, not only who was turned away."""
+BUDGET_USED_UP = "the budget does not reach for the next request"
+"""Why the asking of a model ended, where its price is more than is left."""
 LOOK_AGAIN = 0.2
 """Seconds after which a budget that others use too is looked at again."""
 
@@ -234,7 +236,7 @@ class _Asker:
         price = self.budget.most(request)
         while not self.budget.fits(price):
             if not self.budget.under_way:
-                self._end(End.BUDGET, "the budget does not reach for the next request")
+                self._end(End.BUDGET, BUDGET_USED_UP)
                 return False
             self._settled.clear()
             with suppress(TimeoutError):

@@ -24,11 +24,12 @@ from evaluation.flow.maqa.sure_and_right import PairRow
 from evaluation.flow.metrics import MetricRow
 from evaluation.kinds.maqa import MAQA
 from evaluation.models import LanguageModel
-from evaluation.options import SITE
 from evaluation.steps.findings import kept_rows
 from evaluation.steps.maqa.questions import questions_of
+from evaluation.words.maqa import MEASURES
 from tests.evaluation.backends.chat.fake import FakeChat, said
 from tests.evaluation.commands.running import manage
+from tests.evaluation.kinds.texts import numbers_of, places_of
 
 PUBLISHED = [
     {"question": "Which seas?", "answer": ["Baltic", ["North Sea", "German Ocean"]]},
@@ -153,18 +154,22 @@ def test_a_published_list_becomes_questions_with_all_right_answers(question_set)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "column", "value"),
     [
-        ({"answer": ["Baltic"]}, "version 1 has 0 already, with another text or other answers"),
-        ({"question": "Which lakes?"}, "with another text or other answers"),
-        ({"id": "x" * 300}, "is longer than 255"),
-        ({"answer": [["Baltic", " "]]}, "right answer 1 is empty"),
+        ({"answer": ["Baltic"]}, "id", "version 1 has 0 "),
+        ({"question": "Which lakes?"}, "id", "version 1 has 0 "),
+        ({"id": "x" * 300}, "id", " 255"),
+        ({"answer": [["Baltic", " "]]}, "answer", "answer 1 "),
     ],
 )
-def test_a_list_that_contradicts_what_is_there_is_refused_whole(question_set, change, told):
+def test_a_list_that_contradicts_what_is_there_is_refused_whole(
+    question_set, change, column, value
+):
     questions = [{"question": "Fresh?", "answer": ["x"], "id": "n"}, {**PUBLISHED[0], "id": "0"}]
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError) as caught:
         import_several_answers(question_set, published([questions[0], {**questions[1], **change}]))
+    (problem,) = caught.value.problems
+    assert (problem.column, value in str(problem)) == (column, True)
     assert not Question.objects.filter(external_id="n").exists()
 
 
@@ -237,12 +242,13 @@ def test_a_set_without_any_right_answer_is_measured_too(client, rita, small):
     run = done(made, options([small]))
     assert (metric(run, "f1").value, metric(run, "f1").n) == (None, 0)
     report = MAQA.found(run)
-    assert report.systems[0].knows.startswith("No question has a right answer")
+    assert (report.summary.with_answers, report.systems[0].f1) == (0, None)
     client.force_login(rita)
     for name, args in (("results-run", ()), ("results-page", ("texts",))):
         shown = client.get(reverse(f"admin:{name}", args=[run.public_id, *args]))
         assert shown.status_code == 200
-    assert "No right answer is known" in shown.content.decode()
+    assert 'id="open"' in shown.content.decode()
+    assert 'id="wrong"' not in shown.content.decode()
 
 
 def test_likeliest_words_are_asked_for_where_wanted(question_set, small, world):
@@ -274,30 +280,32 @@ def test_a_run_without_a_model_or_a_question_is_not_started(question_set, rita, 
 
     def told(version, models):
         problems = MAQA.check(version, rita, MaqaRunOptions(models=models))
-        return [SITE.sentence(MaqaRunOptions, one) for one in problems]
+        return [(one.code, one.option) for one in problems]
 
     mine = (str(small.public_id),)
-    assert told(version, ()) == ["choose a model to ask"]
+    assert told(version, ()) == [("no_models", "models")]
     assert told(version, mine) == []
     empty = QuestionSet.objects.create(owner=rita, name="empty").versions.create(number=1)
-    assert told(empty, mine) == ["no question of the set has a text"]
+    assert told(empty, mine) == [("no_text", "")]
 
 
 def test_a_requester_uploads_a_list_starts_a_run_and_reads_it(client, rita, small, world):
     made = QuestionSet.objects.create(owner=rita, name="fresh")
     client.force_login(rita)
     start = reverse("admin:start", args=[made.public_id, "maqa"])
-    assert "No question has a text yet" in client.get(start).content.decode()
+    assert client.get(start).context["before"].ready is False
     bad = SimpleUploadedFile("q.json", b'[{"question": "?"}]')
     refused = client.post(start, {"file": "questions", "questions": bad}, follow=True)
-    assert "there are no right answers" in refused.content.decode()
+    assert ("", 1, "answer") in places_of(refused.content.decode())
     good = SimpleUploadedFile("q.json", json.dumps(PUBLISHED).encode())
     taken = client.post(start, {"file": "questions", "questions": good}, follow=True)
-    assert "3 questions; 3 with right answers, 2 with several." in taken.content.decode()
+    # Questions, those with right answers, those with several.
+    assert numbers_of(taken.context["before"].words) == [3, 3, 2]
+    assert taken.context["before"].words in taken.content.decode()
     run = done(made, options([small]))
     page = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
-    assert "Does it know when it does not know?" in page
-    assert "confidence it states" in page
+    assert 'id="knows"' in page
+    assert MEASURES["verbalised"].title in page
     shown = page.split("<main", 1)[-1].split("Tables</h2>")[0]
     assert not [name for name in ("auroc_", "semantic_entropy", "--") if name in shown]
     texts = client.get(reverse("admin:results-page", args=[run.public_id, "texts"]))

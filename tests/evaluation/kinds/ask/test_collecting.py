@@ -12,6 +12,7 @@ from evaluation.backends.errors import ChatError
 from evaluation.background import runs
 from evaluation.background.leases import claim_oldest
 from evaluation.background.work import work_one_turn
+from evaluation.flow.asking.asker import BUDGET_USED_UP
 from evaluation.flow.asking.prompts import TEMPLATES, Prompt
 from evaluation.flow.asking.summary import AskSummary
 from evaluation.models import LLMResponse, RawReply, Run
@@ -44,7 +45,7 @@ def test_every_question_gets_its_answer_and_all_that_was_said_is_kept(version, s
     assert (
         texts(small)["r1", 0]
         == texts(small)["r6", 0]
-        == "to Question: Where is river 1?\nAnswer in one or two short senten"[:63]
+        == f"to {TEMPLATES['closed'].format(question='Where is river 1?', choices='')}"[:63]
     )
     row = LLMResponse.objects.get(question__external_id="r2")
     prompt = {"prompt": Prompt("closed", TEMPLATES["closed"]).hash}
@@ -291,7 +292,7 @@ def test_what_earlier_turns_spent_counts_against_the_budget(version, rana):
         assert len(slow.bodies) == 3
     (one,) = AskSummary.of(run.summary).models
     assert (one.end, one.cost) == ("budget", 15.0)
-    assert one.reason == "the budget does not reach for the next request"
+    assert one.reason == BUDGET_USED_UP
 
 
 def test_a_server_that_hangs_for_a_whole_turn_is_given_up(version, rana):
@@ -383,13 +384,13 @@ def test_a_back_end_that_does_not_start_fails_alone(version, rana, small, monkey
 
     async def open_(self, at_once):
         if self.model == "sick":
-            raise ChatError("it does not start")
+            raise ChatError("no such program")
         await opened(self, at_once)
 
     monkeypatch.setattr(OpenAIChat, "open", open_)
     sick = model(rana, "sick", small.spec.replace("small", "sick"))
     one, other = asked(version, sick, small).models
-    assert (one.end, one.reason, other.complete) == ("failed", "it does not start", True)
+    assert (one.end, one.reason, other.complete) == ("failed", "no such program", True)
 
 
 def test_a_database_that_takes_nothing_fails_the_run_and_what_came_before_stays(

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 from rest_framework.test import APIClient
 
 from annotations.models import Response
@@ -14,7 +15,9 @@ from evaluation.background.work import work_one_turn
 from evaluation.flow.crowd_size.parameters import CrowdSizeParameters
 from evaluation.models import RunData
 from evaluation.steps.crowd_size import ASIDE
+from evaluation.words.message import Message
 from tests.evaluation.kinds.crowds import crowd_set, let_an_expert_judge
+from tests.sentences import site_sentence
 
 QUICK = CrowdSizeParameters(embedder="tfidf-word", repetitions=3, bootstrap=20)
 
@@ -39,13 +42,25 @@ def done(question_set, parameters=QUICK):
     return run
 
 
-def test_the_page_says_how_many_are_enough_with_a_picture_and_the_numbers(client, judged):
+def test_the_page_says_how_many_are_enough_with_a_picture_and_the_numbers(
+    client, judged, rendered_messages
+):
     run = done(judged)
     assert run.state == "done", run.error
     client.force_login(judged.owner)
     said = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
-    assert "you reach 95% of the agreement with the experts about workers" in said
-    assert "experts&#x27; grades of 54 answers of 9 workers" in said
+    told = {message.code: message.values for message in rendered_messages}
+    enough = next(
+        message.values
+        for message in rendered_messages
+        if (message.code, message.values.get("by")) == ("crowd_size.enough", "workers")
+    )
+    assert (enough["measure"], enough["full"]) == ("workers", 9)
+    assert 3 <= enough["enough"] < 9
+    basis = {"judged": 54, "judged_workers": 9}
+    assert told["crowd_size.by_workers"].items() >= basis.items()
+    for code, values in (("enough", enough), ("by_workers", basis)):
+        assert escape(site_sentence(f"crowd_size.{code}", **values)) in said
     assert said.count('data-chart="crowd-size-') == 2
     assert "seed 0" in said
     table = client.get(reverse("admin:results-table", args=[run.public_id, "crowd-size"]))
@@ -101,11 +116,11 @@ def test_a_set_with_two_workers_says_what_is_missing(rivers):
     Response.objects.exclude(submission__worker__external_id__in=["w0", "w1"]).delete()
     run = done(rivers)
     assert run.state == "failed"
-    assert "Fewer than 3 workers answered" in run.error
+    assert Message.of(run.error) == Message("run.too_few_workers", {"fewest": 3})
 
 
 def test_without_judgements_it_says_so(client, rivers):
     run = done(rivers)
     client.force_login(rivers.owner)
     said = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
-    assert "No expert has judged an answer" in said
+    assert site_sentence("crowd_size.by_crowd", workers=9) in said

@@ -11,6 +11,7 @@ from evaluation.background.work import work_one_turn
 from evaluation.flow.eloquent.run_options import EloquentRunOptions
 from evaluation.options import SITE, OptionError
 from evaluation.steps.eloquent.tables import findings_of
+from evaluation.words.message import Message
 from tests.evaluation.backends.chat.fake import error, said
 from tests.evaluation.commands.running import called as manage
 from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
@@ -80,7 +81,7 @@ def test_a_run_asks_and_records_what_the_study_on_files_does(
     assert (run.summary["changed_prompts"], run.summary["follow_up_turns"]) == (1, 10)
     texts = client.get(reverse("admin:results-reply-texts", args=[run.public_id]))
     shown = texts.content.decode()
-    assert "put in other words" in shown
+    assert shown.count("data-changed") == 1
     assert "Shorter, please." in shown
 
 
@@ -108,7 +109,7 @@ def test_what_the_models_are_told_first_stands_before_every_turn(question_set, s
 def test_a_budget_ends_the_run_and_a_higher_one_pays_for_nothing_twice(question_set, small, world):
     # A reply may cost 8 millionths and costs 5: of 16 two are sent, and 6 are left.
     run = done(question_set, options([small], budget=16e-6, max_tokens=8), "failed")
-    assert "The budget is used up" in str(run.error)
+    assert Message.of(run.error) == Message("run.budget_used_up", {"left": 3})
     before = len(world.server.bodies)
     assert before == 2
     again = done(question_set, options([small], budget=1.0, max_tokens=8))
@@ -119,26 +120,26 @@ def test_a_budget_ends_the_run_and_a_higher_one_pays_for_nothing_twice(question_
 
 def test_a_budget_needs_prices(question_set, small):
     type(small).objects.filter(pk=small.pk).update(price_in=None, price_out=None)
-    (told,) = refused(question_set, options([small], budget=1.0))
-    assert told.startswith("“Budget” needs the prices of every model")
+    (problem,) = refused(question_set, options([small], budget=1.0))
+    assert (problem.code, problem.option) == ("no_prices", "budget")
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("text", "place"),
     [
-        ("item,variant,prompt,reason\n001,2,x,y\n", "there is no such wording"),
-        ("item,language,variant,prompt,reason\n001,en,9,x,y\n", "there is no such wording"),
-        ("item,language,variant,prompt,reason\n001,en,2,,y\n", "the prompt is missing"),
-        ("item,prompt\n001,x\n", "column"),
+        ("item,variant,prompt,reason\n001,2,x,y\n", "line 2: "),
+        ("item,language,variant,prompt,reason\n001,en,9,x,y\n", "line 2: "),
+        ("item,language,variant,prompt,reason\n001,en,2,,y\n", "line 2: "),
+        ("item,prompt\n001,x\n", ""),
         ("nothing at all", ""),
     ],
 )
 def test_changed_prompts_that_do_not_fit_are_refused_before_anything_is_asked(
-    question_set, small, world, text, reason
+    question_set, small, world, text, place
 ):
-    (told,) = refused(question_set, options([small], changed_wordings=text))
-    assert told.startswith("“Changed wordings”: ")
-    assert reason in told
+    (problem,) = refused(question_set, options([small], changed_wordings=text))
+    assert (problem.code, problem.option) == ("bad_changed_wordings", "changed_wordings")
+    assert problem.values["reason"].startswith(place)
     assert not world.server.bodies
 
 

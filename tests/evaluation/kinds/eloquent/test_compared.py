@@ -29,6 +29,7 @@ from tests.evaluation.kinds.eloquent.test_run import (
     small,
     world,
 )
+from tests.evaluation.kinds.texts import numbers_of
 
 __all__ = ["question_set", "rita", "small", "world"]  # fixtures
 
@@ -58,9 +59,16 @@ def page(run, **asked):
 
 def test_the_page_says_who_is_ahead_and_shows_the_texts_with_marks(client, run, rita):
     client.force_login(rita)
-    shown = client.get(page(run)).content.decode()
+    response = client.get(page(run))
+    shown = response.content.decode()
     # Two items, 1 against 5 on each: a difference of 4, which two items cannot show.
-    assert "Between <bdi>steady</bdi> and <bdi>small</bdi> no difference shows: 4.00" in shown
+    (verdict,) = response.context["report"].whole.verdicts
+    assert (verdict.better, verdict.other, verdict.apart) == ("steady", "small", False)
+    assert verdict.difference == 4.0
+    sentence = shown.split('<ul class="cg-after"><li>')[1].split("</li>")[0]
+    assert sentence.index("<bdi>steady</bdi>") < sentence.index("<bdi>small</bdi>")
+    assert numbers_of(sentence)[0] == 4.0
+    assert 'id="one-model"' not in shown
     assert "<bdi>small</bdi>: 1.00" in shown
     assert "<bdi>steady</bdi>: 5.00" in shown
     assert "Always the same &lt;b&gt;words&lt;/b&gt;." in shown
@@ -70,7 +78,8 @@ def test_the_page_says_who_is_ahead_and_shows_the_texts_with_marks(client, run, 
     turned = client.get(page(run, first="steady", second="small")).content.decode()
     assert turned.index("<bdi>steady</bdi>: 5.00") < turned.index("<bdi>small</bdi>: 1.00")
     same = client.get(page(run, first="small", second="small")).content.decode()
-    assert "Choose two different models." in same
+    assert 'id="same-model"' in same
+    assert 'id="same-model"' not in shown
     assert client.get(page(run, first="nobody")).status_code == 404
     assert client.get(page(run, correction="benjamini-hochberg")).status_code == 200
 
@@ -78,7 +87,7 @@ def test_the_page_says_who_is_ahead_and_shows_the_texts_with_marks(client, run, 
 def test_one_model_alone_is_not_compared(client, question_set, small, world, rita):
     run = done(question_set, options([small], [small]))
     client.force_login(rita)
-    assert "There is one model alone." in client.get(page(run)).content.decode()
+    assert 'id="one-model"' in client.get(page(run)).content.decode()
 
 
 def test_the_table_has_every_pair_in_every_group_on_the_site_and_by_rest(client, run, rita):
@@ -141,7 +150,8 @@ def test_the_readme_of_the_download_explains_every_column(run):
     for name, table_of in ELOQUENT.tables.items():
         for column in table_of(run).header:
             assert column_words(name, column, ELOQUENT.columns), f"{name}.{column}"
-    assert "`measure`: by what models are compared" in readme(ELOQUENT, run)
+    measure = column_words("comparisons", "measure", ELOQUENT.columns)
+    assert f"`measure`: {measure}" in readme(ELOQUENT, run)
 
 
 def test_the_download_has_the_submission_of_each_model_and_language_which_reads_as_the_same(

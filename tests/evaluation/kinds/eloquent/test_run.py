@@ -16,13 +16,16 @@ from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.eloquent.run_options import EloquentRunOptions
 from evaluation.models import LanguageModel, RunData
-from evaluation.options import SITE, OptionError
+from evaluation.options import OptionError, problem
 from evaluation.steps.asking import in_turns
 from evaluation.steps.eloquent.tables import findings_of
 from evaluation.steps.eloquent.wordings import items_of
+from evaluation.words.message import Message
+from evaluation.words.reasons import in_words
 from tests.evaluation.backends.chat.fake import FakeChat, error, said
 from tests.evaluation.commands.test_evaluate_eloquent import prompts_text
 from tests.evaluation.commands.test_study_eloquent import World
+from tests.evaluation.kinds.texts import numbers_of, places_of
 
 PROMPTS = bytes_source("prompts.json", prompts_text().encode())
 
@@ -158,23 +161,23 @@ def test_a_judge_is_asked_once_more_without_a_score(question_set, small, world):
 def refused(question_set, parameters):
     with pytest.raises(OptionError) as caught:
         runs.queue(question_set.latest_version(), question_set.owner_id, parameters, "eloquent")
-    return [SITE.sentence(EloquentRunOptions, one) for one in caught.value.problems]
+    return list(caught.value.problems)
 
 
 def test_a_run_without_a_model_of_ones_own_is_not_started(question_set, world, django_user_model):
-    assert refused(question_set, options([])) == ["choose a model whose replies are compared"]
+    assert refused(question_set, options([])) == [problem("no_models", "models")]
     other = registered(django_user_model.objects.create_user("olga"), "hers", world.server.spec)
     assert refused(question_set, options([other])) == [
-        "1 of the models are not there, or not yours to ask"
+        problem("unknown_models", "models", missing=1)
     ]
     mine = registered(question_set.owner, "imported", "")
-    assert refused(question_set, options([mine]))[0].startswith("imported has no address")
+    assert refused(question_set, options([mine])) == [problem("no_spec", "models", name="imported")]
 
 
 def test_a_set_without_other_wordings_has_nothing_to_compare(rita, small):
     made = QuestionSet.objects.create(owner=rita, name="alone")
     made.draft().questions.create(external_id="1", text="Where?", position=1)
-    assert refused(made, options([small]))[0].startswith("no question has two wordings")
+    assert refused(made, options([small])) == [problem("no_wordings")]
 
 
 def test_a_model_that_was_taken_away_meanwhile_fails_the_run(question_set, small, world):
@@ -185,7 +188,8 @@ def test_a_model_that_was_taken_away_meanwhile_fails_the_run(question_set, small
         pass
     run.refresh_from_db()
     assert run.state == "failed"
-    assert "1 of the models are not there" in str(run.error)
+    missing = {"missing": 1, "what": "model"}
+    assert Message.of(run.error) == Message("run.models_missing", missing)
 
 
 def test_a_model_that_never_replies_fails_the_run_with_its_reason(question_set, small, world):
@@ -193,7 +197,8 @@ def test_a_model_that_never_replies_fails_the_run_with_its_reason(question_set, 
     world.answer = lambda body: error(401)
     world.server.reply = world.answer
     run = done(question_set, options([small]), "failed")
-    assert "No model replied at all." in str(run.error)
+    told = Message.of(run.error)
+    assert (told.code, "401" in told.values["reason"]) == ("run.no_model_replied", True)
 
 
 def test_the_pages_show_scores_with_a_picture_and_the_texts_worst_first(
@@ -209,10 +214,12 @@ def test_the_pages_show_scores_with_a_picture_and_the_texts_worst_first(
         other.close()
     client.force_login(rita)
     page = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
-    assert "2 items in 5 wordings and 2 languages" in page
+    # 2 items in 5 wordings and 2 languages, put to 1 model.
+    assert numbers_of(page.split('id="counts">')[1].split("</p>")[0])[:4] == [2, 5, 2, 1]
     assert "chart-mark" in page
-    assert "How far the judges agree" in page
-    assert "fewer than 2 wordings in the language" in page
+    assert 'id="judges"' in page
+    assert 'id="no-chart"' not in page
+    assert in_words("fewer_than_2_variants") in page
     texts = client.get(reverse("admin:results-reply-texts", args=[run.public_id]))
     shown = texts.content.decode()
     # 001: (1 + 2)/2, 002: (5 + 2)/2.
@@ -232,9 +239,11 @@ def test_without_a_judge_the_page_says_so_and_compares_vectors(
 ):
     run = done(question_set, options([small]))
     client.force_login(rita)
-    page = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
-    assert "No judge was asked" in page
-    assert "There is nothing to draw." in page
+    response = client.get(reverse("admin:results-run", args=[run.public_id]))
+    assert response.context["report"].judges == []
+    page = response.content.decode()
+    assert 'id="judges"' not in page
+    assert 'id="no-chart"' in page
     report = APIClient()
     report.force_authenticate(rita)
     found = report.get(f"/api/v1/runs/{run.public_id}/results/").json()
@@ -249,12 +258,16 @@ def start_page(question_set):
 
 def test_the_page_that_starts_it_takes_ticked_models(client, question_set, small, world, rita):
     client.force_login(rita)
-    shown = client.get(start_page(question_set)).content.decode()
-    assert "2 questions in 5 wordings; languages: en, sv." in shown
+    response = client.get(start_page(question_set))
+    before, shown = response.context["before"], response.content.decode()
+    assert (before.ready, numbers_of(before.words)) == (True, [2, 5])
+    assert "en, sv" in before.words
+    assert before.words in shown
     assert str(small.public_id) in shown
     refused = client.post(start_page(question_set), {"start": "1"})
     assert refused.status_code == 400
-    assert "Choose a model whose replies are compared." in refused.content.decode()
+    errors = refused.context["form"].errors.as_data()
+    assert [one.code for one in errors["models"]] == ["required"]
     form = {
         "start": "1",
         "models": [str(small.public_id)],
@@ -281,7 +294,7 @@ def test_the_page_that_starts_it_takes_ticked_models(client, question_set, small
 def test_prompts_are_uploaded_on_that_page_and_mended_if_asked(client, rita):
     made = QuestionSet.objects.create(owner=rita, name="empty")
     client.force_login(rita)
-    assert "No question has two wordings" in client.get(start_page(made)).content.decode()
+    assert client.get(start_page(made)).context["before"].ready is False
     broken = prompts_text().replace("},\n", "}\n", 1).encode()
 
     def upload(**more):
@@ -289,11 +302,12 @@ def test_prompts_are_uploaded_on_that_page_and_mended_if_asked(client, rita):
         return client.post(start_page(made), {"prompts": file, **more}, follow=True)
 
     refused = upload().content.decode()
-    assert "Line 14, column 6: this is not JSON: a comma is missing" in refused
+    assert ("", 14, "6") in places_of(refused)
     assert "--repair" not in refused
     taken = upload(repair="1").content.decode()
-    assert "2 items in the file = 2 new" in taken
-    assert "A comma was added behind line 13." in taken
+    told = [numbers_of(line) for line in taken.splitlines()]
+    assert [2, 2, 0, 0] in told
+    assert [13] in told  # a comma was added behind that line
     assert len(items_of(made.latest_version())) == 2
 
 

@@ -25,6 +25,8 @@ from evaluation.reports.graded import own_domain
 from evaluation.steps.checkpoints import Turn
 from evaluation.steps.graded import marked_of, take_graded
 from tests.evaluation.evidence.graded.answers import of_workers, some
+from tests.evaluation.kinds.texts import numbers_of
+from tests.sentences import site_sentence
 
 OPTIONS = GradedOptions(embedder="tfidf-char")
 HEADER = ("worker", "question", "answer", "grade")
@@ -113,7 +115,8 @@ def test_too_few_answers_end_the_run_with_the_reason(rivers):
     take_graded(rivers, bytes_source("few.csv", content(few)), rivers.owner_id)
     run = done(rivers)
     assert run.state == Run.State.FAILED
-    assert "0 workers of the file have 5 graded answers or more" in run.error
+    told = site_sentence("graded.few_workers", count=0, fewest=5)
+    assert run.error == f"{told[:1].upper()}{told[1:]}."
 
 
 def test_a_turn_whose_time_is_up_goes_on_where_it_was(graded, monkeypatch):
@@ -141,13 +144,18 @@ def test_a_turn_whose_time_is_up_goes_on_where_it_was(graded, monkeypatch):
 
 def test_the_page_that_starts_it_takes_a_file_and_says_what_it_holds(site, rivers):
     link = reverse("admin:start", kwargs={"set_id": rivers.public_id, "name": "graded"})
-    assert "There are no graded answers yet" in site.get(link).content.decode()
+    assert site.get(link).context["before"].ready is False
     file = SimpleUploadedFile("mine.csv", content(of_workers(10, 10)))
-    told = site.post(link, {"graded": file, "file": "graded"}, follow=True).content.decode()
-    assert "100 graded answers of 10 workers to 10 questions" in told
+    before = site.post(link, {"graded": file, "file": "graded"}, follow=True).context["before"]
+    # Answers, workers, questions.
+    assert (before.ready, numbers_of(before.words)[:3]) == (True, [100, 10, 10])
     bad = SimpleUploadedFile("bad.csv", content(of_workers(2, 2), ("worker", "question", "x", "y")))
-    told = site.post(link, {"graded": bad, "file": "graded"}, follow=True).content.decode()
-    assert "there is no column answer" in told
+    refused = site.post(link, {"graded": bad, "file": "graded"}, follow=True)
+    told = refused.content.decode()
+    (answer, grade) = refused.context["messages"]
+    assert (answer.level_tag, grade.level_tag) == ("error", "error")
+    assert (" answer" in str(answer), " grade" in str(grade)) == (True, True)
+    assert site.get(link).context["before"] == before
     assert "--columns" not in told
 
 
@@ -175,7 +183,7 @@ def test_the_trust_page_of_a_grading_says_it_and_before_that_where_to_upload(
         pass
     link = reverse("admin:results-trust", args=[grading.public_id])
     before = site.get(link).content.decode()
-    assert "Nobody has tried the methods on graded answers of your domain yet" in before
+    assert own_domain(graded) is None
     assert reverse("admin:start", args=[graded.public_id, "graded"]) in before
     run = done(graded)
     after = site.get(link).content.decode()

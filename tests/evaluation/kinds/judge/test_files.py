@@ -9,6 +9,8 @@ from evaluation.flow.judge.prompts import SCORE
 from evaluation.methods.inference.prediction_powered import powered_mean
 from tests.evaluation.commands.running import manage
 from tests.evaluation.kinds.crowds import answers_of, grade_of, write, write_files
+from tests.evaluation.kinds.texts import numbers_of, places_of
+from tests.sentences import terminal_sentence
 
 QUICK = ("--embedder", "tfidf-word", "--bootstrap", "30")
 
@@ -149,7 +151,7 @@ def test_a_reply_that_never_came_is_told_by_the_exit_code(files, tmp_path):
 def test_without_judgements_it_says_that_the_error_is_unknown(files, tmp_path):
     answers, _, scripted = files
     ran = judge((answers, None, scripted), tmp_path / "out")
-    assert "nobody knows how far the judge is wrong" in ran.out
+    assert terminal_sentence("judge.no_judgements") in ran.out
     rows = table(tmp_path / "out" / "corrected.csv")
     assert {(row["tuned"], row["reason"]) for row in rows} == {("", "no_judgements")}
 
@@ -191,7 +193,7 @@ def test_models_are_judged_beside_workers_and_wordings_and_passages_are_shown(fi
     ("more", "said"),
     [
         (("--repeats", "0"), "repeats"),
-        (("--passages", "p.csv"), "Name their file with --questions"),
+        (("--passages", "p.csv"), "--passages: "),
         (("--score-template", "none.txt"), "cannot be read"),
     ],
 )
@@ -207,4 +209,5 @@ def test_a_grade_beyond_the_scale_is_refused_with_its_line(files, tmp_path):
     bad = write(tmp_path / "j.csv", ("worker", "question", "grade"), [("w0", "q0", 7)])
     ran = judge((answers, bad, scripted), tmp_path / "out")
     assert ran.code == 2
-    assert "line 2, column grade: the grade 7 is not from 0 to 5" in ran.err
+    assert places_of(ran.err)[0] == ("j.csv", 2, "grade")
+    assert numbers_of(ran.err.partition("column grade")[2])[:3] == [7, 0, 5]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 from rest_framework.test import APIClient
 
 from evaluation.background import runs
@@ -15,8 +16,10 @@ from evaluation.flow.judge.parameters import JudgeParameters
 from evaluation.flow.judge.prompts import SCORE
 from evaluation.models import JudgementRequest, LanguageModel, Run, RunData
 from evaluation.options import OptionError
+from evaluation.words.message import Message
 from tests.evaluation.backends.chat.fake import FakeChat, error, said
 from tests.evaluation.kinds.crowds import answers_of, crowd_set, grade_of, let_an_expert_judge
+from tests.sentences import site_sentence
 
 # Two answers to a question in the same words are asked about once.
 DIFFERENT = len({(question, text) for _, question, text in answers_of()})
@@ -62,17 +65,24 @@ def done(run):
     return run
 
 
-def test_the_page_says_what_the_judge_is_worth_and_what_it_was_told(client, rivers, model):
+def test_the_page_says_what_the_judge_is_worth_and_what_it_was_told(
+    client, rivers, model, rendered_messages
+):
     run = done(started(let_an_expert_judge(rivers), model))
     assert run.state == "done", run.error
     client.force_login(rivers.owner)
     shown = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
-    assert "gives the same score in 100% of cases" in shown
-    assert "prefers what is shown first (100% of verdicts)" in shown
-    assert "It is too kind by 0." in shown
-    assert "Corrected by that" in shown
+    said = {message.code: message.values for message in rendered_messages}
+    assert said["judge.itself"]["same"] == 1.0
+    assert (said["judge.order"]["place"], said["judge.order"]["share"]) == ("first", 1.0)
+    assert said["judge.corrected"]["kind"] == "too kind"
+    assert 0 < said["judge.corrected"]["error"] < 1
+    for code in ("judge.itself", "judge.order", "judge.corrected"):
+        assert escape(site_sentence(code, **said[code])) in shown
     assert SCORE.hash[:12] in shown
-    assert "from 0 (wrong, or no answer) to 5" in shown
+    assert escape(SCORE.template) in shown
+    assert 'id="no-score"' not in shown
+    assert 'id="error-unknown"' not in shown
     assert 'data-chart="corrected"' in shown
     assert (
         b"<svg"
@@ -144,15 +154,16 @@ def test_unreadable_replies_are_asked_for_once_more_and_left_empty(client, river
     assert any(warning["code"] == "judge.unread" for warning in run.warnings)
     client.force_login(rivers.owner)
     shown = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
-    assert "It gave no score that could be compared with anything." in shown
-    assert "The judge's error is not known yet." in shown
+    assert 'id="no-score"' in shown
+    assert 'id="error-unknown"' in shown
 
 
 def test_a_judge_that_cannot_be_asked_fails_with_the_reason(rivers, model, chat):
     chat.reply = lambda body: error(401, "invalid_api_key")
     run = done(started(rivers, model))
     assert run.state == "failed"
-    assert run.error.startswith("The judge could not be asked:")
+    told = Message.of(run.error)
+    assert (told.code, "401" in told.values["reason"]) == ("run.judge_not_asked", True)
 
 
 def test_only_a_model_of_ones_own_judges(rivers, model, django_user_model):
@@ -163,7 +174,7 @@ def test_only_a_model_of_ones_own_judges(rivers, model, django_user_model):
         started(rivers, model)
     assert [wrong.code for wrong in error.value.problems] == ["unknown_judge"]
     run = done(waiting)
-    assert (run.state, run.error) == ("failed", "The judge is no registered model of yours.")
+    assert (run.state, Message.of(run.error)) == ("failed", Message("run.judge_not_registered"))
 
 
 @pytest.mark.parametrize(
@@ -187,8 +198,10 @@ def test_a_budget_ends_it(rivers, model, chat):
     model.save()
     run = done(started(rivers, model, budget=400.0, repeats=1, pairs=0))
     assert run.state == "failed"
-    assert "The budget is used up" in run.error
+    told = Message.of(run.error)
+    assert told.code == "run.budget_used_up"
     assert 0 < len(chat.bodies) < 108
+    assert told.values["left"] == DIFFERENT - len(chat.bodies)
 
 
 def test_answers_that_a_run_suggested_are_no_random_ones_and_it_says_so(rivers, model):
@@ -224,8 +237,8 @@ def test_it_is_started_from_a_form_that_offers_ones_models(client, rivers, model
 def test_without_a_model_the_form_says_where_to_register_one(client, rivers):
     client.force_login(rivers.owner)
     shown = client.get(reverse("admin:start", args=[rivers.public_id, "judge"])).content.decode()
-    assert "No model is registered that could be asked" in shown
-    assert reverse("admin:models") in shown
+    assert f'href="{reverse("admin:models")}">Register' in shown
+    assert 'name="judge"' not in shown
 
 
 def test_the_report_is_read_over_rest(rivers, model):

@@ -7,16 +7,17 @@ import json
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
+from django.utils.html import escape
 from rest_framework.test import APIClient
 
 from annotations.models import Question, Response, Variant
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
-from evaluation.flow.multiqa.run_options import MultiqaRunOptions
+from evaluation.flow.multiqa import rewording
 from evaluation.kinds.data_sheets import readme
 from evaluation.kinds.multiqa import MULTIQA
 from evaluation.models import LanguageModel, RunData
-from evaluation.options import SITE, OptionError
+from evaluation.options import OptionError
 from evaluation.steps.asking import in_turns
 from evaluation.steps.multiqa.found import (
     comparisons_of,
@@ -26,6 +27,9 @@ from evaluation.steps.multiqa.found import (
     replies_of,
     rewordings_of,
 )
+from evaluation.words.message import Message
+from evaluation.words.multiqa import NUMBERS, STEPS
+from evaluation.words.reasons import in_words
 from tests.evaluation.backends.chat.fake import error, said
 from tests.evaluation.cross_encoders import save_cross_encoder
 from tests.evaluation.kinds.multiqa.world import (
@@ -40,6 +44,8 @@ from tests.evaluation.kinds.multiqa.world import (
     rivers,
     worked,
 )
+from tests.evaluation.kinds.texts import numbers_of
+from tests.sentences import site_sentence
 
 
 @pytest.fixture
@@ -191,10 +197,11 @@ def test_a_rewriter_that_says_nothing_usable_fails_the_run_with_what_to_do(world
     run = done(
         rivers(world.owner, variants=False), options([good], rewriter, meaning=0.9), "failed"
     )
-    assert "The rewriter gave no rewording that could be kept" in run.error
+    assert Message.of(run.error) == Message("run.no_usable_rewording", {"rewordings": 15})
     world.server.reply = lambda body: error(401)
     again = done(rivers(world.owner, variants=False), options([good], rewriter, seed=3), "failed")
-    assert "The rewriter could not be asked" in again.error
+    told = Message.of(again.error)
+    assert (told.code, "401" in told.values["reason"]) == ("run.rewriter_not_asked", True)
 
 
 def test_a_run_goes_on_where_its_worker_was_lost_and_asks_nothing_twice(world, good, shaky):
@@ -251,7 +258,7 @@ def test_another_run_takes_over_every_reply(world, good):
 def test_a_budget_ends_it_and_nothing_that_came_is_lost(world, good):
     question_set = rivers(world.owner)
     run = done(question_set, options([good], budget=1e-9), "failed")
-    assert "The budget is used up" in run.error
+    assert Message.of(run.error) == Message("run.budget_used_up", {"left": 15})
     assert world.server.bodies == []
     unpriced = world.model("free one", price_in=None, price_out=None)
     with pytest.raises(OptionError) as caught:
@@ -262,22 +269,25 @@ def test_a_budget_ends_it_and_nothing_that_came_is_lost(world, good):
 def refused(question_set, parameters):
     with pytest.raises(OptionError) as caught:
         queued(question_set, parameters)
-    return [SITE.sentence(MultiqaRunOptions, one) for one in caught.value.problems]
+    return [(one.code, one.option) for one in caught.value.problems]
 
 
 def test_what_cannot_be_found_out_is_said_before_anything_starts(world, good):
-    assert refused(rivers(world.owner), options([])) == ["choose a model that answers"]
+    assert refused(rivers(world.owner), options([])) == [("no_models", "models")]
     bare = rivers(world.owner, variants=False)
-    assert refused(bare, options([good]))[0].startswith("no question has other wordings")
+    assert refused(bare, options([good])) == [("no_wordings", "rewriter")]
     no_key = rivers(world.owner, people=False)
     Question.objects.filter(version__question_set=no_key).update(accepted_answers=[])
-    assert refused(no_key, options([good]))[0].startswith("nothing says which replies are right")
+    assert refused(no_key, options([good])) == [("no_ruler", "")]
     crooked = rivers(world.owner)
     Question.objects.filter(version__question_set=crooked, external_id="q1").update(
         accepted_answers=["Danube"]
     )
-    (why,) = refused(crooked, options([good]))
-    assert why.startswith("question q1 cannot be judged: the accepted answer 'Danube' is none")
+    with pytest.raises(OptionError) as caught:
+        queued(crooked, options([good]))
+    (why,) = caught.value.problems
+    assert (why.code, why.values["question"]) == ("bad_question", "q1")
+    assert "'Danube'" in why.values["reason"]
 
 
 def test_translations_and_unanswerable_questions_are_left_out_and_counted(world, good):
@@ -307,7 +317,8 @@ def test_a_model_that_does_not_reply_is_an_error_of_its_own(world, good):
     assert value(run, "good", "accuracy") == 1.0
     assert value(run, "broken", "accuracy") is None
     again = done(question_set, options([bad]), "failed")
-    assert "No model replied at all. The first reason:" in again.error
+    told = Message.of(again.error)
+    assert (told.code, "401" in told.values["reason"]) == ("run.no_model_replied", True)
 
 
 def test_the_pages_show_numbers_pictures_worst_questions_and_dropped_rewordings(
@@ -316,14 +327,17 @@ def test_the_pages_show_numbers_pictures_worst_questions_and_dropped_rewordings(
     rewriter = world.model("rewriter")
     run = done(rivers(world.owner, variants=False), options([good, shaky], rewriter))
     client.force_login(world.owner)
-    page = client.get(reverse("admin:results-run", args=[run.public_id])).content.decode()
-    assert "shaky answers 100% of 4 questions rightly as asked, and 0% of them however" in page
-    assert page.index("Consistency (alpha)") < page.index("Right as asked<")
+    response = client.get(reverse("admin:results-run", args=[run.public_id]))
+    page, report = response.content.decode(), response.context["report"]
+    values = {"system": "shaky", "accuracy": 1.0, "worst": 0.0, "n": 4}
+    assert Message("multiqa.right", values) in report.messages
+    assert site_sentence("multiqa.right", **values) in page
+    assert page.index(NUMBERS["alpha"].label) < page.index(f"{NUMBERS['accuracy'].label}<")
     assert "by guessing" in page
     assert 'data-chart="robustness"' in page
     assert 'data-chart="nearness"' in page
-    assert "What it took" in page
-    assert "putting the questions in other words" in page
+    assert 'id="usage"' in page
+    assert STEPS["rewording"] in page
 
     def shown(slug, **asked):
         address = reverse("admin:results-page", args=[run.public_id, slug])
@@ -331,16 +345,18 @@ def test_the_pages_show_numbers_pictures_worst_questions_and_dropped_rewordings(
 
     texts = shown("texts")
     # q1 to q4: the shaky one is right once in three, the good one always: 4 of 6 each; q5 is last.
-    assert texts.count("4 of 6 replies right") == 4
+    scores = [part.split("</span>")[0] for part in texts.split('class="results-score">')[1:]]
+    assert [numbers_of(one) for one in scores].count([4, 6]) == 4
     assert texts.index("Which river flows through Basel?") < texts.index("What makes a river wide")
     assert "as asked" in texts
     assert "most say so" in texts
     assert "nearness to people" in texts
-    assert "other numbers than the question has" in shown("wordings")
+    assert in_words("other_numbers") in shown("wordings")
     assert "cannot be told" in shown("comparison")
     later = shown("texts", after="4")
     assert "Which river flows through Basel?" not in later
-    assert "To the first page" in later
+    assert 'href="?#questions"' in later
+    assert 'href="?#questions"' not in texts
     for name in ("robustness", "nearness"):
         picture = client.get(reverse("admin:results-chart", args=[run.public_id, name]))
         assert b"<svg" in picture.content
@@ -355,9 +371,12 @@ def test_the_form_says_what_will_be_asked_before_it_is(client, world, good):
     question_set = rivers(world.owner, variants=False)
     client.force_login(world.owner)
     address = reverse("admin:start", args=[question_set.public_id, "multiqa"])
-    page = client.get(address).content.decode()
-    assert "5 questions, 4 with accepted answers; 3 people answered; no other wordings" in page
-    assert "What will be asked?" in page
+    before = client.get(address)
+    page = before.content.decode()
+    # Questions, those with accepted answers, people who answered; no other wordings.
+    assert numbers_of(before.context["before"].words) == [5, 4, 3]
+    assert before.context["before"].words in page
+    assert 'name="do" value="foresee"' in page
     form = {
         "models": [str(good.public_id)],
         "rewriter": str(rewriter.public_id),
@@ -386,8 +405,8 @@ def test_the_form_says_what_will_be_asked_before_it_is(client, world, good):
     # Five calls of the rewriter, and five questions in three wordings.
     assert "<strong>20</strong>requests" in told
     # At most 5 x 64 + 15 x 16 tokens are written, at 2 a million.
-    assert "<strong>560</strong>tokens to write, at most" in told
-    assert "Write 2 other ways to ask the question below." in told
+    assert "<strong>560</strong>tokens" in told
+    assert escape(rewording.messages("Which river flows through Basel?", 2)[-1]["content"]) in told
     assert world.server.bodies == []
     assert client.post(address, form).status_code == 302
     run = question_set.latest_version().runs.get()
@@ -448,7 +467,8 @@ def test_a_run_whose_model_was_taken_away_fails_with_the_reason(world, good):
     run = queued(rivers(world.owner), options([good]))
     LanguageModel.objects.all().delete()
     worked(run, "failed")
-    assert "1 of the models are not there" in run.error
+    missing = {"missing": 1, "what": "model"}
+    assert Message.of(run.error) == Message("run.models_missing", missing)
     assert not RunData.objects.filter(run=run, name__startswith="found:").exists()
 
 

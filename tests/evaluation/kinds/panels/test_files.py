@@ -8,6 +8,8 @@ import pytest
 from tests.evaluation.commands.running import manage
 from tests.evaluation.kinds.crowds import write
 from tests.evaluation.kinds.panels.world import PASTES, model_rows, people_rows, write_files
+from tests.evaluation.kinds.texts import places_of
+from tests.sentences import terminal_sentence
 
 QUICK = ("--embedder", "tfidf-word", "--bootstrap", "20")
 FILES = {
@@ -30,7 +32,7 @@ def table(path):
         return list(csv.DictReader(file))
 
 
-def test_it_writes_panels_their_distances_models_and_questions(files, tmp_path):
+def test_it_writes_panels_their_distances_models_and_questions(files, tmp_path, rendered_messages):
     out = tmp_path / "out"
     ran = panels(*files, out)
     assert ran.code == 0, ran.err
@@ -48,8 +50,11 @@ def test_it_writes_panels_their_distances_models_and_questions(files, tmp_path):
     assert summary["flagged_workers"] == [PASTES]
     assert summary["counts"]["model_answers"] == 36
     assert summary["said"][0] in ran.out
-    assert "Models agree on other answers than people do" in summary["said"][0]
-    assert any(said.startswith("Models learn from the same texts") for said in summary["warnings"])
+    code = "panels.farther_than_halves"
+    values = next(one.values for one in rendered_messages if one.code == code)
+    assert values["questions"] == 12
+    assert summary["said"][0] == terminal_sentence(code, **values)
+    assert terminal_sentence("panels.models_copy") in summary["warnings"]
     assert summary["signature"].startswith("panels|embedder:Tfidf")
 
 
@@ -94,7 +99,7 @@ def test_one_model_makes_a_panel_that_scores_nobody(files, tmp_path):
     rows = {row["panel"]: row for row in table(tmp_path / "out" / "panel_models.csv")}
     assert (rows["models"]["score"], rows["models"]["reason"]) == ("", "no_exemplar")
     assert rows["people"]["rank"] == "1"
-    assert "Only 1 model answered, and it takes 3" in ran.out
+    assert terminal_sentence("panels.few_models", models=1) in ran.out
 
 
 def test_an_answer_that_could_not_be_fetched_keeps_a_model_out_of_the_ranks(files, tmp_path):
@@ -119,5 +124,5 @@ def test_models_without_a_text_are_refused(files, tmp_path):
     silent = write(tmp_path / "s.csv", header, [("Elk", "q0", "", "refused")])
     ran = panels(files[0], silent, tmp_path / "out")
     assert ran.code == 2
-    assert "no model has answered with a text" in ran.err
+    assert places_of(ran.err) == [("s.csv", None, None)]
     assert not (tmp_path / "out").exists()

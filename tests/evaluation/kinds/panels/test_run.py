@@ -5,6 +5,7 @@ import io
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 from rest_framework.test import APIClient
 
 from annotations.exchange.importing import import_answers, import_questions
@@ -12,11 +13,16 @@ from annotations.models import QuestionSet, Response
 from evaluation.background import runs
 from evaluation.background.work import work_one_turn
 from evaluation.flow.panels.parameters import PanelsParameters
+from evaluation.flow.panels.summary import PanelsSummary
 from evaluation.flow.parameters import AqerParameters
 from evaluation.imports import import_model_answers
 from evaluation.models import LLMResponse
+from evaluation.options import API, SITE
+from evaluation.reports.panels import CALLED
+from evaluation.words.message import Message
 from tests.evaluation.kinds.crowds import write
 from tests.evaluation.kinds.panels.world import QUESTIONS, model_rows, people_rows, write_files
+from tests.sentences import site_sentence
 
 QUICK = PanelsParameters(embedder="tfidf-word", bootstrap=20)
 
@@ -53,17 +59,23 @@ def rows_of(client, run, name):
     return list(csv.DictReader(io.StringIO(b"".join(sent).decode("utf-8-sig"))))
 
 
-def test_the_page_says_how_far_models_are_from_people_and_warns_of_copies(client, rivers):
+def test_the_page_says_how_far_models_are_from_people_and_warns_of_copies(
+    client, rivers, rendered_messages
+):
     run = done(rivers)
     assert run.state == "done", run.error
     client.force_login(rivers.owner)
     said = page(client, "results-run", run.public_id)
-    assert "Models agree on other answers than people do" in said
-    assert "Models learn from the same texts and from each other" in said
-    assert "Here two models&#x27; answers to a question are more alike" in said
-    assert "Without the 1 worker who, an alarm says, may answer with a model" in said
+    told = {message.code: message.values for message in rendered_messages}
+    assert told["panels.farther_than_halves"]["questions"] == 12
+    assert told["panels.without_flagged"]["workers"] == 1
+    alike = told["panels.models_alike"]
+    assert alike["of_models"] > alike["of_people"]
+    for code in ("farther_than_halves", "models_copy", "models_alike", "without_flagged"):
+        sentence = site_sentence(f"panels.{code}", **told[f"panels.{code}"])
+        assert escape(sentence) in said
     assert 'data-chart="panels"' in said
-    assert "people who do not answer like a model" in said
+    assert CALLED["unflagged_people"] in said
     people = {text for _, _, text in people_rows()}
     assert any(text in said for text in people)
     assert any(text in said for _, _, text, _ in model_rows() if text)
@@ -92,7 +104,9 @@ def test_the_report_is_read_over_rest(rivers):
     asking = APIClient()
     asking.force_authenticate(rivers.owner)
     sent = asking.get(f"/api/v1/runs/{run.public_id}/results/").json()
-    assert sent["said"][0].startswith("Models agree on other answers than people do")
+    first = PanelsSummary.of(run.summary).messages[0]
+    assert first.code == "panels.farther_than_halves"
+    assert sent["said"][0] == API.said(first)
     assert (sent["workers"], sent["flagged"]) == (9, 1)
     assert [model["name"] for model in sent["models"]] != []
     assert sent["ranked"] == ["people", "models", "people_and_models", "unflagged_people"]
@@ -111,7 +125,7 @@ def test_without_answers_of_models_it_says_what_to_do(rivers):
     LLMResponse.objects.all().delete()
     run = done(rivers)
     assert run.state == "failed"
-    assert "upload answers of models first" in run.error
+    assert Message.of(run.error) == Message("run.no_answer_of_a_model")
 
 
 def test_the_page_of_compared_models_leads_to_it(client, rivers):
@@ -124,5 +138,5 @@ def test_the_page_of_compared_models_leads_to_it(client, rivers):
     assert client.get(start).status_code == 200
     run = done(rivers)
     said = page(client, "compare-models", rivers.public_id)
-    assert "Models agree on other answers than people do" in said
+    assert SITE.said(PanelsSummary.of(run.summary).messages[0]) in said
     assert reverse("admin:results-run", args=[run.public_id]) in said

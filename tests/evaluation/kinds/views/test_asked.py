@@ -2,11 +2,13 @@
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 
 from evaluation.flow.views.summary import ViewsSummary
 from evaluation.kinds import run_kinds
 from tests.evaluation.kinds.views.asked import Server, ask_all, options, prepare
 from tests.evaluation.kinds.views.test_run import done, page, rivers, table  # noqa: F401
+from tests.sentences import site_sentence
 
 
 @pytest.fixture
@@ -18,7 +20,12 @@ def asked(rivers, settings):  # noqa: F811
     server.chat.close()
 
 
-def test_every_kind_that_tells_views_stands_beside_the_others(client, rivers, asked):  # noqa: F811
+def test_every_kind_that_tells_views_stands_beside_the_others(
+    client,
+    rivers,  # noqa: F811
+    asked,
+    rendered_messages,
+):
     telling = {kind.name for kind in run_kinds().values() if kind.views}
     assert set(options()) <= telling
     run = done(rivers)
@@ -48,8 +55,11 @@ def test_every_kind_that_tells_views_stands_beside_the_others(client, rivers, as
     assert means["Ox", "notices:direct"] == pytest.approx(6 / 12)
     assert means["Ox", "reply_similarity"] < means["Elk", "reply_similarity"]
     place = summary.models.index("Elk")
+    rendered_messages.clear()
     said = page(client, "results-views-model", run=run.public_id, place=place)
-    assert "It notices rightly of 100% of 12 questions" in said
+    noticed = next(one for one in rendered_messages if one.code == "views.mean_answerability")
+    assert (noticed.values["mean"], noticed.values["questions"]) == (1.0, 12)
+    assert escape(site_sentence(noticed.code, **noticed.values)) in said
     for one in asked.values():
         assert reverse("admin:results-run", args=[one.public_id]) in said
     # Yak was asked by nobody, so its page offers to.

@@ -5,8 +5,11 @@ import json
 
 import pytest
 
+from evaluation.words.views import SIDES
 from tests.evaluation.commands.running import manage
+from tests.evaluation.kinds.texts import numbers_of
 from tests.evaluation.kinds.views.world import LINES, write_files, write_questions
+from tests.sentences import terminal_sentence
 
 FILES = {
     *("views.csv", "correlations.csv", "models.csv", "disagreements.csv", "summary.json"),
@@ -52,7 +55,14 @@ def views(*arguments):
     return manage("evaluate", "views", *arguments, "--bootstrap", "50")
 
 
-def test_folders_are_put_together_by_models_and_questions(graded, alike, tmp_path):
+def place_of(told):
+    """What a refusal is about: what stands before its first colon."""
+    return told.removeprefix("CommandError: ").partition(": ")[0]
+
+
+def test_folders_are_put_together_by_models_and_questions(
+    graded, alike, tmp_path, rendered_messages
+):
     out = tmp_path / "out"
     ran = views(graded, alike, "--questions", write_questions(tmp_path), "--output", out)
     assert ran.code == 0, ran.err
@@ -78,9 +88,12 @@ def test_folders_are_put_together_by_models_and_questions(graded, alike, tmp_pat
     assert summary["missing"] == ["uncertainty", "answerability"]
     assert summary["counts"]["models"] == 3
     said = summary["answered"]["robustness_distance"]
-    assert said.startswith("Yes: where a model says the same in other words")
+    code = "views.robustness_distance.yes"
+    values = next(one.values for one in rendered_messages if one.code == code)
+    assert (values["value"], values["models"]) == (1.0, 2)
+    assert said == terminal_sentence(code, **values)
     assert said in ran.out
-    assert "Not looked at yet: sure of itself, notices what has no answer." in ran.out
+    assert ", ".join(SIDES[one] for one in summary["missing"]).lower() in ran.out.lower()
 
 
 def test_the_same_as_over_the_database(graded, tmp_path, db, django_user_model, monkeypatch):
@@ -108,7 +121,7 @@ def test_a_folder_without_a_summary_is_named_by_its_kind(graded, alike, tmp_path
     (alike / "summary.json").unlink()
     ran = views(graded, alike, "--output", tmp_path / "out")
     assert ran.code == 2
-    assert "nobody says what made this folder" in ran.err
+    assert place_of(ran.err) == str(alike / "summary.json")
     ran = views(graded, f"eloquent={alike}", "--output", tmp_path / "out")
     assert ran.code == 0, ran.err
 
@@ -120,7 +133,8 @@ def test_a_folder_of_another_kind_is_refused(graded, tmp_path, settings):
     (tmp_path / "sure" / "summary.json").write_text('{"signature": "sure|x"}')
     ran = views(graded, tmp_path / "sure", "--output", tmp_path / "out")
     assert ran.code == 2
-    assert "no view of a model is known of what made this folder (sure)" in ran.err
+    assert place_of(ran.err) == str(tmp_path / "sure" / "summary.json")
+    assert "(sure)" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -141,14 +155,19 @@ def test_a_cell_that_is_no_number_is_named(graded, alike, tmp_path, cell, why):
 
 def test_missing_tables_columns_and_folders_are_named(graded, alike, tmp_path):
     out = ("--output", tmp_path / "out")
-    assert "there is no such folder" in views(tmp_path / "nowhere", *out).err
+    ran = views(tmp_path / "nowhere", *out)
+    assert (ran.code, place_of(ran.err)) == (2, str(tmp_path / "nowhere"))
     (alike / "items.csv").write_text("item,score\nq1,3\n")
     ran = views(graded, alike, *out)
     assert ran.code == 2
     assert "system" in ran.err
     (alike / "items.csv").unlink()
-    assert "none of its tables is there: items.csv" in views(graded, alike, *out).err
-    assert "written over those that are read" in views(graded, "--output", graded).err
+    ran = views(graded, alike, *out)
+    assert (ran.code, place_of(ran.err), " items.csv." in ran.err) == (2, str(alike), True)
+    before = {path.name: path.read_bytes() for path in graded.iterdir()}
+    ran = views(graded, "--output", graded)
+    assert (ran.code, place_of(ran.err)) == (2, str(graded))
+    assert {path.name: path.read_bytes() for path in graded.iterdir()} == before
 
 
 def test_a_grading_without_models_is_refused(tmp_path):
@@ -159,13 +178,14 @@ def test_a_grading_without_models_is_refused(tmp_path):
     )
     ran = views(tmp_path / "alone", "--output", tmp_path / "out")
     assert ran.code == 2
-    assert "no model has a number for a question" in ran.err
+    assert place_of(ran.err) == str(tmp_path / "alone")
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_same_folder_twice_counts_once_and_is_told(graded, tmp_path):
     ran = views(graded, graded, "--output", tmp_path / "out")
     assert ran.code == 0, ran.err
     # 36 scores, 12 dispersions and 3 percentiles again.
-    assert "51 rows told again what an earlier one told" in ran.out
+    assert [51] in [numbers_of(line) for line in ran.out.splitlines()]
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["exclusions"] == [{"reason": "told_again", "count": 51, "named": []}]

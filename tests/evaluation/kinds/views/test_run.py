@@ -5,6 +5,7 @@ import io
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 from openpyxl import load_workbook
 from rest_framework.test import APIClient
 
@@ -17,6 +18,8 @@ from evaluation.flow.views.summary import ViewsSummary
 from evaluation.methods.statistics.correlation import spearman
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMResponse, LLMScore, Run
 from evaluation.options import OptionError
+from evaluation.words.message import Message
+from evaluation.words.views import CLAIMS, QUESTIONS
 from tests.evaluation.kinds.views.world import (
     LINES,
     model_rows,
@@ -25,6 +28,7 @@ from tests.evaluation.kinds.views.world import (
     sure_rows,
     told,
 )
+from tests.sentences import site_sentence
 
 GRADING = AqerParameters(embedder="tfidf-word", bootstrap=0)
 
@@ -137,11 +141,16 @@ def test_models_are_compared_on_the_questions_they_share(client, rivers, seen):
     assert float(rows["Elk", "crowd_percentile"]["mean"]) == pytest.approx(percentile)
 
 
-def test_the_page_answers_questions_and_shows_where_views_disagree(client, rivers, seen):
+def test_the_page_answers_questions_and_shows_where_views_disagree(
+    client, rivers, seen, rendered_messages
+):
     client.force_login(rivers.owner)
     said = page(client, "results-run", run=seen.public_id)
-    assert "Does a model&#x27;s uncertainty predict how far it is from people?" in said
-    assert "Cannot be told from these answers (rank correlation" in said
+    assert escape(QUESTIONS["uncertainty_distance"]) in said
+    untold = [one for one in rendered_messages if one.code.endswith("_distance.untold")]
+    assert untold
+    for one in untold:
+        assert escape(site_sentence(one.code, **one.values)) in said
     assert 'data-chart="views"' in said
     assert 'data-chart="view-correlations"' in said
     rows = table(client, seen, "disagreements")
@@ -185,20 +194,26 @@ def test_a_disagreement_is_the_distance_of_places_among_all_answers(client, rive
     assert float(farthest["disagreement"]) == pytest.approx(max(places) - min(places))
 
 
-def test_a_model_has_a_page_that_says_what_it_knows(client, rivers, seen):
+def test_a_model_has_a_page_that_says_what_it_knows(client, rivers, seen, rendered_messages):
     client.force_login(rivers.owner)
     models = ViewsSummary.of(seen.summary).models
     said = page(client, "results-views-model", run=seen.public_id, place=models.index("Elk"))
-    for heading in ("Does it know?", "Does it know that it does not know?", "Does it say the same when asked otherwise?"):  # noqa: E501  # fmt: skip
-        assert heading in said
-    assert "Yes: it is less sure where its answers are farther from people&#x27;s (rank correlation 1.00" in said  # noqa: E501  # fmt: skip
+    told = {one.code: one.values for one in rendered_messages}
+    for name, heading in CLAIMS.items():
+        assert f'<h2 id="claim-{name}">{heading}</h2>' in said
+    assert told["views.sure.yes"]["value"] == pytest.approx(1.0)
     percentile = LLMScore.objects.get(run__kind="aqer", model__name="Elk").percentile
-    assert f"{percentile:.0f} of 100 people are less near" in said
-    assert "0.75 worse than the other models&#x27; mean" in said
+    assert told["views.crowd_percentile"]["value"] == percentile
+    robust = told["views.mean_robustness"]
+    assert (robust["against"], robust["gain"]) == ("worse", pytest.approx(-0.75))
+    for code in ("views.sure.yes", "views.crowd_percentile", "views.mean_robustness"):
+        assert escape(site_sentence(code, **told[code])) in said
+    rendered_messages.clear()
     graded = Run.objects.get(kind="aqer")
     assert reverse("admin:results-run", args=[graded.public_id]) in said
     other = page(client, "results-views-model", run=seen.public_id, place=models.index("Ox"))
-    assert "No, the other way round: it is surer where its answers are farther" in other
+    surer = next(one for one in rendered_messages if one.code == "views.sure.no")
+    assert escape(site_sentence(surer.code, **surer.values)) in other
     assert client.get(
         reverse("admin:results-views-model", args=[seen.public_id, 3])
     ).status_code == 404  # fmt: skip
@@ -208,14 +223,13 @@ def test_sides_that_nobody_looked_from_are_offered_as_the_next_step(client, rive
     run = done(rivers)
     client.force_login(rivers.owner)
     said = page(client, "results-run", run=run.public_id)
-    assert "Not looked at yet" in said
     assert reverse("admin:start", args=[rivers.public_id, "sure"]) in said
     assert reverse("admin:start", args=[rivers.public_id, "eloquent"]) in said
-    assert "It takes two views to compare" not in said  # people disagree more or less
+    assert 'id="no-comparison"' not in said  # people disagree more or less
     model = page(client, "results-views-model", run=run.public_id, place=0)
     assert "Nobody looked yet:" in model
     assert reverse("admin:start", args=[rivers.public_id, "steady"]) in model
-    assert "No answer was looked at from two sides yet" in said
+    assert 'id="no-chart"' in said
 
 
 def test_a_newer_run_is_told_and_older_runs_count_for_models_nobody_else_tells(
@@ -233,9 +247,9 @@ def test_a_newer_run_is_told_and_older_runs_count_for_models_nobody_else_tells(
     assert steady["Ox", "q0"] == "0.25"
     assert steady["Ox", "q1"] == ""
     assert (steady["Elk", "q1"], steady["Yak", "q1"]) == ("0.0", "1.0")
-    assert "There are newer results" not in page(client, "results-run", run=run.public_id)
+    assert 'id="newer"' not in page(client, "results-run", run=run.public_id)
     told(version, "sure", sure_rows(scores))
-    assert "There are newer results" in page(client, "results-run", run=run.public_id)
+    assert 'id="newer"' in page(client, "results-run", run=run.public_id)
 
 
 def test_two_gradings_are_never_mixed(client, rivers, graded):
@@ -309,7 +323,7 @@ def test_a_grading_without_models_is_told_when_it_runs(rivers):
         pass
     run.refresh_from_db()
     assert run.state == "failed"
-    assert "told anything about a model" in run.error
+    assert Message.of(run.error) == Message("run.nothing_to_view")
 
 
 def test_the_page_of_the_set_and_of_a_model_lead_to_it(client, rivers, seen):
@@ -357,5 +371,9 @@ def test_only_who_sees_answers_sees_it(client, rivers, seen, django_user_model):
     for user, status in ((outsider, 404), (expert, 404), (viewer, 200)):
         client.force_login(user)
         assert [client.get(page).status_code for page in pages] == [status] * 4, user
-    said = client.get(pages[0]).content.decode()
-    assert "Put all views together anew" not in said
+    told(rivers.latest_version(), "sure", sure_rows(scores_of(Run.objects.get(kind="aqer"))))
+    for user, may in ((viewer, False), (rivers.owner, True)):
+        client.force_login(user)
+        shown = client.get(reverse("admin:results-run", args=[seen.public_id]))
+        newer = shown.content.decode().split('id="newer"')[1].split("</div>")[0]
+        assert (f'href="{escape(shown.context["again"])}"' in newer) == may
