@@ -88,7 +88,8 @@ def test_experts_are_asked_about_a_random_sample_and_judge_it_by_keys_of_their_s
     assert re.findall(r'data-key="(\d)" name="grade" value="\1"', said) == list("012345")
     assert client.post(first, {"grade": "4"}).url == second
     assert client.post(second, {"grade": "1"}).url == start(run)
-    assert "Done, thank you." in client.get(start(run)).content.decode()
+    (queue,) = client.get(start(run)).context["queues"]
+    assert (queue.progress.done, queue.progress.next) == (2, None)
     # Ann wrote 4 words, Ben 6: whatever the order was, each has the grade given to its text.
     given = {one.key: one.value for one in given_of(run, PLENTY)}
     assert given == {
@@ -288,7 +289,8 @@ def test_without_its_kind_nothing_of_it_is_asked_and_nothing_is_lost(site, run, 
     assert client.get(start(run)).context["queues"] == []
     assert client.get(tasks(run, ed)[0]).status_code == 404
     settings.RUN_KINDS = [*settings.RUN_KINDS, "tests.evaluation.kinds.words.JUDGED"]
-    assert "0 of 2 workers are judged" in client.get(start(run)).content.decode()
+    (queue,) = client.get(start(run)).context["queues"]
+    assert (queue.judging.name, queue.progress.done, queue.progress.total) == ("plenty", 0, 2)
 
 
 def test_the_database_refuses_a_judgement_of_nothing_of_two_things_and_of_two_sorts(run, rivers):

@@ -259,7 +259,8 @@ def test_f1_is_told_by_the_size_of_the_systems(tmp_path):
     systems.write_text("system,size\nlarge,huge\n")
     ran = evaluate(tmp_path, replies, PROBLEMS, *QUICK, "--systems", systems)
     assert ran.code == 2
-    assert "the size huge cannot be read" in ran.err
+    assert places_of(ran.err)[0] == ("systems.csv", 2, "size")
+    assert " huge " in ran.err
 
 
 def test_a_problem_of_which_nobody_knows_is_classified_and_counts_in_nothing(tmp_path):

@@ -19,7 +19,7 @@ from tests.evaluation.kinds.test_umwp import (
     problem,
     rows,
 )
-from tests.evaluation.kinds.texts import places_of
+from tests.evaluation.kinds.texts import numbers_of, places_of
 
 QUICK = ("--encoder", "tfidf-char", "--threshold", 0.9, "--bootstrap", 20)
 # Ann notices 3 and misses 5; Ben notices 3, and takes 1 for unanswerable.
@@ -236,7 +236,8 @@ def test_a_sample_keeps_pairs_together_and_the_shares_of_categories(tmp_path):
     assert all(one["relevant_ids"][0] in ids for one in unanswerable)
     categories = [one["category"] for one in unanswerable]
     assert (categories.count(1), categories.count(2)) == (10, 5)
-    assert "30 of 120 problems, 15 with an answer; by category 1: 10, 2: 5" in said
+    # 30 of 120 problems, 15 with an answer; by category 1: 10, 2: 5.
+    assert numbers_of(said)[:7] == [30, 120, 15, 1, 10, 2, 5]
     # What it writes is what it reads: whole problems, in the order of the file.
     assert drawn == [one for one in problems if one["id"] in ids]
     assert draw(1, "again.jsonl")[0] == drawn != draw(2)[0]

@@ -160,5 +160,5 @@ def test_a_bad_row_is_named_and_nothing_is_written(files, tmp_path, row, column,
 
 
 def test_a_folder_without_scores_is_refused(files, tmp_path):
-    with pytest.raises(CommandError, match=r"there is no answers\.csv in it"):
+    with pytest.raises(CommandError, match=r" answers\.csv"):
         evaluated(files[0], "--scores", tmp_path, "--output", tmp_path / "out")

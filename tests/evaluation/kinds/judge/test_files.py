@@ -194,7 +194,7 @@ def test_models_are_judged_beside_workers_and_wordings_and_passages_are_shown(fi
     [
         (("--repeats", "0"), "repeats"),
         (("--passages", "p.csv"), "--passages: "),
-        (("--score-template", "none.txt"), "cannot be read"),
+        (("--score-template", "none.txt"), "none.txt: "),
     ],
 )
 def test_bad_usage_is_refused_before_anything_is_asked(files, tmp_path, more, said):

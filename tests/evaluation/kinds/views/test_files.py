@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.words.views import SIDES
 from tests.evaluation.commands.running import manage
-from tests.evaluation.kinds.texts import numbers_of
+from tests.evaluation.kinds.texts import numbers_of, places_of
 from tests.evaluation.kinds.views.world import LINES, write_files, write_questions
 from tests.sentences import terminal_sentence
 
@@ -138,10 +138,10 @@ def test_a_folder_of_another_kind_is_refused(graded, tmp_path, settings):
 
 
 @pytest.mark.parametrize(
-    ("cell", "why"),
-    [("much", "line 3: 'much' is no number"), ("nan", "line 3: 'nan' is not finite")],
+    "cell",
+    ["much", "nan"],
 )
-def test_a_cell_that_is_no_number_is_named(graded, alike, tmp_path, cell, why):
+def test_a_cell_that_is_no_number_is_named(graded, alike, tmp_path, cell):
     lines = (alike / "items.csv").read_text().splitlines()
     cells = lines[2].split(",")
     cells[3] = cell
@@ -149,7 +149,8 @@ def test_a_cell_that_is_no_number_is_named(graded, alike, tmp_path, cell, why):
     (alike / "items.csv").write_text("\n".join(lines) + "\n")
     ran = views(graded, alike, "--output", tmp_path / "out")
     assert ran.code == 2
-    assert why in ran.err
+    assert places_of(ran.err)[0] == ("items.csv", 3, None)
+    assert f": '{cell}' " in ran.err
     assert not (tmp_path / "out").exists()
 
 

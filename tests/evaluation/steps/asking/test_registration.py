@@ -132,7 +132,7 @@ def test_a_model_is_asked_with_the_rights_of_its_owner_as_they_are_now(rana, set
     settings.KEY_VARIABLES = []
     with pytest.raises(ChatError, match="MY_KEY"):
         chat_of(model)
-    with pytest.raises(ChatError, match="has no address"):
+    with pytest.raises(ChatError, match="imported"):
         chat_of(LanguageModel(owner=rana, name="imported"))
 
 
