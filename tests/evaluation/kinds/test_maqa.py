@@ -357,6 +357,22 @@ def test_a_bad_question_is_told(tmp_path, questions, line, column, value):
     assert value in ran.err
 
 
+def test_faults_of_one_column_have_a_reason_each(tmp_path):
+    questions = [
+        [{"question": "?"}],
+        *([{"question": "?", "answer": [wrong]}] for wrong in (" ", [], True)),
+    ]
+    told = {evaluate(tmp_path, [{"item": 0, "reply": "x"}], questions=one).err for one in questions}
+    assert len(told) == len(questions)
+    replies = [
+        *([line] for line in ("[1, 2]", '{"item": 0, "item": 1}', " ")),
+        *([{"item": 0, "answers": wrong}] for wrong in ("A, B", [["A"]], [" "])),
+        *([{"item": 0, "reply": "x", "status": wrong}] for wrong in ("lost", "EMPTY")),
+    ]
+    told = {evaluate(tmp_path, one).err for one in replies}
+    assert len(told) == len(replies)
+
+
 def test_the_same_line_twice_counts_once(tmp_path):
     reply = {"item": 0, "reply": "Bob Dylan"}
     assert evaluate(tmp_path, [reply, reply]).code == 0

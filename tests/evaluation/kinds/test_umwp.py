@@ -189,6 +189,18 @@ def test_a_bad_problem_is_told_with_its_line(tmp_path, bad, column, value):
     assert value in ran.err
 
 
+def test_faults_of_one_column_have_a_reason_each(tmp_path):
+    faults = [
+        {**problem(9), "answerable": True},
+        problem(9, ["many"]),
+        problem(9, category=7),
+        problem(9, [1.0], category=2),
+        problem(9, answerable=None, category=2),
+    ]
+    told = {evaluate(tmp_path, REPLIES, [*PROBLEMS, one]).err for one in faults}
+    assert len(told) == len(faults)
+
+
 @pytest.mark.parametrize(
     ("replies", "line", "column", "value"),
     [

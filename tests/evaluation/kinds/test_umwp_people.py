@@ -211,6 +211,16 @@ def test_a_bad_label_is_told_with_its_line(tmp_path, bad, column, values):
     assert [one for one in values if one not in ran.err] == []
 
 
+def test_faults_of_one_column_have_a_reason_each(tmp_path):
+    faults = [
+        *(label(99, "ann", "yes"), label(1, "ann", "yes", "gpt"), label("", "ann", "no")),
+        *(label(1, "ann", "perhaps"), label(1, "ann", "")),
+        *(label(1, "", "no"), label(2, "ann", "no")),
+    ]
+    told = {with_labels(tmp_path, [label(2, "ann", "no"), one]).err for one in faults}
+    assert len(told) == len(faults)
+
+
 def test_a_sample_keeps_pairs_together_and_the_shares_of_categories(tmp_path):
     problems = [
         *(problem(n, [1.0], source="ab"[n % 2]) for n in range(60)),
