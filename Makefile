@@ -107,5 +107,5 @@ security: $(STAMPS)/test  ## what a linter for security finds and the licences o
 mutants: $(STAMPS)/mutants  ## change lines of some rooms and count what no test notices: hours (ROOMS="flow steps", SAMPLE=200 changes of each, SEED=0)
 	nice -n 19 $(BIN)/python tests/mutants.py $(ROOMS) --sample $(SAMPLE) --seed $(or $(SEED),0)
 
-mutation-check: $(STAMPS)/test  ## apply the 40 mutants of tests/mutation_check.toml and print which ones the push tests kill: half an hour (ONLY="A5 B2", TREE=folder)
+mutation-check: $(STAMPS)/test  ## apply the 40 mutants of tests/mutation_check.toml and print which ones the quick tests kill: half an hour (ONLY="A5 B2", TREE=folder)
 	nice -n 19 $(BIN)/python -m tests.mutation_check $(if $(TREE),--tree $(TREE)) $(if $(ONLY),--only $(ONLY))

@@ -1,10 +1,10 @@
-"""Apply a fixed list of mutants, one at a time, and report which ones the push tests kill.
+"""Apply a fixed list of mutants, one at a time, and report which ones the quick tests kill.
 
     python -m tests.mutation_check [--tree FOLDER] [--only ID ...] [--draw]
 
 The list is tests/mutation_check.toml. Each mutant changes one line. The script changes that line in
 a temporary copy of the checkout and runs the named test modules by `pytest -x` in one process,
-without the tests that only the nightly run has. A mutant is killed when a test fails, and survives
+without the slow and the long tests. A mutant is killed when a test fails, and survives
 otherwise. At the end the tests that failed run once more on the unchanged copy, where they must
 pass. The exit code is 1 when a mutant survives that the list expects to be killed.
 
@@ -38,8 +38,8 @@ LIST = Path(__file__).with_suffix(".toml")
 SEED = 20261126
 DRAWN = 20
 PRODUCT = ("annotations", "evaluation", "platform/crowdgrade")
-# Markers of tests that the push run leaves out.
-LEFT_OUT = ("slow", "alone", "nightly")
+# Markers of tests that `make test` leaves out.
+LEFT_OUT = ("slow", "long", "alone")
 # Seconds; an endless loop counts as killed. The slowest modules need one minute on a quiet machine.
 TIMEOUT = 900.0
 KILLED, SURVIVES = "killed", "survives"
@@ -50,8 +50,8 @@ class Mutant:
     """One change of one line, and the test modules that should notice it.
 
     `function` and `occurrence` select the line where a file has several lines of the same text.
-    `expected` is the result of the last run. `nightly` lists test modules that kill the mutant only
-    in the nightly run; `note` explains a survivor.
+    `expected` is the result of the last run. `slow` lists test modules of which only slow or long
+    tests kill the mutant; `note` explains a survivor.
     """
 
     id: str
@@ -63,7 +63,7 @@ class Mutant:
     tests: tuple[str, ...]
     expected: str = KILLED
     occurrence: int = 1
-    nightly: tuple[str, ...] = ()
+    slow: tuple[str, ...] = ()
     note: str = ""
 
 
@@ -112,7 +112,7 @@ def read_list() -> list[Mutant]:
     """Return the mutants of tests/mutation_check.toml."""
     records = tomllib.loads(LIST.read_text(encoding="utf-8"))["mutant"]
     for record in records:
-        for key in ("tests", "nightly"):
+        for key in ("tests", "slow"):
             record[key] = tuple(record.get(key, ()))
     return [Mutant(**record) for record in records]
 
@@ -216,7 +216,7 @@ def call_pytest(arguments: list[str], copy: Path) -> list[str]:
     cache = copy.parent / "cache"
     shutil.rmtree(cache, ignore_errors=True)
     command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:xdist"]
-    command += ["-m", select_push(copy), "-o", f"cache_dir={cache}", *arguments]
+    command += ["-m", select_quick(copy), "-o", f"cache_dir={cache}", *arguments]
     process = subprocess.Popen(
         command,
         cwd=copy,
@@ -242,8 +242,8 @@ def call_pytest(arguments: list[str], copy: Path) -> list[str]:
     sys.exit(f"pytest ended with {process.returncode}:\n{output}")
 
 
-def select_push(copy: Path) -> str:
-    """Return the marker expression of the push run, of the markers that the checkout declares."""
+def select_quick(copy: Path) -> str:
+    """Return the marker expression of the quick tests, of markers that the checkout has."""
     settings = tomllib.loads((copy / "pyproject.toml").read_text("utf-8"))
     lines = settings["tool"]["pytest"]["ini_options"]["markers"]
     declared = {line.split(":")[0] for line in lines}
@@ -260,8 +260,8 @@ def print_result(result: Result) -> None:
     """Print one row of the table: id, place, mutation, result, seconds."""
     one = result.mutant
     outcome = f"killed by {result.killer}" if result.killer else SURVIVES
-    if not result.killer and one.nightly:
-        outcome += f" (nightly: {', '.join(one.nightly)})"
+    if not result.killer and one.slow:
+        outcome += f" (only slow tests kill it: {', '.join(one.slow)})"
     cells = [one.id, f"{one.file}:{result.place}", f"`{one.line}` -> `{one.mutant}`", outcome]
     print("|", " | ".join([*cells, f"{result.seconds:.0f}"]), "|", flush=True)
 

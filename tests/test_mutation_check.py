@@ -44,7 +44,7 @@ def test_a_mutant_of_the_list_has_one_place_and_existing_test_modules(mutant):
     assert ast.dump(ast.parse("\n".join(lines))) != ast.dump(ast.parse(source))
     assert mutant.expected in ("killed", "survives")
     assert mutant.tests
-    for test in (*mutant.tests, *mutant.nightly):
+    for test in (*mutant.tests, *mutant.slow):
         assert (ROOT / test).is_file(), test
 
 
