@@ -12,10 +12,10 @@ BESIDE := -n logical --maxprocesses 4 --dist worksteal
 WANTS  := pyproject.toml platform/deploy/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo up local-model test test-push test-postgres nightly lint translations screenshots benchmark mutants walks attack security
+.PHONY: help install demo up local-model test test-push test-postgres nightly lint translations screenshots benchmark mutants mutation-check walks attack security
 
 help:  ## print this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-11s %s\n' "$$name" "$$text"; done
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */\1\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-14s %s\n' "$$name" "$$text"; done
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 is needed ($(PYTHON) not found); name another with PYTHON=..."; exit 1; }
@@ -106,3 +106,6 @@ security: $(STAMPS)/test  ## what a linter for security finds and the licences o
 
 mutants: $(STAMPS)/mutants  ## change lines of some rooms and count what no test notices: hours (ROOMS="flow steps", SAMPLE=200 changes of each, SEED=0)
 	nice -n 19 $(BIN)/python tests/mutants.py $(ROOMS) --sample $(SAMPLE) --seed $(or $(SEED),0)
+
+mutation-check: $(STAMPS)/test  ## apply the 40 mutants of tests/mutation_check.toml and print which ones the quick tests kill: half an hour (ONLY="A5 B2", TREE=folder)
+	nice -n 19 $(BIN)/python -m tests.mutation_check $(if $(TREE),--tree $(TREE)) $(if $(ONLY),--only $(ONLY))

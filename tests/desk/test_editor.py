@@ -256,6 +256,19 @@ def test_guidelines_and_consent_are_kept_and_the_template_is_offered(desk, river
     ]
 
 
+def test_the_form_of_the_texts_holds_those_of_the_latest_version(desk, rivers):
+    there = at("editor-texts", rivers)
+    # A set without a version: an empty form in the language of the set.
+    empty = desk.get(there).context["form"]
+    assert (empty["guidelines"].value(), empty["language"].value()) == ("", "en")
+    version = rivers.draft()
+    version.guidelines, version.consent_text, version.language = "Be brief.", "I agree.", "de"
+    version.save()
+    stored = desk.get(there).context["form"]
+    names = ("guidelines", "consent_text", "language")
+    assert [stored[name].value() for name in names] == ["Be brief.", "I agree.", "de"]
+
+
 def test_an_image_is_looked_at_stored_and_taken_away(desk, rivers, draft):
     there = at("editor-passage", rivers, draft.passages.get())
     typed = fields_of(desk.get(there)) | {"image_alt": "A river."}

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import zipfile
 
 import pytest
@@ -34,6 +35,21 @@ def test_the_page_tells_how_many_rows_there_are(client, world, page):
     text = shown.content.decode()
     assert "6 rows, about" in text
     assert "The latest run" in text
+
+
+def test_each_form_of_the_page_leads_to_its_file(client, world, page):
+    client.force_login(world.rana)
+    text = client.get(page).content.decode()
+    leads = re.findall(r'action="([^"]*/export/[^"]+)"', text)
+    assert leads == [
+        address(world, "answers", "answers"),
+        address(world, "answers", "model-answers"),
+        address(world, "answers", "consensus"),
+        address(world, "items", "questions"),
+        address(world, "items", "passages"),
+    ]
+    for lead in leads:
+        assert body(client.get(lead, {"format": "csv", "run": "latest"}))
 
 
 def test_a_download_is_an_attachment_that_uploads_to_the_same_answers(client, world):

@@ -2,9 +2,11 @@
 
 import csv
 import json
+import re
 
 import pytest
 
+from evaluation.management.commands import umwp_templates
 from tests.evaluation.commands.running import manage
 
 # Equal words are alike by their letters, and no model is needed.
@@ -69,6 +71,18 @@ def test_the_wording_that_only_unanswerable_replies_have_is_found_and_measured(t
     # The file is one that evaluate umwp takes.
     lines = (tmp_path / "out" / "templates.txt").read_text().splitlines()
     assert lines == ["It is not stated.", *(row["template"] for row in chosen)]
+
+
+@pytest.mark.parametrize(("missing", "counts"), [(0, []), (1, ["1"])])
+def test_the_terminal_counts_the_candidates_beyond_the_rows_of_its_table(
+    tmp_path, monkeypatch, missing, counts
+):
+    assert mine(tmp_path, replies()).code == 0
+    found = len(candidates(tmp_path))
+    assert found > 1
+    monkeypatch.setattr(umwp_templates, "SHOWN", found - missing)
+    ran = mine(tmp_path, replies())
+    assert re.findall(r"^And (\d+) ", ran.out, re.MULTILINE) == counts
 
 
 def test_numbers_and_rare_wordings_are_no_candidates(tmp_path):

@@ -39,6 +39,20 @@ def test_a_block_holds_each_answer_at_its_worker_and_question(rana):
     assert block.is_whole
 
 
+@pytest.mark.parametrize("size", ["wide", "narrow"])
+def test_the_picture_of_a_block_ends_below_its_fields_and_its_legend(rana, size):
+    block = heat_block(world.finished(owner=rana))
+    root = ET.fromstring(str(getattr(block_chart(block), size)))
+    height = float(root.get("viewBox").split()[3])
+    ends = [
+        float(one.get("y")) + float(one.get("height")) for one in root.iter(f"{{{NAMESPACE}}}rect")
+    ]
+    # A field for each of 24 answers; a square for each colour and for missing answers.
+    assert len(ends) > 24
+    # The legend is last, and at most one of its rows is left empty below it.
+    assert max(ends) < height < max(ends) + 20
+
+
 def test_an_answer_that_is_missing_is_marked(rana):
     run = world.finished(owner=rana)
     which = {"submission__worker__external_id": "w002", "question__external_id": "r3"}

@@ -48,6 +48,17 @@ def test_an_import_tells_what_there_is_and_what_contradicts_itself(rita, questio
         import_word_problems(question_set, bytes_source("p.jsonl", lines([bad])))
 
 
+def test_refused_problems_have_the_line_and_column_of_the_file(question_set):
+    other = {**PROBLEMS[1], "answer": [56.0]}
+    long = {**PROBLEMS[0], "id": "i" * 256}
+    with pytest.raises(InputError) as caught:
+        import_word_problems(
+            question_set, bytes_source("p.jsonl", lines([PROBLEMS[0], other, long]))
+        )
+    assert [(one.line, one.column) for one in caught.value.problems] == [(2, "id"), (3, "id")]
+    assert question_set.latest_version().questions.count() == 5
+
+
 def test_a_command_imports_problems_and_a_dry_run_stores_nothing(rita, tmp_path):
     path = tmp_path / "problems.jsonl"
     path.write_bytes(lines())
