@@ -74,9 +74,9 @@ def chosen(of: type[Asked], options: Mapping[str, Any], *, files: bool) -> Asked
         elif isinstance(option, Switch) and name in options:
             values[name] = bool(options[name])
     parameters = of(**values)
-    problems = TERMINAL.all_told(of, parameters.problems())
-    if problems:
-        raise CommandError(printable("\n".join(problems)), returncode=BAD_INPUT)
+    if problems := tuple(parameters.problems()):
+        told = "\n".join(TERMINAL.all_told(of, problems))
+        raise CommandError(printable(told), returncode=BAD_INPUT) from OptionError(problems)
     return parameters
 
 

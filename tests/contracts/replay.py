@@ -1,10 +1,12 @@
-"""Runs the commands of commands.toml in a source tree, and writes what they said and wrote as text.
+"""Runs the commands of commands.toml in a source tree, and writes their results as text.
 
     python tests/contracts/replay.py FOLDER [GROUP ...] [--tree TREE]
 
 needs nothing of the project but its commands, so the same script replays an older tree
 (``--tree``, with the Python of that tree) and this one. What differs from run to run for good
-reasons (ids, times, durations, paths, versions) is replaced by its name.
+reasons (ids, times, durations, paths, versions) is replaced by its name. Of each sentence only the
+numbers, codes, files and ids are written (`without_sentences`), so that other words for the same
+change no result.
 """
 
 from __future__ import annotations
@@ -27,6 +29,22 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+WORKERS = [
+    "Amara",
+    "Henrik",
+    "Tomasz",
+    "Bao",
+    "Elif",
+    "Jonas",
+    "Ines",
+    "Leo",
+    "Pip",
+    "Quinn",
+    "Stan",
+    "Tariq",
+    "Uma",
+    "Viktor",
+]
 COMMANDS: dict[str, dict[str, str]] = tomllib.loads((HERE / "commands.toml").read_text("utf-8"))
 # A longer file is kept as its first lines and a digest.
 MOST_CHARACTERS = 3_000
@@ -45,6 +63,17 @@ CHANGING = [
     (r"[\d.]+ (?:bytes|kB|MB) in [\d.]+ s", "<size> in <seconds>"),
     (r'("version": )"[0-9][\w.]*"', r'\1"<version>"'),
 ]
+# What a sentence names: a number, a code, a place, a file, an id of the input.
+NAMES = {*WORKERS, "Zoe", "Elk", "Ox", "rana", "tides", "lakes", "rejections"}
+FACT = re.compile(r"[\d_]|<\w+>|\{\w+\}|\.(?:csv|json|jsonl|md|npz|svg|tsv|txt|xlsx|zip)$")
+AROUND = " .,;:!?()[]\"'“”`"
+# An alarm begins with its severity and its code, which may be a plain word.
+ALARM = re.compile(r"^([A-Z]+ [a-z_]+): ")
+RULE = re.compile(r"^-+(?:  -+)*$")
+# Keys of JSON files and columns of tables whose values are sentences.
+SENTENCE_KEYS = {"answered", "holds", "limits", "message", "outcome", "repair", "run_name"}
+SENTENCE_KEYS |= {"title", "warnings", "words"}
+SENTENCE_COLUMNS = {"message", "outcome"}
 
 
 def main() -> None:
@@ -85,7 +114,7 @@ def enter(tree: Path, scratch: Path) -> None:
 
 
 def replay(line: str, scratch: Path, target: Path) -> None:
-    """Run one command and write its exit code, words and files below `target`."""
+    """Run one command and write its exit code, output and files below `target`."""
     from django.core.management import execute_from_command_line
 
     out = scratch / "out"
@@ -99,6 +128,7 @@ def replay(line: str, scratch: Path, target: Path) -> None:
         (out / "made").mkdir()
     said, erred = io.StringIO(), io.StringIO()
     code: object = 0
+    refused: list[str] = []
     worker = threading.Thread(target=work, daemon=True) if words[0] == "grade" else None
     with redirect_stdout(said), redirect_stderr(erred):
         try:
@@ -106,7 +136,7 @@ def replay(line: str, scratch: Path, target: Path) -> None:
                 worker.start()
             execute_from_command_line(["manage.py", *words])
         except SystemExit as end:
-            code = end.code
+            code, refused = end.code, refusals_of(end)
 
     def clean(text: str) -> str:
         for mark, path in places.items():
@@ -117,14 +147,42 @@ def replay(line: str, scratch: Path, target: Path) -> None:
         return text
 
     errors = [row for row in erred.getvalue().splitlines() if not row.startswith(("usage:", "   "))]
-    terminal = [f"$ {line}", f"exit code {int(code or 0)}", said.getvalue(), "--- stderr", *errors]
-    text = clean("\n".join(terminal)).rstrip() + "\n"
-    (target / "terminal.txt").write_text(shortened(text), "utf-8")
+    terminal = [f"$ {line}", f"exit code {int(code or 0)}", *(f"! {one}" for one in refused)]
+    terminal += [said.getvalue(), "--- stderr", *errors]
+    save(target / "terminal.txt", clean("\n".join(terminal)))
     for path in sorted(out.rglob("*")):
         if path.is_file():
             name = str(path.relative_to(out)).replace("/", "__") + ".txt"
-            (target / name).write_text(shortened(clean(as_text(path))), "utf-8")
+            save(target / name, clean(as_text(path)))
     shutil.rmtree(out)
+
+
+def save(path: Path, text: str) -> None:
+    """Write a text without its sentences, shortened."""
+    kind = Path(path.stem).suffix or path.suffix
+    path.write_text(shortened(without_sentences(kind, text)), "utf-8")
+
+
+def refusals_of(end: SystemExit) -> list[str]:
+    """Return the place and the code of each refusal that ended a command, as far as it has them.
+
+    Errors are read by their attributes: an older tree may have fewer.
+    """
+    found: list[str] = []
+    seen: list[BaseException] = []
+    error: BaseException | None = end.__context__
+    while error is not None and error not in seen:
+        seen.append(error)
+        problems = getattr(error, "problems", ())
+        for one in problems if isinstance(problems, tuple) else ():
+            place = [getattr(one, "file", ""), getattr(one, "option", "")]
+            place += [f"line {one.line}" if getattr(one, "line", None) else ""]
+            place += [f"column {one.column}" if getattr(one, "column", None) else ""]
+            found.append(", ".join(filter(None, [*place, getattr(one, "code", "")])))
+        argument, code = getattr(error, "argument_name", None), getattr(error, "code", "")
+        found += [one for one in (argument, code) if one and isinstance(one, str)]
+        error = error.__cause__ or error.__context__
+    return list(dict.fromkeys(found))
 
 
 def work() -> None:
@@ -186,6 +244,87 @@ def sheets_as_text(path: Path) -> str:
     return text.getvalue()
 
 
+def without_sentences(kind: str, text: str) -> str:
+    """Return the text of a file of a kind (.json ...) with the facts only of its sentences."""
+    if kind == ".json":
+        content = facts_of_sentences(json.loads(text))
+        return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
+    if kind == ".csv":
+        return columns_without_sentences(text)
+    if kind == ".svg":
+        text = re.sub(r">[^<]+<", lambda found: f">{facts_of(found[0][1:-1])}<", text)
+        return re.sub(r'aria-label="([^"]*)"', lambda f: f'aria-label="{facts_of(f[1])}"', text)
+    if kind == ".md":
+        return "\n".join(
+            line if line.startswith("|") else facts_of(line) for line in text.splitlines()
+        )
+    return terminal_without_sentences(text) if text.startswith("$ ") else text
+
+
+def terminal_without_sentences(text: str) -> str:
+    """Return command line, exit code, refusals and tables, and the facts of each paragraph.
+
+    A table is a line of titles, a rule below it and rows until an empty line. Lines of a paragraph
+    are one, since other words break it elsewhere; an alarm and an error have a line of their own.
+    """
+    lines = text.splitlines()
+    kept: list[str] = []
+    in_table = in_sentence = False
+    for at, line in enumerate(lines):
+        has_rule = at + 1 < len(lines) and RULE.match(lines[at + 1]) is not None
+        in_table = has_rule or (in_table and bool(line))
+        is_frame = line.startswith(("$ ", "exit code ", "! ", "--- "))
+        if not line or in_table or is_frame:
+            kept += [line] if line else []
+            in_sentence = False
+        elif facts := facts_of(line):
+            begins = not in_sentence or ALARM.match(line) or "--- stderr" in kept
+            kept = [*kept, facts] if begins else [*kept[:-1], f"{kept[-1]} {facts}"]
+            in_sentence = True
+    return "\n".join(kept) + "\n"
+
+
+def columns_without_sentences(text: str) -> str:
+    """Return a table whose sentences are replaced by their facts, any other as it is."""
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    header = rows[0] if rows else []
+    if SENTENCE_COLUMNS.isdisjoint(header):
+        return text
+    saved = io.StringIO()
+    csv.writer(saved, lineterminator="\n").writerows(
+        [header]
+        + [
+            [
+                facts_of(cell) if name in SENTENCE_COLUMNS else cell
+                for name, cell in zip(header, row, strict=True)
+            ]
+            for row in rows[1:]
+        ]
+    )
+    return saved.getvalue()
+
+
+def facts_of_sentences(value: object, is_sentence: bool = False) -> object:
+    """Return a value of JSON with facts in place of the sentences below `SENTENCE_KEYS`."""
+    if isinstance(value, dict):
+        return {
+            key: facts_of_sentences(one, is_sentence or key in SENTENCE_KEYS)
+            for key, one in value.items()
+        }
+    if isinstance(value, list):
+        return [facts_of_sentences(one, is_sentence) for one in value]
+    return facts_of(value) if is_sentence and isinstance(value, str) else value
+
+
+def facts_of(sentence: str) -> str:
+    """Return the numbers, codes, files and ids of a sentence, in their order."""
+    alarm = ALARM.match(sentence)
+    words = (word.strip(AROUND) for word in sentence[alarm.end() if alarm else 0 :].split())
+    facts = [alarm[1]] if alarm else []
+    facts += [word for word in words if word in NAMES or FACT.search(word)]
+    return " ".join(facts)
+
+
 def shortened(text: str) -> str:
     """A long text's first lines and a digest: its words exactly, its numbers as sums."""
     if len(text) <= MOST_CHARACTERS:
@@ -236,8 +375,7 @@ def write_input(folder: Path, demo: Path) -> None:
     import numpy as np
 
     shutil.copytree(HERE / "input", folder)
-    names = "Amara Henrik Tomasz Bao Elif Jonas Ines Leo Pip Quinn Stan Tariq Uma Viktor"
-    workers = names.split()
+    workers = WORKERS
     with (demo / "answers.csv").open(encoding="utf-8", newline="") as file:
         rows = [
             [row["worker"], row["question"], row["answer"]]

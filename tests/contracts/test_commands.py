@@ -1,6 +1,7 @@
-"""Every command says and writes what it did when saved/ was made.
+"""Every command has the results that it had when saved/ was made.
 
-Exit codes, words, names of files, columns and options are compared exactly, numbers to a relative
+Exit codes, places, codes, names of files, columns and options are compared exactly, the words of
+sentences not at all (see `replay.without_sentences`), numbers to a relative
 1e-12 (and an absolute 1e-12, for those that are nought but for rounding): another processor adds
 in another order, which moves the last two or three of sixteen digits and no more, while a changed
 formula moves far more. For the same reason the commands use embedders that count words: a neural
@@ -106,9 +107,7 @@ def scratch(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", COMMANDS["quick"])
-def test_files_in_give_the_files_out_and_the_words_that_they_gave_before(
-    name, scratch, tmp_path, monkeypatch
-):
+def test_files_in_give_the_files_out_that_they_gave_before(name, scratch, tmp_path, monkeypatch):
     # In this process, unlike the others: they need no database, and Python starts but once.
     monkeypatch.chdir(HERE.parents[1])
     monkeypatch.setenv("COLUMNS", "100")
@@ -130,7 +129,7 @@ def test_no_option_is_gone():
         pytest.param("evidence", marks=pytest.mark.long),
     ],
 )
-def test_the_other_commands_say_and_write_what_they_did_before(tmp_path, group):
+def test_the_other_commands_have_the_results_that_they_had_before(tmp_path, group):
     now, before = replayed(tmp_path, group), texts(SAVED, group)
     assert_no_option_is_gone(now.pop(OPTIONS), (SAVED / OPTIONS).read_text("utf-8"))
     assert_same(now, before)
