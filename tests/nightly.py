@@ -63,7 +63,8 @@ class Step:
         chosen = [path for path in self.paths if not path.startswith("!")]
         left_out = [f"--ignore={path[1:]}" for path in self.paths if path.startswith("!")]
         processes = list(self.processes)
-        return [*PYTEST, "-m", self.marker, *processes, *self.more, *left_out, *chosen]
+        slowest = "--durations=8"
+        return [*PYTEST, "-m", self.marker, slowest, *processes, *self.more, *left_out, *chosen]
 
     def repeated(self) -> Step:
         """Return the step that runs what failed once more, one test at a time."""
@@ -151,6 +152,9 @@ PARTS: dict[str, tuple[Step, ...]] = {
         ),
     ),
 }
+MUTANTS = (Step("40 fixed mutants", command=("make", "mutation-check")),)
+"""Half an hour: in the whole run, in no part that a push may draw."""
+
 PUSHED = (
     Step("every quick and slow test", marker="not long", paths=("tests",)),
     Step("linters, types and import contracts", command=("make", "lint")),
@@ -212,6 +216,8 @@ def steps_of(part: str | None) -> Iterator[tuple[str, Step]]:
         yield from (("push", step) for step in PUSHED)
     for name in PARTS if part is None else [part]:
         yield from ((name, step) for step in PARTS[name])
+    if part is None:
+        yield from (("mutants", step) for step in MUTANTS)
 
 
 def named(number: str) -> str:

@@ -44,7 +44,15 @@ def test_every_path_of_a_step_exists():
 
 def test_a_step_names_its_paths_and_what_it_leaves_out():
     step = Step("s", marker="long", paths=("tests/a", "!tests/a/b.py"), processes=("-n", "2"))
-    assert step.arguments()[3:] == ["-m", "long", "-n", "2", "--ignore=tests/a/b.py", "tests/a"]
+    assert step.arguments()[3:] == [
+        "-m",
+        "long",
+        "--durations=8",
+        "-n",
+        "2",
+        "--ignore=tests/a/b.py",
+        "tests/a",
+    ]
     assert step.selects("tests/a/c.py")
     assert not step.selects("tests/a/b.py")
     assert not step.selects("tests/ab/c.py")
