@@ -124,9 +124,12 @@ class Problems:
         reason: str,
         remedy: str = "",
         on_terminal: str = "",
+        *,
+        code: str = "",
     ) -> None:
-        """Note one problem."""
-        self.extend([Problem(self.file, line, column, reason, remedy, on_terminal)])
+        """Note one problem by its texts, perhaps with a code of another catalogue."""
+        problem = Problem(self.file, line, column, reason, remedy, on_terminal, code)
+        self.extend([problem])
 
     def add_code(
         self, line: int | None, column: str | int | None, code: str, /, **values: Any

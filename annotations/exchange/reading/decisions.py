@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from annotations.exchange.header import Column
-from annotations.exchange.money import amount_of
+from annotations.exchange.money import AmountError, amount_of
 from annotations.exchange.problems import Problems
 from annotations.exchange.prolific import category_named, wrong_with
 from annotations.exchange.reading.answers import cleaned
@@ -81,7 +81,7 @@ def read_decisions(given: Readable, problems: Problems | None = None) -> Decisio
             _bonus(told, line, bonus),
         )
         for wrong in wrong_with(one.decision, one.category, one.reason):
-            told.add(line, wrong.field, wrong.why, wrong.remedy)
+            told.add(line, wrong.field, wrong.why, wrong.remedy, code=wrong.code)
         if not one.worker or len(one.worker) > LONGEST_ID:
             code = "panel_worker_long" if one.worker else "panel_worker_missing"
             told.add_code(line, "worker", code, most=LONGEST_ID)
@@ -122,6 +122,7 @@ def _bonus(problems: Problems, line: int, cell: str) -> Decimal | None:
         return None
     try:
         return amount_of(cell)
-    except ValueError as error:
-        problems.add(line, "bonus", str(error), "Leave it empty where there is none.")
+    except AmountError as error:
+        remedy = "Leave it empty where there is none."
+        problems.add(line, "bonus", str(error), remedy, code=error.code)
         return None
