@@ -29,7 +29,6 @@ from annotations.panels.sentences import REPORTS
 
 NO_PANEL = "(none)"
 """What a file calls the panel of people who came in a file that names none."""
-WITHDREW = "withdrew what they wrote: nothing is decided of them any more"
 
 
 @dataclass(slots=True)
@@ -177,12 +176,7 @@ def _bonuses(
         plan(version, amounts, user, round_)
     except OtherAmountError as error:
         line = next(at for at, key in lines.items() if key == error.payment.submission)
-        problems.add(
-            line,
-            "bonus",
-            str(error),
-            "Cancel that round first, or take another name for the round if it is one more bonus.",
-        )
+        problems.add_code(line, "bonus", "bonus_of_other_amount", reason=str(error))
         problems.raise_if_any()
     return len(confirm(version, user, round_, list(amounts)).payments)
 
@@ -199,30 +193,20 @@ def _submissions(
     for row in rows:
         of_id = known.get(row.worker, [])
         there = _of_panel(of_id, row.panel) if row.panel else of_id
+        name = row.worker[:40]
         if not there:
-            problems.add(
-                row.line,
-                "worker",
-                f"{row.worker[:40]} took no part in {version}",
-                "Check the id, and whether the file belongs to this question set.",
+            problems.add_code(
+                row.line, "worker", "worker_took_no_part", worker=name, version=str(version)
             )
         elif len(there) > 1:
             panels = ", ".join(one.worker.panel or NO_PANEL for one in there)
-            problems.add(
-                row.line,
-                "worker",
-                f"{row.worker[:40]} is an id of several panels ({panels})",
-                "Add a column panel that says which one is meant.",
+            problems.add_code(
+                row.line, "worker", "worker_of_several_panels", worker=name, panels=panels
             )
         elif there[0].withdrawn_at or there[0].worker.erased_at:
-            problems.add(row.line, "worker", f"{row.worker[:40]} {WITHDREW}", "Remove the row.")
+            problems.add_code(row.line, "worker", "worker_withdrew", worker=name)
         elif (earlier := taken.setdefault(there[0].pk, row.line)) != row.line:
-            problems.add(
-                row.line,
-                "worker",
-                f"{row.worker[:40]} stands in line {earlier} already",
-                "Decide once of each: the last row would not win.",
-            )
+            problems.add_code(row.line, "worker", "decided_twice", worker=name, first_line=earlier)
         else:
             found[row.line] = there[0].pk
     return found

@@ -52,26 +52,19 @@ def read_settled(
         if word in OPEN:
             continue
         if word not in SAID:
-            problems.add(line, "state", f"{word[:40]!r} is unknown", "Write paid or failed.")
+            problems.add_code(line, "state", "payment_state_unknown", state=word[:40])
             continue
         try:
             key = UUID(cleaned(payment))
         except ValueError:
-            problems.add(
-                line, "payment", f"{payment[:40]!r} is no id of a payment", "Take the table's."
-            )
+            problems.add_code(line, "payment", "payment_id_unreadable", cell=payment[:40])
             continue
         if key in found:
-            problems.add(line, "payment", "it stands there already", "Say once what came of it.")
+            problems.add_code(line, "payment", "payment_twice")
         elif key not in known:
-            problems.add(
-                line,
-                "payment",
-                f"there is no payment {key} here",
-                "Take the table of --output, and check which question set it belongs to.",
-            )
+            problems.add_code(line, "payment", "payment_unknown", payment=str(key))
         found[key] = (SAID[word], cleaned(reference)[:200])
     if not n_rows and not problems.total:
-        problems.add(None, None, "there is no payment in it", "Check that it was saved.")
+        problems.add_code(None, None, "no_payment_in_file")
     problems.raise_if_any()
     return found

@@ -68,21 +68,3 @@ REPORTS = Sentences(
     }
 )
 """What became of a file about people of a panel, and what it says otherwise than the log."""
-
-PROBLEMS = Sentences(
-    {
-        "several_studies": "it is {study}, and {first} in line {first_line}",
-        "other_study_by_name": lambda study, known: (
-            f"its name says that it is of the study {study}, but people came here from "
-            f"{', '.join(known)}"
-        ),
-        "other_study": "people came here from another study than {study}",
-        "other_session": "{worker} came here in another session than {session}",
-        "other_submission": "{worker} was done with the submission {before} by the last file, and "
-        "not with {now}",
-        "no_one_there": "nobody in the file took part in this set",
-        "mostly_strangers": "{n:,} of {n_done:,} people who say to be done did not take part here, "
-        "{first} the first of them",
-    }
-)
-"""What is wrong with an export for a question set."""

@@ -23,12 +23,11 @@ from annotations.models import (
 )
 from annotations.models.panel_files import LONGEST_NAME
 from annotations.panels.people import contradicted, decided_people, submission_in
-from annotations.panels.sentences import PROBLEMS, REPORTS
+from annotations.panels.sentences import REPORTS
 
 BATCH = 500
 PROLIFIC = "prolific"
 KEPT = ("status", "session_id", "started_at", "completed_at", "seconds", "code")
-ANOTHER = "It looks like the export of another study: check which question set it belongs to."
 
 
 @dataclass(slots=True)
@@ -213,42 +212,29 @@ def _refuse_another_study(
     named = [row for row in file.rows if row.study]
     other = next((row for row in named if row.study != named[0].study), None)
     if other is not None and not studies:
-        problems.add(
+        problems.add_code(
             other.line,
             "Study id",
-            PROBLEMS.text(
-                "several_studies",
-                study=other.study[:40],
-                first=named[0].study[:40],
-                first_line=named[0].line,
-            ),
-            "Take in the export of one study at a time.",
+            "studies_differ",
+            study=other.study[:40],
+            first=named[0].study[:40],
+            first_line=named[0].line,
         )
     if file.study and studies and file.study not in studies:
-        problems.add(
-            None,
-            None,
-            PROBLEMS.text("other_study_by_name", study=file.study, known=sorted(studies)[:3]),
-            ANOTHER,
-        )
+        known = ", ".join(sorted(studies)[:3])
+        problems.add_code(None, None, "study_named_otherwise", study=file.study, known=known)
     for row in file.rows:
         if row.study and studies and row.study not in studies:
-            problems.add(
-                row.line,
-                "Study id",
-                PROBLEMS.text("other_study", study=row.study[:40]),
-                ANOTHER,
-            )
+            problems.add_code(row.line, "Study id", "study_unknown", study=row.study[:40])
         one = there.get(row.participant)
         theirs = sessions.get(one.pk, set()) if one else set()
         if row.status in HANDED_IN and not _is_theirs(row, theirs):
-            problems.add(
+            problems.add_code(
                 row.line,
                 "Submission id",
-                PROBLEMS.text(
-                    "other_session", worker=row.participant[:40], session=row.submission[:40]
-                ),
-                ANOTHER,
+                "session_of_other_study",
+                worker=row.participant[:40],
+                session=row.submission[:40],
             )
     _refuse_strangers(file.rows, there, problems)
 
@@ -273,17 +259,13 @@ def _refuse_other_submissions(
         if before is None or before.status not in HANDED_IN or not before.session_id:
             continue
         if not _is_theirs(row, {before.session_id}):
-            problems.add(
+            problems.add_code(
                 row.line,
                 "Submission id",
-                PROBLEMS.text(
-                    "other_submission",
-                    worker=row.participant[:40],
-                    before=before.session_id[:40],
-                    now=row.submission[:40],
-                ),
-                f"{ANOTHER} If the last file was the wrong one, take this one in by "
-                "import_statuses --instead, or by REST with instead=true.",
+                "submission_of_other_study",
+                worker=row.participant[:40],
+                before=before.session_id[:40],
+                now=row.submission[:40],
             )
 
 
@@ -310,21 +292,18 @@ def _refuse_strangers(
     # A row from which the panel took the person away tells no study from another.
     named = [row for row in rows if row.participant]
     if named and not any(row.participant in there for row in named):
-        problems.add(named[0].line, "Participant id", PROBLEMS.text("no_one_there"), ANOTHER)
+        problems.add_code(named[0].line, "Participant id", "participants_unknown")
         return
     done = [row for row in named if row.status in HANDED_IN]
     strange = [row for row in done if row.participant not in there]
     if 2 * len(strange) > len(done):
-        problems.add(
+        problems.add_code(
             strange[0].line,
             "Participant id",
-            PROBLEMS.text(
-                "mostly_strangers",
-                n=len(strange),
-                n_done=len(done),
-                first=strange[0].participant[:40],
-            ),
-            ANOTHER,
+            "participants_mostly_unknown",
+            n=len(strange),
+            n_done=len(done),
+            first=strange[0].participant[:40],
         )
 
 

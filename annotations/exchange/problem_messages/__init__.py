@@ -12,6 +12,7 @@ from annotations.exchange.problem_messages.files import FILES
 from annotations.exchange.problem_messages.grades import GRADES
 from annotations.exchange.problem_messages.importing import IMPORTING
 from annotations.exchange.problem_messages.json import JSON
+from annotations.exchange.problem_messages.ledger import LEDGER
 from annotations.exchange.problem_messages.message import ProblemMessage
 from annotations.exchange.problem_messages.panel import PANEL
 from annotations.exchange.problem_messages.replies import REPLIES
@@ -24,6 +25,7 @@ PROBLEM_MESSAGES: dict[str, ProblemMessage] = {
     **GRADES,
     **REPLIES,
     **PANEL,
+    **LEDGER,
     **EXPORTS,
     **IMPORTING,
     **WRITING,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotations.panels.sentences import PANEL, PROBLEMS, REPORTS
+from annotations.panels.sentences import PANEL, REPORTS
 
 PANEL_CASES = [
     (
@@ -85,36 +85,7 @@ REPORT_CASES = [
         f"1,002 rejected here are approved on the panel: ada, ben and 1,000 more. {CONTRADICTED}",
     ),
 ]
-PROBLEM_CASES = [
-    (
-        "several_studies",
-        {"study": "s2", "first": "s1", "first_line": 2},
-        "it is s2, and s1 in line 2",
-    ),
-    (
-        "other_study_by_name",
-        {"study": "s9", "known": ["s1", "s2"]},
-        "its name says that it is of the study s9, but people came here from s1, s2",
-    ),
-    ("other_study", {"study": "s9"}, "people came here from another study than s9"),
-    (
-        "other_session",
-        {"worker": "ada", "session": "x-1"},
-        "ada came here in another session than x-1",
-    ),
-    (
-        "other_submission",
-        {"worker": "ada", "before": "a1", "now": "b1"},
-        "ada was done with the submission a1 by the last file, and not with b1",
-    ),
-    ("no_one_there", {}, "nobody in the file took part in this set"),
-    (
-        "mostly_strangers",
-        {"n": 1001, "n_done": 2000, "first": "eve"},
-        "1,001 of 2,000 people who say to be done did not take part here, eve the first of them",
-    ),
-]
-CASES = [(PANEL, PANEL_CASES), (REPORTS, REPORT_CASES), (PROBLEMS, PROBLEM_CASES)]
+CASES = [(PANEL, PANEL_CASES), (REPORTS, REPORT_CASES)]
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ from annotations.exchange.prolific import STATUSES
 from annotations.ledger.sentences import LISTS
 from annotations.models import PanelSession, PanelStatus
 from annotations.panels.people import decided_people
-from annotations.panels.sentences import PROBLEMS, REPORTS
-from annotations.panels.statuses import ANOTHER, counted_statuses
+from annotations.panels.sentences import REPORTS
+from annotations.panels.statuses import counted_statuses
 from tests.annotations import world
+from tests.problems import check_problem, only_problem
 
 pytestmark = pytest.mark.django_db
 
@@ -23,6 +24,7 @@ HEADER = (
     "Ethnicity simplified,Country of birth,Country of residence,Nationality,Language,"
     "Student status,Employment status\n"
 )
+PARTICIPANT, SUBMISSION = "Participant id", "Submission id"
 STUDY = "5f1e" + "0" * 20
 OTHER = "6a2b" + "0" * 20
 
@@ -70,7 +72,13 @@ def take(tmp_path):
         assert not PanelStatus.objects.exists()
         return str(caught.value)
 
-    run.refused = refused
+    def refused_for(code, *rows, name="export.csv", header=HEADER, **expected):
+        with pytest.raises(CommandError) as caught:
+            run(*rows, name=name, header=header)
+        assert caught.value.returncode == 2
+        check_problem(only_problem(caught.value.__cause__), code, **expected)
+
+    run.refused, run.refused_for = refused, refused_for
     return run
 
 
@@ -257,28 +265,26 @@ def test_a_bad_row_is_told_with_its_line_and_nothing_is_kept(rivers, take, rows,
     assert said in take.refused(*rows)
 
 
-def problem(code, **values):
-    return PROBLEMS.text(code, **values)
-
-
 def test_an_export_of_another_study_is_refused(rivers, take):
-    said = take.refused(row("eve"), row("zoe"))
-    assert said.startswith(f"export.csv, line 2, column Participant id: {problem('no_one_there')}.")
-    assert ANOTHER in said
+    take.refused_for("participants_unknown", row("eve"), row("zoe"), line=2, column=PARTICIPANT)
     # Ada took part in both studies: her session gives it away.
-    said = take.refused(row("ada", session="x-ada"), row("ben"))
-    other = problem("other_session", worker="ada", session="x-ada")
-    assert f"line 2, column Submission id: {other}" in said
-    said = take.refused(row("ada"), name=f"prolific_export_{OTHER}.csv")
-    assert f"{OTHER}.csv: {problem('other_study_by_name', study=OTHER, known=[STUDY])}" in said
+    take.refused_for(
+        "session_of_other_study", row("ada", session="x-ada"), row("ben"),
+        line=2, column=SUBMISSION, worker="ada", session="x-ada",
+    )  # fmt: skip
+    name = f"prolific_export_{OTHER}.csv"
+    named = {"line": None, "study": OTHER, "known": STUDY}
+    take.refused_for("study_named_otherwise", row("ada"), name=name, **named)
     # 2 of 3 who say to be done are unknown: more than half.
-    said = take.refused(row("ada"), row("eve"), row("zoe", "APPROVED"))
-    strangers = problem("mostly_strangers", n=2, n_done=3, first="eve")
-    assert f"line 3, column Participant id: {strangers}" in said
+    take.refused_for(
+        "participants_mostly_unknown", row("ada"), row("eve"), row("zoe", "APPROVED"),
+        line=3, column=PARTICIPANT, n=2, n_done=3, first="eve",
+    )  # fmt: skip
     header = HEADER.replace("Archived at", "Study id")
     cells = row("ada").split(",")
-    said = take.refused(",".join([*cells[:7], OTHER, *cells[8:]]), header=header)
-    assert "line 2, column Study id" in said
+    bad = ",".join([*cells[:7], OTHER, *cells[8:]])
+    where = {"line": 2, "column": "Study id", "study": OTHER}
+    take.refused_for("study_unknown", bad, header=header, **where)
 
 
 @pytest.mark.parametrize("written", [str.upper, str.lower, str.title])
@@ -318,20 +324,16 @@ def other_wave(who):
 def test_another_study_of_the_same_people_is_told_by_their_submissions(rivers, take):
     PanelSession.objects.all().delete()  # as of people who came in a file without sessions
     take(row("ada"), row("ben", "RETURNED"))
-    with pytest.raises(CommandError) as caught:
-        take(other_wave("ada"), other_wave("ben"))
-    said = str(caught.value)
-    assert "line 2" in said
-    assert problem("other_submission", worker="ada", before="s-ada", now="t-ada") in said
-    assert "import_statuses --instead" in said
-    assert "ben was done" not in said  # Ben gave the first one back, and may have come again
+    # Ben gave the first one back, and may have come again.
+    take.refused_for(
+        "submission_of_other_study", other_wave("ada"), other_wave("ben"),
+        line=2, column=SUBMISSION, worker="ada", before="s-ada", now="t-ada",
+    )  # fmt: skip
     assert PanelStatus.objects.count() == 2
     take(other_wave("ada"), other_wave("ben"), instead=True)
     assert PanelStatus.objects.latest("pk").session_id == "t-ben"
-    with pytest.raises(CommandError) as caught:
-        take(row("ada", "APPROVED"))  # the wrong one once more
-    again = problem("other_submission", worker="ada", before="t-ada", now="s-ada")
-    assert again in str(caught.value)
+    once_more = {"line": 2, "worker": "ada", "before": "t-ada", "now": "s-ada"}
+    take.refused_for("submission_of_other_study", row("ada", "APPROVED"), **once_more)
 
 
 def test_an_id_that_was_withheld_is_not_taken_from_another_study(rivers, take):
@@ -360,9 +362,8 @@ def test_one_export_has_one_study(rivers, take):
     PanelSession.objects.all().delete()
     header = "Submission id,Participant id,Status,Study id\n"
     rows = (f"s-ada,ada,APPROVED,{STUDY}\n", f"s-ben,ben,APPROVED,{OTHER}\n")
-    said = take.refused(*rows, header=header)
-    several = problem("several_studies", study=OTHER, first=STUDY, first_line=2)
-    assert f"line 3, column Study id: {several}" in said
+    differ = {"line": 3, "column": "Study id", "study": OTHER, "first": STUDY, "first_line": 2}
+    take.refused_for("studies_differ", *rows, header=header, **differ)
 
 
 def otherwise(here, there, name):
