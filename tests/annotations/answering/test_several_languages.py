@@ -25,6 +25,7 @@ from annotations.models import (
 from evaluation import exports
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import published
+from tests.problems import faults
 
 pytestmark = pytest.mark.django_db
 
@@ -396,7 +397,7 @@ def test_a_file_adds_a_language_and_overwrites_and_changes_nothing_that_is_there
     path.write_text((head + row.format("شيء آخر")).replace(",text.raw", "").replace(",a note", ""))
     with pytest.raises(InputError) as caught:
         import_questions(draft.question_set, path)
-    assert [(one.line, one.column) for one in caught.value.problems] == [(2, "text.ar")]
+    assert faults(caught.value) == [(2, "text.ar", "translation_differs")]
     draft.refresh_from_db()
     assert draft.languages == ["ar"]
     path.write_text(path.read_text().replace("شيء آخر", ARABIC["q-text-q1"]))
@@ -408,6 +409,6 @@ def test_a_file_adds_a_language_and_overwrites_and_changes_nothing_that_is_there
     path.write_text(path.read_text().replace("text.de", "text.fr"))
     with pytest.raises(InputError) as caught:
         import_questions(draft.question_set, path)
-    assert [(one.line, one.column) for one in caught.value.problems] == [(None, None)]
+    assert faults(caught.value) == [(None, None, "translations_into_published")]
     draft.refresh_from_db()
     assert draft.languages == ["ar", "de"]

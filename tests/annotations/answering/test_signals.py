@@ -18,6 +18,7 @@ from annotations.models import COUNTERS, OtherText, QuestionSet, Response, Submi
 from annotations.models.signals import ACTIVE_SECONDS
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import published
+from tests.problems import check_problem, faults
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).parents[3]
@@ -366,26 +367,31 @@ def test_the_interface_for_programs_has_them_at_the_end(ada, rana, tides):
 
 
 @pytest.mark.parametrize(
-    ("cells", "column", "quoted"),
+    ("cells", "column", "code", "values"),
     [
-        ({"signals": "perhaps"}, "signals", "'perhaps'"),
-        ({"signals": "counted", "paste_count": ""}, "signals", "paste_count"),
-        ({"signals": "counted", "paste_count": "-1"}, "paste_count", "'-1'"),
-        ({"signals": "counted", "paste_count": "1.5"}, "paste_count", "'1.5'"),
-        ({"signals": "counted", "paste_count": "9" * 30}, "paste_count", "'999"),
-        ({"signals": "", "paste_count": "1"}, "signals", "counted"),
-        ({"first_draft_at": "noon"}, "first_draft_at", "'noon'"),
+        ({"signals": "perhaps"}, "signals", "signals_unknown", {"cell": "perhaps"}),
+        ({"signals": "counted", "paste_count": ""}, "signals", "signals_without_counts",
+         {"missing": "paste_count"}),
+        *(
+            ({"signals": "counted", "paste_count": cell}, "paste_count", "number_unreadable",
+             {"cell": cell})
+            for cell in ("-1", "1.5", "9" * 30)
+        ),
+        ({"signals": "", "paste_count": "1"}, "signals", "counts_without_signals", {}),
+        ({"first_draft_at": "noon"}, "first_draft_at", "time_unreadable", {"cell": "noon"}),
     ],
-)
-def test_a_file_that_says_it_wrong_is_told_with_its_line(tides, tmp_path, cells, column, quoted):
+)  # fmt: skip
+def test_a_file_that_says_it_wrong_is_told_with_its_line(
+    tides, tmp_path, cells, column, code, values
+):
     good = {"first_draft_at": "", "signals": "counted", **dict.fromkeys(COUNTERS, "0")} | cells
     header = ["worker", "question", "answer", "crowdgrade:answers", *good]
     path = tmp_path / "answers.csv"
     path.write_text(",".join(header) + "\nada,tides1,north,1," + ",".join(good.values()) + "\n")
     with pytest.raises(InputError) as caught:
         import_answers(tides, path)
-    found = {(one.line, one.column): one.reason for one in caught.value.problems}
-    assert quoted in found[2, column]
+    found = next(one for one in caught.value.problems if one.column == column)
+    check_problem(found, code, line=2, **values)
     assert not Response.objects.exists()
 
 
@@ -403,5 +409,5 @@ def test_a_file_without_the_columns_is_read_as_before_and_contradicts_nothing(ad
     path.write_text(f"{head}\n{row}\n")
     with pytest.raises(InputError) as caught:
         import_answers(tides, path, panel="Prolific")
-    assert [one.line for one in caught.value.problems] == [2]
+    assert faults(caught.value) == [(2, None, "stored_answer_differs")]
     assert Response.objects.get().signals == "counted"

@@ -12,7 +12,7 @@ from annotations.exchange.importing import import_mturk
 from annotations.exchange.reading.source import bytes_source
 from annotations.exchange.sentences import DECISIONS as WRONG
 from annotations.ledger import deciding
-from annotations.ledger.sentences import DECISIONS, LISTS, PAYMENTS
+from annotations.ledger.sentences import DECISIONS, LISTS
 from annotations.models import Decision, QuestionSet, Worker
 from annotations.panels.people import standing
 from annotations.panels.sentences import REPORTS
@@ -56,12 +56,26 @@ def decide(file, by="rana", **options):
 
 
 def refused(*arguments, **options):
+    """Nothing is kept; return the error, with status 2."""
     before = Decision.objects.count()
     with pytest.raises(CommandError) as caught:
         decide(*arguments, **options)
     assert caught.value.returncode == 2
     assert Decision.objects.count() == before
-    return str(caught.value)
+    return caught.value
+
+
+def problems(*arguments, **options):
+    """The problems of a file that is refused; each is told."""
+    error = refused(*arguments, **options)
+    found = error.__cause__.problems
+    assert all(str(one) in str(error) for one in found)
+    return found
+
+
+def places(*arguments):
+    """The line, the column and the code of each problem of a file that is refused."""
+    return [(one.line, one.column, one.code) for one in problems(*arguments)]
 
 
 def exported(tmp_path, form, **options):
@@ -106,60 +120,57 @@ def test_a_dry_run_keeps_nothing(rivers, file):
     assert not Decision.objects.exists()
 
 
-def category(code, **values):
-    return "column category: " + WRONG.text(code, **values)
-
-
 def too_short(n):
-    return "column reason: " + WRONG.text("reason_too_short", least=100, n=n)
+    return WRONG.text("reason_too_short", least=100, n=n)
 
 
 def too_long(n):
-    return "column reason: " + WRONG.text("reason_too_long", most=1000, n=n)
+    return WRONG.text("reason_too_long", most=1000, n=n)
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "column", "wanted"),
     [
-        ("ben,reject,OTHER," + REASON[:-1], too_short(99)),
+        ("ben,reject,OTHER," + REASON[:-1], "reason", too_short(99)),
         # 98 blanks between two letters are 3 characters for who reads it.
-        ("ben,reject,OTHER,a" + " " * 98 + "b", too_short(3)),
+        ("ben,reject,OTHER,a" + " " * 98 + "b", "reason", too_short(3)),
         # Nobody sees a character without a width.
-        ("ben,reject,OTHER,a" + "\u200b" * 98 + "b", too_short(2)),
-        ("ben,reject,OTHER,a" + " \u200d\x07 \ufeff" * 40 + " b", too_short(3)),
-        (f"ben,reject,,{REASON}", category("category_missing")),
-        (
-            f"ben,reject,AI,{REASON}",
-            category("category_unknown", text="AI"),
-        ),
-        ("ben,approve,OTHER,", category("category_not_allowed")),
-        ("ben,perhaps,,", "column decision: " + WRONG.text("decision_unknown", text="perhaps")),
-        ("ben,,,", "column decision: " + WRONG.text("decision_missing")),
-        (",approve,,", "column worker: "),
-        ("eve,approve,,", "column worker: eve took no part"),
-        ("ada,reject,OTHER," + REASON, "column worker: ada stands in line 2"),
-        ("cy,approve,,", "column worker: " + PAYMENTS.text("withdrawn", worker="cy")),
-        ("di,approve,,", "column worker: " + PAYMENTS.text("withdrawn", worker="di")),
-        ("ben,approve", "line 3: the row has 2 fields"),
-        ("ben,reject,OTHER," + "x" * 1001, too_long(1001)),
+        ("ben,reject,OTHER,a" + "\u200b" * 98 + "b", "reason", too_short(2)),
+        ("ben,reject,OTHER,a" + " \u200d\x07 \ufeff" * 40 + " b", "reason", too_short(3)),
+        (f"ben,reject,,{REASON}", "category", WRONG.text("category_missing")),
+        (f"ben,reject,AI,{REASON}", "category", WRONG.text("category_unknown", text="AI")),
+        ("ben,approve,OTHER,", "category", WRONG.text("category_not_allowed")),
+        ("ben,perhaps,,", "decision", WRONG.text("decision_unknown", text="perhaps")),
+        ("ben,,,", "decision", WRONG.text("decision_missing")),
+        (",approve,,", "worker", "panel_worker_missing"),
+        ("eve,approve,,", "worker", "worker_took_no_part"),
+        ("ada,reject,OTHER," + REASON, "worker", "decided_twice"),
+        ("cy,approve,,", "worker", "worker_withdrew"),
+        ("di,approve,,", "worker", "worker_withdrew"),
+        ("ben,approve", None, "row_too_short"),
+        ("ben,reject,OTHER," + "x" * 1001, "reason", too_long(1001)),
         # The panel gets the blanks too.
-        ("ben,reject,OTHER," + ("x" + " " * 9) * 100 + "xx", too_long(1002)),
+        ("ben,reject,OTHER," + ("x" + " " * 9) * 100 + "xx", "reason", too_long(1002)),
     ],
 )
-def test_a_bad_row_is_told_with_its_line_and_nothing_of_the_file_is_kept(rivers, file, row, said):
+def test_a_bad_row_is_told_with_its_line_and_nothing_of_the_file_is_kept(
+    rivers, file, row, column, wanted
+):
+    """`wanted` is the code of a problem, or the sentence of what is wrong with a decision."""
     rivers.submissions.filter(worker__external_id="cy").update(
         state="returned", withdrawn_at=timezone.now()
     )
     Worker.objects.filter(external_id="di").update(erased_at=timezone.now())
-    message = refused(file(f"{HEADER}ada,approve,,\n{row}\n"))
-    assert "decisions.csv, line 3" in message
-    assert said in message
+    (found,) = problems(file(f"{HEADER}ada,approve,,\n{row}\n"))
+    assert (found.file, found.line, found.column) == ("decisions.csv", 3, column)
+    assert wanted == (found.code or found.reason)
+    if "worker" in found.values:
+        assert found.values["worker"] == row.partition(",")[0]
 
 
 def test_every_bad_row_is_told_at_once(rivers, file):
-    message = refused(file(HEADER + "eve,approve,,\nada,approve,,\nzoe,approve,,\n"))
-    assert "line 2" in message
-    assert "line 4" in message
+    rows = "eve,approve,,\nada,approve,,\nzoe,approve,,\n"
+    assert [line for line, *_ in places(file(HEADER + rows))] == [2, 4]
 
 
 def test_what_is_wrong_with_a_row_and_with_its_worker_is_told_at_once_in_order_of_lines(
@@ -172,25 +183,25 @@ def test_what_is_wrong_with_a_row_and_with_its_worker_is_told_at_once_in_order_o
         *("ada,approve,,", "cy,approve,,", "ben,perhaps,,", "eve,approve,OTHER,"),
         *(",approve,,", "zoe,approve,,", "di,approve"),
     )
-    lines = refused(file(HEADER + "\n".join(rows) + "\n")).splitlines()
-    assert [line.partition(": ")[0].removeprefix("decisions.csv, ") for line in lines] == [
-        "line 3, column worker",
-        "line 4, column decision",
+    assert [
+        (line, column) for line, column, _ in places(file(HEADER + "\n".join(rows) + "\n"))
+    ] == [
+        (3, "worker"),
+        (4, "decision"),
         # Both that there is no category of an approval, and that nobody knows Eve.
-        "line 5, column category",
-        "line 5, column worker",
-        "line 6, column worker",
-        "line 7, column worker",
-        "line 8",
+        (5, "category"),
+        (5, "worker"),
+        (6, "worker"),
+        (7, "worker"),
+        (8, None),
     ]
 
 
 def test_rows_that_a_spreadsheet_left_empty_are_read_over(rivers, file):
     said = decide(file(HEADER + ",,,\nada,approve,,\n,,,\n,,,,\nben,approve,,\n"))
     assert in_file({"approve": 2}, n_new=2, n_unchanged=0) in said
-    assert "decisions.csv, line 4, column worker: eve" in refused(
-        file(HEADER + ",,,\nada,approve,,\neve,approve,,\n")
-    )
+    left = file(HEADER + ",,,\nada,approve,,\neve,approve,,\n")
+    assert places(left) == [(4, "worker", "worker_took_no_part")]
 
 
 def test_columns_that_are_not_kept_are_told(rivers, file):
@@ -200,36 +211,31 @@ def test_columns_that_are_not_kept_are_told(rivers, file):
     assert "Warning" not in decide(file(HEADER + "ben,approve,,\n"))
 
 
-def problem_of(message):
-    """What is said of the whole file, in the first sentence."""
-    file, _, said = message.partition(": ")
-    assert file.partition(",")[0] == "decisions.csv"
-    return said.partition(". ")[0]
-
-
 def test_odd_files_are_read_or_refused_with_a_reason(rivers, file):
     decide(file(b"\xef\xbb\xbf" + (HEADER + "ada,APPROVE ,,\n").encode()))
     decide(file("Worker;x;DECISION\nben;1;approve\n"))
     assert Decision.objects.filter(kind="approve").count() == 2
-    assert "column worker" in problem_of(refused(file("who,decision\nada,approve\n")))
+    (found,) = problems(file("who,decision\nada,approve\n"))
+    assert (found.line, found.code, found.values["name"]) == (1, "column_missing", "worker")
     for again in ("worker", "Worker"):
         text = f"worker,{again},decision\nada,ada,approve\n"
-        assert "number 1 and 2" in problem_of(refused(file(text)))
-    assert "empty" in problem_of(refused(file("")))
-    assert "decision" in problem_of(refused(file(HEADER)))
+        assert places(file(text)) == [(1, "worker", "column_twice")]
+    assert places(file("")) == [(None, None, "file_empty")]
+    assert places(file(HEADER)) == [(None, None, "no_decision")]
 
 
 def test_who_may_not_change_the_set_decides_nothing(rivers, file):
     path = file(HEADER + "ada,approve,,\n")
-    assert "'nobody'" in refused(path, by="nobody")
+    assert "'nobody'" in str(refused(path, by="nobody"))
     world.user("otto", is_staff=True)
-    assert "otto may not decide" in refused(path, by="otto", owner="rana")
-    assert "has no version 7" in refused(path, in_version=7)
+    assert "otto may not decide" in str(refused(path, by="otto", owner="rana"))
+    assert "has no version 7" in str(refused(path, in_version=7))
 
 
 def test_one_id_of_two_panels_needs_the_panel(rivers, file):
     world.submission(rivers, "ada", panel="prolific")
-    assert "several panels" in refused(file(HEADER + "ada,approve,,\n"))
+    several = [(2, "worker", "worker_of_several_panels")]
+    assert places(file(HEADER + "ada,approve,,\n")) == several
     decide(file("worker,panel,decision\nada,prolific,approve\n"))
     assert Decision.objects.get().submission.worker.panel == "prolific"
     decide(file("worker,panel,decision\nada,Prolific,open\nada,(none),approve\n"))
@@ -258,7 +264,10 @@ def test_panels_that_differ_in_case_alone_are_told_apart_by_the_exact_name(river
     assert [(one.kind, one.submission.worker.panel) for one in Decision.objects.order_by("pk")] == [
         ("approve", "Prolific"), ("open", "prolific"),
     ]  # fmt: skip
-    assert "several panels" in refused(file("worker,panel,decision\nada,PROLIFIC,approve\n"))
+    (found,) = problems(file("worker,panel,decision\nada,PROLIFIC,approve\n"))
+    assert (found.code, found.values["panels"]) == (
+        "worker_of_several_panels", "Prolific, prolific",
+    )  # fmt: skip
 
 
 def test_a_bulleted_reason_is_read_as_it_was_written(rivers, file, tmp_path):
