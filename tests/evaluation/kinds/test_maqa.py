@@ -19,7 +19,7 @@ from tests.evaluation.kinds.maqa import (
     rows,
     summary,
 )
-from tests.evaluation.kinds.texts import places_of
+from tests.problems import check_problem
 from tests.sentences import terminal_sentence
 
 SETS = ("precision", "recall", "f1", "exact_set")
@@ -304,73 +304,81 @@ def test_a_question_that_a_system_was_not_asked_is_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("replies", "line", "column", "values"),
+    ("replies", "code", "line", "column", "values"),
     [
-        ([{"item": 0, "reply": "x"}, {"item": 0, "reply": "y"}], 2, None, ["model", "line 1"]),
-        ([{"reply": "x"}], 1, "item", []),
-        ([{"item": 0, "reply": 3}], 1, "reply", []),
-        ([{"item": 0, "sample": -1, "reply": "x"}], 1, "sample", []),
-        ([{"item": 0, "status": "lost", "reply": "x"}], 1, "status", ["lost", *AnswerStatus]),
-        ([{"item": 0, "status": "EMPTY", "reply": "x"}], 1, "status", [AnswerStatus.EMPTY]),
-        ([{"item": 0, "answers": "A, B"}], 1, "answers", []),
-        ([{"item": 0, "answers": [["A"]]}], 1, "answers", ["answer 1"]),
-        ([{"item": 0, "first_token": [{"answer": "A"}]}], 1, "first_token", ["entry 1"]),
-        ([{"item": 0, "reply": "x", "logprobs": "high"}], 1, "logprobs", []),
-        (["[1, 2]"], 1, None, []),
-        (["{'item': 0}"], 1, "2", []),
-        (['{"item": 0, "item": 1}'], 1, None, ["item"]),
-        ([" "], None, None, []),
+        (
+            [{"item": 0, "reply": "x"}, {"item": 0, "reply": "y"}],
+            *("sample_differs", 2, None),
+            {"system": "model", "item": "0", "first_line": 1, "sample": 0},
+        ),
+        ([{"reply": "x"}], "item_missing", 1, "item", {}),
+        ([{"item": 0, "reply": 3}], "reply_no_text", 1, "reply", {}),
+        ([{"item": 0, "sample": -1, "reply": "x"}], "sample_no_number", 1, "sample", {}),
+        (
+            [{"item": 0, "status": "lost", "reply": "x"}],
+            *("status_unknown", 1, "status"),
+            {"status": "lost", "accepted": ", ".join(AnswerStatus)},
+        ),
+        ([{"item": 0, "status": "EMPTY", "reply": "x"}], "status_empty_replied", 1, "status", {}),
+        ([{"item": 0, "answers": "A, B"}], "answers_no_list", 1, "answers", {}),
+        ([{"item": 0, "answers": [["A"]]}], "answer_no_text", 1, "answers", {"number": 1}),
+        (
+            [{"item": 0, "first_token": [{"answer": "A"}]}],
+            *("first_token_unusable", 1, "first_token", {"number": 1}),
+        ),
+        (
+            [{"item": 0, "reply": "x", "logprobs": "high"}],
+            *("logprobs_no_numbers", 1, "logprobs", {}),
+        ),
+        (["[1, 2]"], "object_missing", 1, None, {}),
+        (["{'item': 0}"], "object_line_invalid", 1, 2, {}),
+        (['{"item": 0, "item": 1}'], "object_key_twice", 1, None, {"key": "item"}),
+        ([" "], "no_rows_complete", None, None, {}),
     ],
 )
 def test_a_bad_line_of_replies_is_told_and_nothing_is_written(
-    tmp_path, replies, line, column, values
+    tmp_path, told_problems, replies, code, line, column, values
 ):
     ran = evaluate(tmp_path, replies)
     assert ran.code == 2
-    assert places_of(ran.err)[0] == ("replies.jsonl", line, column)
-    assert [one for one in values if one not in ran.err] == []
+    (problem,) = told_problems
+    check_problem(problem, code, file="replies.jsonl", line=line, column=column, **values)
+    assert str(problem) in ran.err
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
-    ("questions", "line", "column", "value"),
+    ("questions", "code", "line", "column", "values"),
     [
-        ({"question": "?", "answer": ["A"]}, None, None, ""),
-        ([], None, None, ""),
-        (["A"], None, None, "entry 0"),
-        ([{"question": "?"}], 1, "answer", ""),
-        ([{"answer": ["A"]}], 1, "question", ""),
-        ([{"question": "?", "answer": ["A", " "]}], 1, "answer", "answer 2"),
-        ([{"question": "?", "answer": [[]]}], 1, "answer", "answer 1"),
-        ([{"question": "?", "answer": [True]}], 1, "answer", "answer 1"),
+        ({"question": "?", "answer": ["A"]}, "questions_not_listed", None, None, {}),
+        ([], "questions_not_listed", None, None, {}),
+        (["A"], "question_no_object", None, None, {"place": 0}),
+        ([{"question": "?"}], "right_answers_missing", 1, "answer", {}),
+        ([{"answer": ["A"]}], "question_text_missing", 1, "question", {}),
+        (
+            [{"question": "?", "answer": ["A", " "]}],
+            *("right_answer_empty", 1, "answer", {"number": 2}),
+        ),
+        (
+            [{"question": "?", "answer": [[]]}],
+            *("right_answer_unspelled", 1, "answer", {"number": 1}),
+        ),
+        (
+            [{"question": "?", "answer": [True]}],
+            *("right_answer_unusable", 1, "answer", {"number": 1}),
+        ),
         (
             [{"question": "?", "answer": ["A"], "id": "1"}, {"question": "?", "answer": ["A"]}],
-            *(1, "id", "id 1"),
+            *("question_id_twice", 1, "id", {"id": "1", "first_line": 1}),
         ),
     ],
 )
-def test_a_bad_question_is_told(tmp_path, questions, line, column, value):
+def test_a_bad_question_is_told(tmp_path, told_problems, questions, code, line, column, values):
     ran = evaluate(tmp_path, [{"item": 0, "reply": "x"}], questions=questions)
     assert ran.code == 2
-    (place,) = places_of(ran.err)[:1]
-    assert place == ("questions.json", line, column)
-    assert value in ran.err
-
-
-def test_faults_of_one_column_have_a_reason_each(tmp_path):
-    questions = [
-        [{"question": "?"}],
-        *([{"question": "?", "answer": [wrong]}] for wrong in (" ", [], True)),
-    ]
-    told = {evaluate(tmp_path, [{"item": 0, "reply": "x"}], questions=one).err for one in questions}
-    assert len(told) == len(questions)
-    replies = [
-        *([line] for line in ("[1, 2]", '{"item": 0, "item": 1}', " ")),
-        *([{"item": 0, "answers": wrong}] for wrong in ("A, B", [["A"]], [" "])),
-        *([{"item": 0, "reply": "x", "status": wrong}] for wrong in ("lost", "EMPTY")),
-    ]
-    told = {evaluate(tmp_path, one).err for one in replies}
-    assert len(told) == len(replies)
+    (problem,) = told_problems
+    check_problem(problem, code, file="questions.json", line=line, column=column, **values)
+    assert str(problem) in ran.err
 
 
 def test_the_same_line_twice_counts_once(tmp_path):

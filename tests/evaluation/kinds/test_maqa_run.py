@@ -11,7 +11,6 @@ from django.core.management import call_command
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from annotations.exchange import InputError
 from annotations.exchange.importing import import_several_answers
 from annotations.exchange.reading.source import bytes_source
 from annotations.models import Question, QuestionSet
@@ -30,6 +29,7 @@ from evaluation.words.maqa import MEASURES
 from tests.evaluation.backends.chat.fake import FakeChat, said
 from tests.evaluation.commands.running import manage
 from tests.evaluation.kinds.texts import numbers_of, places_of
+from tests.problems import raises_problem
 
 PUBLISHED = [
     {"question": "Which seas?", "answer": ["Baltic", ["North Sea", "German Ocean"]]},
@@ -154,22 +154,20 @@ def test_a_published_list_becomes_questions_with_all_right_answers(question_set)
 
 
 @pytest.mark.parametrize(
-    ("change", "column", "value"),
+    ("change", "code", "column", "values"),
     [
-        ({"answer": ["Baltic"]}, "id", "version 1 has 0 "),
-        ({"question": "Which lakes?"}, "id", "version 1 has 0 "),
-        ({"id": "x" * 300}, "id", " 255"),
-        ({"answer": [["Baltic", " "]]}, "answer", "answer 1 "),
+        ({"answer": ["Baltic"]}, "stored_answers_differ", "id", {"name": "0"}),
+        ({"question": "Which lakes?"}, "stored_answers_differ", "id", {"name": "0"}),
+        ({"id": "x" * 300}, "question_value_long", "id", {"name": "id", "most": 255}),
+        ({"answer": [["Baltic", " "]]}, "right_answer_empty", "answer", {"number": 1}),
     ],
 )
 def test_a_list_that_contradicts_what_is_there_is_refused_whole(
-    question_set, change, column, value
+    question_set, change, code, column, values
 ):
     questions = [{"question": "Fresh?", "answer": ["x"], "id": "n"}, {**PUBLISHED[0], "id": "0"}]
-    with pytest.raises(InputError) as caught:
+    with raises_problem(code, line=1, column=column, **values):
         import_several_answers(question_set, published([questions[0], {**questions[1], **change}]))
-    (problem,) = caught.value.problems
-    assert (problem.column, value in str(problem)) == (column, True)
     assert not Question.objects.filter(external_id="n").exists()
 
 

@@ -8,6 +8,7 @@ import pytest
 from evaluation.flow.umwp.parameters import UmwpParameters
 from tests.evaluation.commands.running import manage
 from tests.evaluation.kinds.texts import places_of
+from tests.problems import check_problem
 from tests.sentences import terminal_sentence
 
 # Letters in groups tell equal sentences from others, and need no model.
@@ -170,51 +171,46 @@ def test_what_cannot_be_used_is_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("bad", "column", "value"),
+    ("bad", "code", "column", "values"),
     [
-        (problem(1), "id", "line 1 "),
-        (problem(9, [1.0], answerable="yes"), "answerable", ""),
-        ({**problem(9), "answerable": True}, "answer", ""),
-        (problem(9, category=7), "category", "category 7"),
-        (problem(9, [1.0], category=2), "category", "category 2"),
-        (problem(9, ["many"]), "answer", ""),
-        (problem(None, [1.0]), "id", ""),
-        ({**problem(9), "question": " "}, "question", ""),
+        (problem(1), "problem_labelled_twice", "id", {"id": "1", "first_line": 1}),
+        (problem(9, [1.0], answerable="yes"), "answerable_unusable", "answerable", {}),
+        ({**problem(9), "answerable": True}, "problem_answer_missing", "answer", {}),
+        (problem(9, category=7), "category_unknown", "category", {"category": "7"}),
+        (problem(9, [1.0], category=2), "category_of_answerable", "category", {"category": 2}),
+        (problem(9, ["many"]), "problem_answer_unusable", "answer", {}),
+        (problem(None, [1.0]), "problem_id_unusable", "id", {}),
+        ({**problem(9), "question": " "}, "problem_text_unusable", "question", {}),
     ],
 )
-def test_a_bad_problem_is_told_with_its_line(tmp_path, bad, column, value):
+def test_a_bad_problem_is_told_with_its_line(tmp_path, told_problems, bad, code, column, values):
     ran = evaluate(tmp_path, REPLIES, [*PROBLEMS, bad])
     assert (ran.code, (tmp_path / "out").exists()) == (2, False)
-    assert places_of(ran.err)[0] == ("problems.jsonl", 7, column)
-    assert value in ran.err
-
-
-def test_faults_of_one_column_have_a_reason_each(tmp_path):
-    faults = [
-        {**problem(9), "answerable": True},
-        problem(9, ["many"]),
-        problem(9, category=7),
-        problem(9, [1.0], category=2),
-        problem(9, answerable=None, category=2),
-    ]
-    told = {evaluate(tmp_path, REPLIES, [*PROBLEMS, one]).err for one in faults}
-    assert len(told) == len(faults)
+    (told,) = told_problems
+    check_problem(told, code, file="problems.jsonl", line=7, column=column, **values)
+    assert str(told) in ran.err
 
 
 @pytest.mark.parametrize(
-    ("replies", "line", "column", "value"),
+    ("replies", "code", "line", "column", "values"),
     [
-        ([{"id": 1, "reply": "a"}, {"id": 1, "reply": "b"}], 2, None, "line 1,"),
-        ([{"id": "", "reply": "a"}], 1, "id", ""),
-        ([{"id": 1, "status": "gone"}], 1, "status", "gone"),
-        ([{"id": 1, "said": "5"}], None, "reply", ""),
+        (
+            [{"id": 1, "reply": "a"}, {"id": 1, "reply": "b"}],
+            *("form_differs", 2, None, {"system": "model", "item": "1", "first_line": 1}),
+        ),
+        ([{"id": "", "reply": "a"}], "problem_id_missing", 1, "id", {}),
+        ([{"id": 1, "status": "gone"}], "status_unknown", 1, "status", {"status": "gone"}),
+        ([{"id": 1, "said": "5"}], "no_replies", None, "reply", {}),
     ],
 )
-def test_a_bad_reply_is_told_with_its_line(tmp_path, replies, line, column, value):
+def test_a_bad_reply_is_told_with_its_line(
+    tmp_path, told_problems, replies, code, line, column, values
+):
     ran = evaluate(tmp_path, replies)
     assert ran.code == 2
-    assert places_of(ran.err)[0] == ("replies.jsonl", line, column)
-    assert value in ran.err
+    (told,) = told_problems
+    check_problem(told, code, file="replies.jsonl", line=line, column=column, **values)
+    assert str(told) in ran.err
 
 
 def test_an_encoder_that_there_is_not_is_refused(tmp_path):

@@ -20,6 +20,7 @@ from tests.evaluation.kinds.test_umwp import (
     rows,
 )
 from tests.evaluation.kinds.texts import numbers_of, places_of
+from tests.problems import check_problem
 
 QUICK = ("--encoder", "tfidf-char", "--threshold", 0.9, "--bootstrap", 20)
 # Ann notices 3 and misses 5; Ben notices 3, and takes 1 for unanswerable.
@@ -191,34 +192,34 @@ def test_labelled_replies_stand_for_all_of_their_class(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("bad", "column", "values"),
+    ("bad", "code", "column", "values"),
     [
-        (label(99, "ann", "yes"), "id", ["99"]),
-        (label(1, "ann", "yes", "gpt"), "id", ["gpt", "direct"]),
-        (label(1, "ann", "yes", form="instruction"), "id", ["instruction"]),
-        (label(1, "ann", "perhaps"), "label", ["perhaps"]),
-        (label(1, "ann", ""), "label", []),
-        (label(1, "", "no"), "annotator", []),
-        (label("", "ann", "no"), "id", []),
-        (label(2, "ann", "no"), "annotator", ["line 2."]),
-        (label(2, "ann", "yes"), "annotator", ["line 2 ", "(no)"]),
+        (label(99, "ann", "yes"), "labelled_problem_unknown", "id", {"item": "99"}),
+        (
+            label(1, "ann", "yes", "gpt"),
+            *("labelled_reply_unknown", "id", {"system": "gpt", "item": "1", "form": "direct"}),
+        ),
+        (
+            label(1, "ann", "yes", form="instruction"),
+            *("labelled_reply_unknown", "id", {"item": "1", "form": "instruction"}),
+        ),
+        (label(1, "ann", "perhaps"), "reply_label_unknown", "label", {"label": "perhaps"}),
+        (label(1, "ann", ""), "reply_label_missing", "label", {}),
+        (label(1, "", "no"), "annotator_missing", "annotator", {}),
+        (label("", "ann", "no"), "problem_id_missing", "id", {}),
+        (label(2, "ann", "no"), "reply_labelled_twice", "annotator", {"first_line": 2}),
+        (
+            label(2, "ann", "yes"),
+            *("reply_labelled_otherwise", "annotator", {"first_line": 2, "first_label": "no"}),
+        ),
     ],
 )
-def test_a_bad_label_is_told_with_its_line(tmp_path, bad, column, values):
+def test_a_bad_label_is_told_with_its_line(tmp_path, told_problems, bad, code, column, values):
     ran = with_labels(tmp_path, [label(2, "ann", "no"), bad])
     assert (ran.code, (tmp_path / "out").exists()) == (2, False)
-    assert places_of(ran.err)[0] == ("labels.csv", 3, column)
-    assert [one for one in values if one not in ran.err] == []
-
-
-def test_faults_of_one_column_have_a_reason_each(tmp_path):
-    faults = [
-        *(label(99, "ann", "yes"), label(1, "ann", "yes", "gpt"), label("", "ann", "no")),
-        *(label(1, "ann", "perhaps"), label(1, "ann", "")),
-        *(label(1, "", "no"), label(2, "ann", "no")),
-    ]
-    told = {with_labels(tmp_path, [label(2, "ann", "no"), one]).err for one in faults}
-    assert len(told) == len(faults)
+    (told,) = told_problems
+    check_problem(told, code, file="labels.csv", line=3, column=column, **values)
+    assert str(told) in ran.err
 
 
 def test_a_sample_keeps_pairs_together_and_the_shares_of_categories(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from tests.evaluation.commands.running import manage
 from tests.evaluation.kinds.crowds import write, write_files
 from tests.evaluation.kinds.texts import numbers_of, places_of
+from tests.problems import check_problem
 from tests.sentences import terminal_sentence
 
 QUICK = ("--embedder", "tfidf-word", "--repetitions", "3", "--bootstrap", "20")
@@ -82,15 +83,18 @@ def test_without_judgements_it_says_that_the_crowd_is_its_own_measure(files, tmp
     assert terminal_sentence("crowd_size.by_crowd", workers=9) in ran.out
 
 
-def test_a_grade_of_an_answer_that_is_not_there_is_told_with_its_line(files, tmp_path):
+def test_a_grade_of_an_answer_that_is_not_there_is_told_with_its_line(
+    files, tmp_path, told_problems
+):
     rows = [("w0", "q0", 4), ("w0", "q99", 4), ("stranger", "q0", 1)]
     judgements = write(tmp_path / "j.csv", ("worker", "question", "grade"), rows)
     ran = crowd_size(files[0], "--judgements", judgements, "--output", tmp_path / "out")
     assert ran.code == 2
-    assert places_of(ran.err) == [("j.csv", 3, None), ("j.csv", 4, None)]
-    first, second = ran.err.splitlines()
-    assert ("w0 " in first, " q99" in first) == (True, True)
-    assert ("stranger " in second, " q0" in second) == (True, True)
+    code, at = "graded_answer_unknown", {"file": "j.csv", "column": None}
+    first, second = told_problems
+    check_problem(first, code, **at, line=3, name="w0", question="q99")
+    check_problem(second, code, **at, line=4, name="stranger", question="q0")
+    assert f"{first}\n{second}" in ran.err
     assert not (tmp_path / "out").exists()
 
 

@@ -9,7 +9,8 @@ from django.core.management import CommandError, call_command
 
 from evaluation.words.experts import LEVELS
 from tests.evaluation.kinds.crowds import write
-from tests.evaluation.kinds.texts import numbers_of, places_of
+from tests.evaluation.kinds.texts import numbers_of
+from tests.problems import check_problem
 
 HEADER = ("worker", "model", "question", "expert", "grade", "settles")
 
@@ -111,22 +112,24 @@ def test_answers_that_stand_for_more_count_more_in_difficulties_and_means(files,
 
 
 @pytest.mark.parametrize(
-    ("weights", "line", "values"),
+    ("weights", "code", "line", "values"),
     [
-        (("0", "1"), 2, "0"),
-        (("two", "1"), 2, "two"),
-        (("2", "1"), 3, "1 line 2, 2"),
+        (("0", "1"), "weight_unreadable", 2, {"cell": "0"}),
+        (("two", "1"), "weight_unreadable", 2, {"cell": "two"}),
+        (("2", "1"), "weight_differs", 3, {"weight": 1, "first_line": 2, "given": 2}),
     ],
 )
-def test_a_bad_weight_is_named_and_nothing_is_written(files, tmp_path, weights, line, values):
+def test_a_bad_weight_is_named_and_nothing_is_written(
+    files, tmp_path, told_problems, weights, code, line, values
+):
     header = ("worker", "question", "expert", "grade", "weight")
     rows = [("ada", "q1", name, 3, one) for name, one in zip(("ed", "eve"), weights, strict=True)]
     path = write(tmp_path / "bad.csv", header, rows)
     with pytest.raises(CommandError) as caught:
         evaluated(path, "--scores", files[1], "--output", tmp_path / "out")
-    told = str(caught.value)
-    assert places_of(told)[0] == ("bad.csv", line, "weight")
-    assert [one for one in values.split(" ", 1) if one not in told.partition("weight: ")[2]] == []
+    (told,) = told_problems
+    check_problem(told, code, file="bad.csv", line=line, column="weight", **values)
+    assert str(told) in str(caught.value)
     assert not (tmp_path / "out").exists()
 
 
@@ -140,22 +143,31 @@ def test_without_scores_or_with_picked_answers_there_are_no_estimates(files, tmp
 
 
 @pytest.mark.parametrize(
-    ("row", "column", "value"),
+    ("row", "code", "column", "values"),
     [
-        (("ada", "", "q1", "ed", 5.5, ""), "grade", "5.5 "),
-        (("ada", "", "q1", "ed", "5.0000001", ""), "grade", "5.0000001 "),
-        (("ada", "", "q1", "ed", 3, "yes"), "settles", "yes "),
-        (("dan", "", "q1", "ed", 3, ""), None, "dan "),
-        (("ada", "", "q1", "ed", "1,50", ""), "grade", ""),
+        (("ada", "", "q1", "ed", 5.5, ""), "grade_off_scale", "grade", {"grade": 5.5}),
+        (
+            ("ada", "", "q1", "ed", "5.0000001", ""),
+            *("grade_off_scale", "grade", {"grade": 5.0000001, "low": 0, "high": 5}),
+        ),
+        (("ada", "", "q1", "ed", 3, "yes"), "settles_unreadable", "settles", {"cell": "yes"}),
+        (
+            ("dan", "", "q1", "ed", 3, ""),
+            *("graded_answer_unknown", None, {"name": "dan", "question": "q1"}),
+        ),
+        (("ada", "", "q1", "ed", "1,50", ""), "grade_no_number", "grade", {"cell": "1,50"}),
     ],
 )
-def test_a_bad_row_is_named_and_nothing_is_written(files, tmp_path, row, column, value):
+def test_a_bad_row_is_named_and_nothing_is_written(
+    files, tmp_path, told_problems, row, code, column, values
+):
     bad = write(tmp_path / "bad.csv", HEADER, [row])
     with pytest.raises(CommandError) as caught:
         evaluated(bad, "--scores", files[1], "--output", tmp_path / "out")
     assert caught.value.returncode == 2
-    assert places_of(str(caught.value))[0] == ("bad.csv", 2, column)
-    assert value in str(caught.value)
+    (told,) = told_problems
+    check_problem(told, code, file="bad.csv", line=2, column=column, **values)
+    assert str(told) in str(caught.value)
     assert not (tmp_path / "out").exists()
 
 

@@ -9,7 +9,7 @@ from evaluation.flow.judge.prompts import SCORE
 from evaluation.methods.inference.prediction_powered import powered_mean
 from tests.evaluation.commands.running import manage
 from tests.evaluation.kinds.crowds import answers_of, grade_of, write, write_files
-from tests.evaluation.kinds.texts import numbers_of, places_of
+from tests.problems import check_problem
 from tests.sentences import terminal_sentence
 
 QUICK = ("--embedder", "tfidf-word", "--bootstrap", "30")
@@ -204,10 +204,12 @@ def test_bad_usage_is_refused_before_anything_is_asked(files, tmp_path, more, sa
     assert not (tmp_path / "out" / "requests.jsonl").exists()
 
 
-def test_a_grade_beyond_the_scale_is_refused_with_its_line(files, tmp_path):
+def test_a_grade_beyond_the_scale_is_refused_with_its_line(files, tmp_path, told_problems):
     answers, _, scripted = files
     bad = write(tmp_path / "j.csv", ("worker", "question", "grade"), [("w0", "q0", 7)])
     ran = judge((answers, bad, scripted), tmp_path / "out")
     assert ran.code == 2
-    assert places_of(ran.err)[0] == ("j.csv", 2, "grade")
-    assert numbers_of(ran.err.partition("column grade")[2])[:3] == [7, 0, 5]
+    (told,) = told_problems
+    at = {"file": "j.csv", "line": 2, "column": "grade"}
+    check_problem(told, "grade_off_scale", **at, grade=7, low=0, high=5)
+    assert str(told) in ran.err

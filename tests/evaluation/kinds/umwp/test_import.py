@@ -2,7 +2,6 @@
 
 import pytest
 
-from annotations.exchange import InputError
 from annotations.exchange.importing import import_word_problems
 from annotations.exchange.reading.source import bytes_source
 from annotations.exchange.reading.word_problems import CATEGORY_NAMES
@@ -10,6 +9,7 @@ from annotations.models import QuestionSet
 from evaluation.steps.umwp.problems import problems_of
 from tests.evaluation.kinds.texts import numbers_of
 from tests.evaluation.kinds.umwp.world import PROBLEMS, lines, said_by
+from tests.problems import raises_problem
 
 
 def test_problems_become_questions_that_say_whether_they_have_an_answer(question_set):
@@ -41,10 +41,10 @@ def test_an_import_tells_what_there_is_and_what_contradicts_itself(rita, questio
     again = import_word_problems(made, bytes_source("p.jsonl", lines()))
     assert (again.n_new, again.n_unchanged) == (0, 5)
     other = {**PROBLEMS[0], "answer": [56.0]}
-    with pytest.raises(InputError, match="accepted_answers"):
+    with raises_problem("stored_problem_differs", line=1, column="id", name="1"):
         import_word_problems(made, bytes_source("p.jsonl", lines([other])))
     bad = {**PROBLEMS[2], "category": 9}
-    with pytest.raises(InputError, match="category 9"):
+    with raises_problem("category_unknown", line=1, column="category", category="9"):
         import_word_problems(question_set, bytes_source("p.jsonl", lines([bad])))
 
 
