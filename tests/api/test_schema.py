@@ -24,6 +24,7 @@ def operations(schema):
             yield path, method, operation
 
 
+@pytest.mark.slow
 def test_the_schema_is_valid_and_the_one_in_the_documents(tmp_path, monkeypatch):
     made = tmp_path / "openapi.yaml"
     call_command("spectacular", "--fail-on-warn", "--validate", "--file", str(made))

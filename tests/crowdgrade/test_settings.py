@@ -149,6 +149,7 @@ def test_a_bad_value_stops_the_start_with_its_name_and_shows_no_secret(tmp_path,
     assert "hush" not in result.stderr
 
 
+@pytest.mark.slow
 def test_values_are_read(tmp_path):
     result = python(
         tmp_path,

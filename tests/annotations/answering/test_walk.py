@@ -37,6 +37,7 @@ def exported(tmp_path, name="tides"):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["recall", "open"])
 def test_a_hundred_pages_by_programs_give_the_answers_with_times(
     live_server, tides, tmp_path, protocol

@@ -136,6 +136,7 @@ def test_answers_with_their_times_and_flags(kind, tmp_path):
     check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FORMATS)
 def test_every_nasty_beginning_and_end_and_a_very_long_text(kind, tmp_path):
     draft = world.version(world.user("rana"), n_questions=1)

@@ -135,6 +135,7 @@ def assert_same(cell, value, where):
         assert str(cell) == str(value), where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "options"),
     [
@@ -196,6 +197,7 @@ def rivers(tides, tmp_path):
     return question_set, path
 
 
+@pytest.mark.slow
 def test_excluded_workers_and_experts_grades_do_the_same_in_files_and_in_the_database(
     rivers, tmp_path, django_user_model
 ):

@@ -197,6 +197,7 @@ def test_minilm_loads_without_network_and_knows_paraphrases(minilm, no_network):
     assert x[0] @ x[1] > 0.8 > 0.3 > x[0] @ x[2]
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_minilm_equals_a_bare_encode(minilm):
     from sentence_transformers import SentenceTransformer

@@ -490,6 +490,7 @@ def operator(rita):
     rita.save()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("operator")
 def test_a_reranker_is_named_by_the_run_that_used_it(world, good, tmp_path):
     answers = [text for one in (RIGHT, WRONG) for text in one.values()]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from annotations.exchange import InputError
 from annotations.exchange.importing import import_word_problems
 from annotations.exchange.reading.source import bytes_source
 from annotations.exchange.reading.word_problems import CATEGORY_NAMES

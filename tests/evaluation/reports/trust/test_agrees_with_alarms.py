@@ -29,6 +29,7 @@ def steadiness(run):
     return fact, check
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [{}, {"collapse_copies": True}, {"exclude_workers": ("Quinn",)}, {"weight_cap": 0.2}],

@@ -153,6 +153,7 @@ def test_the_span_of_a_figure_spells_its_value(number):
     assert fact.low == fact.high == number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part",
     ["7", "1 ", "1,", "1:", "and ", "A. ", "half a ", "twenty-", "1-", "1/", "x²", "百", "مر"],
