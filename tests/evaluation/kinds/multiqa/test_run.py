@@ -36,7 +36,6 @@ from tests.evaluation.kinds.multiqa.world import (
     QUESTIONS,
     RIGHT,
     WRONG,
-    World,
     done,
     options,
     queued,
@@ -46,31 +45,6 @@ from tests.evaluation.kinds.multiqa.world import (
 )
 from tests.evaluation.kinds.texts import numbers_of
 from tests.sentences import site_sentence
-
-
-@pytest.fixture
-def rita(db, django_user_model, monkeypatch, settings):
-    settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    return django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
-
-
-@pytest.fixture
-def world(rita):
-    made = World(rita)
-    yield made
-    made.server.close()
-
-
-@pytest.fixture
-def good(world):
-    return world.model("good")
-
-
-@pytest.fixture
-def shaky(world):
-    return world.model("shaky")
 
 
 def value(run, system, metric, group=""):
