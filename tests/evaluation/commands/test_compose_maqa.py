@@ -91,7 +91,7 @@ def test_lists_controls_and_composed_questions_become_one_set(files):
         ({"question": " ", "answer": True}, "question, entry_without_question"),
         (
             {"question": "Is it?", "answer": True, "statement": 3},
-            "statement, entry_statement_no_text",
+            ", ".join(["statement", "entry_statement_no_text"]),
         ),
     ],
 )

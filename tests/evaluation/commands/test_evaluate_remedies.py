@@ -327,7 +327,10 @@ def test_a_bad_file_is_refused_with_line_and_reason(crowd, output, tmp_path, opt
         (["--suggest-anchors=1"], ("--suggest-anchors", "suggest_anchors, min_value")),
         (["--camps", "--suggest-anchors=4"], ("camps, camps_or_anchors",)),
         (["--spelling"], ("spelling, spelling_of_vectors",)),
-        (["--unit-length", "--aggregation=majority"], ("unit_length, unit_length_of_mean",)),
+        (
+            ["--unit-length", "--aggregation=majority"],
+            (", ".join(["unit_length", "unit_length_of_mean"]),),
+        ),
         (
             ["--spelling=tlh"],
             (
