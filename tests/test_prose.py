@@ -47,7 +47,6 @@ LEFT = {
     "desk/test_writing.py": 4,
     "evaluation/backends": 21,
     "evaluation/background": 28,
-    "evaluation/exports": 6,
     "evaluation/kinds": 126,
     "evaluation/methods": 18,
     "evaluation/models": 5,
