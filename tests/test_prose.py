@@ -47,14 +47,9 @@ LEFT = {
     "desk/test_writing.py": 4,
     "evaluation/backends": 21,
     "evaluation/background": 28,
-    "evaluation/commands": 74,
-    "evaluation/evidence": 14,
-    "evaluation/exports": 6,
-    "evaluation/flow": 42,
     "evaluation/kinds": 126,
     "evaluation/methods": 18,
     "evaluation/models": 5,
-    "evaluation/options": 2,
     "evaluation/paying": 13,
     "evaluation/reports": 17,
     "evaluation/site": 161,
@@ -63,7 +58,6 @@ LEFT = {
     "evaluation/test_waves.py": 4,
     "evaluation/texts": 5,
     "evaluation/words": 3,
-    "test_docs.py": 1,
 }
 
 

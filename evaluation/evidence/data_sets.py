@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.exchange import InputError
+from annotations.exchange import InputError, Problem
 
 MOHLER = "mohler2011/answers.csv"
 MOHLER_QUESTIONS = "mohler2011/questions.csv"
@@ -29,6 +29,19 @@ REMEDY = (
     "Give the folder that holds the published mohler2011/, crowdwsa2019/ and beetle2013/ with "
     "--data."
 )
+
+DATA_SET_REASONS: Mapping[str, str] = {
+    "data_set_unreadable": "the file cannot be read ({error})",
+    "data_set_damaged": "the file is damaged ({error})",
+    "data_set_columns_missing": "the columns {columns} are missing",
+    "data_set_row_short": "line {row} has too few cells",
+    "data_set_grade_unreadable": "a grade is no number ({error})",
+    "data_set_truth_missing": "sentence {sentence} has no true translation",
+    "data_set_order_unreadable": "the order {order!r} is no number",
+    "data_set_label_unknown": "the label {label!r} is unknown (known are {known})",
+    "data_set_empty": "there are no answers in it",
+}
+"""Why a file is not the data set, by the code of the problem."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +104,7 @@ def load_mohler(folder: Path) -> GradedAnswers:
     try:
         grades = np.array([float(row[2]) for row in rows])
     except ValueError as error:
-        raise _no_data_set(folder / MOHLER, f"a grade is no number ({error})") from error
+        raise _no_data_set(folder / MOHLER, "data_set_grade_unreadable", error=error) from error
     return GradedAnswers(
         texts=[row[1].replace("<br>", " ") for row in rows],
         questions=np.array([row[0] for row in rows]),
@@ -119,7 +132,7 @@ def load_crowdwsa(folder: Path, name: str) -> Translations:
     truth = dict(_rows(folder, truths, ("sentence", "trueanswer")))
     unknown = {sentence for _, sentence in first} - set(truth)
     if unknown:
-        raise _no_data_set(folder / truths, f"sentence {min(unknown)} has no true translation")
+        raise _no_data_set(folder / truths, "data_set_truth_missing", sentence=min(unknown))
     return Translations(
         workers=np.array([worker for worker, _ in first]),
         sentences=np.array([sentence for _, sentence in first]),
@@ -138,7 +151,7 @@ def load_beetle(folder: Path) -> StudentAnswers:
         folder, BEETLE, ("worker", "question", "order", "answer"), ("label",)
     ):
         if not order.isdecimal():
-            raise _no_data_set(folder / BEETLE, f"the order {order!r} is no number")
+            raise _no_data_set(folder / BEETLE, "data_set_order_unreadable", order=order)
         found = first.get((worker, question))
         if found is None or int(order) < found[0]:
             first[worker, question] = (int(order), text, label)
@@ -155,11 +168,10 @@ def load_labelled_beetle(folder: Path) -> StudentAnswers:
     found = load_beetle(folder)
     unknown = sorted(set(found.labels.tolist()) - set(BEETLE_LABELS))
     if unknown:
-        known = ", ".join(BEETLE_LABELS)
-        reason = f"the label {unknown[0]!r} is unknown (known are {known})"
-        raise _no_data_set(folder / BEETLE, reason)
+        labels = {"label": unknown[0], "known": ", ".join(BEETLE_LABELS)}
+        raise _no_data_set(folder / BEETLE, "data_set_label_unknown", **labels)
     if not found.texts:
-        raise _no_data_set(folder / BEETLE, "there are no answers in it")
+        raise _no_data_set(folder / BEETLE, "data_set_empty")
     return found
 
 
@@ -175,8 +187,9 @@ def crowdwsa_files(name: str) -> tuple[str, str]:
     return f"crowdwsa2019/{name}_label_anonymous.tsv", f"crowdwsa2019/{name}_gt.tsv"
 
 
-def _no_data_set(path: Path, reason: str) -> InputError:
-    return InputError.single(str(path), reason, REMEDY)
+def _no_data_set(path: Path, code: str, **values: object) -> InputError:
+    reason = DATA_SET_REASONS[code].format_map(values)
+    return InputError([Problem(str(path), None, None, reason, REMEDY, code=code, values=values)])
 
 
 def _rows(
@@ -193,18 +206,18 @@ def _rows(
             header = next(lines, [])
             missing = [column for column in columns if column not in header]
             if missing:
-                raise _no_data_set(path, f"the columns {', '.join(missing)} are missing")
+                raise _no_data_set(path, "data_set_columns_missing", columns=", ".join(missing))
             at = [header.index(column) for column in columns]
             there = [header.index(column) if column in header else None for column in more]
             last = max([*at, *(place for place in there if place is not None)])
             for row in lines:
                 if len(row) <= last:
-                    raise _no_data_set(path, f"line {lines.line_num} has too few cells")
+                    raise _no_data_set(path, "data_set_row_short", row=lines.line_num)
                 yield [
                     *(row[place] for place in at),
                     *("" if place is None else row[place] for place in there),
                 ]
     except OSError as error:
-        raise _no_data_set(path, f"the file cannot be read ({error.strerror})") from error
+        raise _no_data_set(path, "data_set_unreadable", error=error.strerror) from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise _no_data_set(path, f"the file is damaged ({error})") from error
+        raise _no_data_set(path, "data_set_damaged", error=error) from error

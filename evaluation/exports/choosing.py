@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from annotations.models import QuestionSet, QuestionSetVersion
@@ -14,8 +15,24 @@ from evaluation.models.runs_of_record import run_that_counts
 LATEST, RECORD = "latest", "record"
 
 
+CHOICE_SENTENCES: Mapping[str, str] = {
+    "set_empty": "{question_set} is empty: import questions or answers first",
+    "no_version": "{question_set} has no version {number}; there is: {known}",
+    "no_done_run": "{version} has no run that is done: grade it first",
+    "no_run": "{question_set} has no run {wanted}: its page lists them, and 'latest' means the "
+    "last one that is done, 'record' the one that counts",
+    "run_of_another": "the run is of {other}, not of {version}",
+    "run_without_results": "the run is {state} and has no results",
+}
+"""What is said of a choice that cannot be made, by its code."""
+
+
 class ChoiceError(ValueError):
-    """There is no such version or run; the message says what there is."""
+    """There is no such version or run: `code` and `values`, and the sentence made of them."""
+
+    def __init__(self, code: str, **values: object) -> None:
+        super().__init__(CHOICE_SENTENCES[code].format_map(values))
+        self.code, self.values = code, values
 
 
 def chosen_version(question_set: QuestionSet, number: int | None = None) -> QuestionSetVersion:
@@ -23,13 +40,13 @@ def chosen_version(question_set: QuestionSet, number: int | None = None) -> Ques
     if number is None:
         latest = question_set.latest_version()
         if latest is None:
-            raise ChoiceError(f"{question_set} is empty: import questions or answers first")
+            raise ChoiceError("set_empty", question_set=question_set)
         return latest
     found = question_set.versions.filter(number=number).first()
     if found is None:
         numbers = question_set.versions.order_by("number").values_list("number", flat=True)
         listed = ", ".join(map(str, numbers)) or "none"
-        raise ChoiceError(f"{question_set} has no version {number}; there is: {listed}")
+        raise ChoiceError("no_version", question_set=question_set, number=number, known=listed)
     return found
 
 
@@ -45,17 +62,15 @@ def chosen_run(version: QuestionSetVersion, wanted: str, user: Anybody | None = 
         done = runs.filter(version=version, kind=GRADING, state=Run.State.DONE, archived_at=None)
         latest = run_that_counts(done) if wanted == RECORD else done.order_by("-pk").first()
         if latest is None:
-            raise ChoiceError(f"{version} has no run that is done: grade it first")
+            raise ChoiceError("no_done_run", version=version)
         return latest
     try:
         run = runs.get(public_id=UUID(wanted))
     except (ValueError, Run.DoesNotExist):
-        raise ChoiceError(
-            f"{version.question_set} has no run {wanted[:40]}: its page lists them, and "
-            f"{LATEST!r} means the last one that is done, {RECORD!r} the one that counts"
-        ) from None
+        named = {"question_set": version.question_set, "wanted": wanted[:40]}
+        raise ChoiceError("no_run", **named) from None
     if run.version_id != version.pk:
-        raise ChoiceError(f"the run is of {run.version}, not of {version}")
+        raise ChoiceError("run_of_another", other=run.version, version=version)
     if run.state != Run.State.DONE:
-        raise ChoiceError(f"the run is {run.get_state_display()} and has no results")
+        raise ChoiceError("run_without_results", state=run.get_state_display())
     return run

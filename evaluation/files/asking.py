@@ -27,6 +27,7 @@ from evaluation.backends.chat.registry import get_chat
 from evaluation.files.asked import ANSWERS, SUMMARY, write_asked
 from evaluation.files.batches import read_batch, write_batch
 from evaluation.files.journal import NAME, Configuration, Journal
+from evaluation.files.problem_messages import file_error
 from evaluation.flow.asking.asker import Outcome, Progress, Settings, ask
 from evaluation.flow.asking.budget import Budget, Prices, most_completion_tokens, prompt_tokens
 from evaluation.flow.asking.plan import Item, Planned, plan, together
@@ -229,9 +230,7 @@ def _prepared(request: AskRequest, journal: Journal) -> _Prepared:
 def _prompt(request: AskRequest) -> Prompt:
     strategy = request.strategy or (CLOSED if request.passages is None else PASSAGE)
     if strategy == PASSAGE and request.passages is None:
-        raise InputError.single(
-            "--strategy passage", "there are no passages", "Name their file with --passages FILE."
-        )
+        raise file_error("--strategy passage", "passages_missing")
     template, file = TEMPLATES[strategy], "--template"
     if request.template is not None:
         file = str(request.template)

@@ -14,6 +14,7 @@ from evaluation.backends.chat.completion import reply_of, reply_without
 from evaluation.backends.chat.contract import ChatModel, Fault, Reply
 from evaluation.backends.chat.openai import PATH
 from evaluation.backends.server import FaultError, fault_of
+from evaluation.files.problem_messages import file_error
 from evaluation.flow.asking.asker import End, Outcome
 from evaluation.flow.asking.budget import Budget
 from evaluation.flow.asking.plan import Planned, together
@@ -76,11 +77,7 @@ def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Bud
         outcome.end = End.STORE
         outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
     if found and not n_known and not any(one.key in found for one in planned):
-        raise InputError.single(
-            str(path),
-            "none of its responses is to these questions, asked this way",
-            "Give the options that the batch was written with.",
-        )
+        raise file_error(str(path), "batch_of_others")
     return outcome
 
 

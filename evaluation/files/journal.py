@@ -21,6 +21,7 @@ from typing import Any
 
 from annotations.exchange import AnswerStatus, InputError
 from evaluation.backends.chat.contract import ChatModel
+from evaluation.files.problem_messages import file_error
 from evaluation.flow.asking.plan import Planned
 from evaluation.flow.asking.prompts import Prompt
 from evaluation.flow.asking.store import Kept
@@ -157,9 +158,7 @@ class Journal:
             self._read()
         except BlockingIOError as error:
             self._close()
-            raise InputError.single(
-                str(self.path), "another command is writing into it", "Wait until it has ended."
-            ) from error
+            raise file_error(str(self.path), "journal_busy") from error
         except (OSError, ValueError) as error:
             self._close()
             cause = getattr(error, "strerror", None) or str(error)

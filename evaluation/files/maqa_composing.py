@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange import InputError, OutputFolder
+from annotations.exchange import OutputFolder
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.objects import read_listed
 from annotations.exchange.reading.several_answers import read_several_answers
 from annotations.exchange.reading.source import source_of
 from evaluation.files.metrics import refuse_to_replace
+from evaluation.files.problem_messages import file_error, note_problem
 from evaluation.flow.maqa.composing import YesNo, compose, size_of
 
 LAYOUT = 'Write [{"question": "...", "answer": true, "statement": "..."}, ...].'
@@ -79,9 +80,7 @@ def compose_file(request: ComposingRequest) -> ComposedFile:
             for number, one in enumerate(composed)
         ]
     if not entries:
-        raise InputError.single(
-            str(request.output), "there is nothing to compose", "Name a list, or --yes-no FILE."
-        )
+        raise file_error(str(request.output), "nothing_to_compose")
     with OutputFolder(request.output.parent) as folder:
         folder.write_lines(request.output.name, _lines(entries))
     return ComposedFile(
@@ -103,21 +102,21 @@ def read_yes_no(path: Path) -> list[YesNo]:
     for place, (line, one) in enumerate(
         read_listed(source, problems, "list_missing", what="yes/no questions", layout=LAYOUT).values
     ):
-        at = line or None
+        at, of_entry = line or None, {"entry": place, "layout": LAYOUT}
         if not isinstance(one, dict):
-            problems.add(at, None, f"entry {place} is no object", LAYOUT)
+            note_problem(problems, at, None, "entry_no_object", **of_entry)
             continue
         text, statement = one.get("question"), one.get("statement") or ""
         truth = _truth(one.get("answer"))
         if not isinstance(text, str) or not text.strip():
-            problems.add(at, "question", f"entry {place} has no question", LAYOUT)
+            note_problem(problems, at, "question", "entry_without_question", **of_entry)
         elif not isinstance(statement, str):
-            problems.add(at, "statement", f"the statement of entry {place} is no text", LAYOUT)
+            note_problem(problems, at, "statement", "entry_statement_no_text", **of_entry)
         elif truth is None:
-            problems.add(at, "answer", f"the answer of entry {place} is neither yes nor no", LAYOUT)
+            note_problem(problems, at, "answer", "entry_answer_unknown", **of_entry)
         elif (before := found.get(text.strip())) is not None and before.yes is not truth:
-            reason = f"entry {place} says the opposite of entry {lines[text.strip()]}"
-            problems.add(at, "answer", reason, "Keep one of them.")
+            earlier = lines[text.strip()]
+            note_problem(problems, at, "answer", "entry_contradicts", entry=place, earlier=earlier)
         else:
             asked = " ".join(text.split())
             found.setdefault(text.strip(), YesNo(asked, truth, " ".join(statement.split())))

@@ -18,8 +18,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange import InputError, OutputFolder
+from annotations.exchange import OutputFolder
 from annotations.exchange.writing.folder import csv_line
+from evaluation.files.problem_messages import file_error
 from evaluation.flow.metrics import Exclusions, MetricRow, overall_first
 from evaluation.flow.signatures import combined_hash, versions
 from evaluation.options import Parameters, signed
@@ -96,11 +97,7 @@ def refuse_to_replace(output: Path, written: Iterable[str], inputs: Iterable[Pat
     targets = [output / name for name in written]
     for path in inputs:
         if path is not None and any(_are_one_file(path, target) for target in targets):
-            raise InputError.single(
-                str(path),
-                f"a table of this name is written into {output} and would replace the file",
-                "Choose another folder with --output.",
-            )
+            raise file_error(str(path), "file_replaced", output=output)
 
 
 def _are_one_file(one: Path, other: Path) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annotations.exchange import InputError
 from evaluation.files.asking import Asking
+from evaluation.files.problem_messages import file_error
 from evaluation.files.study import Step, StudyFolder
 from evaluation.flow.asking.plan import Item
 from evaluation.flow.facts import CrowdFacts, crowd_facts
@@ -25,15 +25,9 @@ from evaluation.flow.parameters import AqerParameters
 def refuse_idle_model(parameters: AqerParameters, asking: Asking) -> None:
     """Raise `InputError` where a model would read facts that nobody wants, or has no prices."""
     if not parameters.facts:
-        raise InputError.single(
-            "--facts-model", "with --no-facts it would read nothing", "Leave one of the two out."
-        )
+        raise file_error("--facts-model", "facts_model_idle")
     if asking.budget is not None and asking.prices is None:
-        raise InputError.single(
-            "--facts-budget",
-            "without prices nobody knows what is spent",
-            "Add --facts-price-in and --facts-price-out.",
-        )
+        raise file_error("--facts-budget", "budget_without_prices")
 
 
 def with_model_facts(grading: Grading, folder: StudyFolder) -> Grading:

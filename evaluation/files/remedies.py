@@ -9,6 +9,7 @@ from pathlib import Path
 from annotations.exchange import AnchorFile, AnswerFile, ColumnNames, InputError, WorkerList
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.outside_information import given_workers
+from evaluation.files.problem_messages import file_error, note_problem
 from evaluation.flow.inputs import GradingInput
 from evaluation.flow.parameters import AqerParameters
 from evaluation.options import TERMINAL
@@ -30,9 +31,15 @@ def listed_workers(
     problems = Problems(listed.name)
     for worker, line in listed.lines.items():
         if worker not in known:
-            reason = f"there is no worker {perhaps(worker, known)} in {answers.name}"
-            look = LOOK if line else f"{LOOK} There is no file of that name either."
-            problems.add(line or None, "worker" if line else None, reason, look)
+            note_problem(
+                problems,
+                line or None,
+                "worker" if line else None,
+                "listed_worker_unknown",
+                worker=perhaps(worker, known),
+                answers=answers.name,
+                look=LOOK if line else f"{LOOK} There is no file of that name either.",
+            )
     problems.raise_if_any()
     # Whose answers were all rejected has no vote already.
     lines = {worker: line for worker, line in listed.lines.items() if worker in voting}
@@ -68,18 +75,14 @@ def anchors_of(anchors: AnchorFile, answers: str, given: GradingInput) -> list[t
         if row is not None:
             found.append((row, anchor.grade))
         elif anchor.worker not in workers:
-            reason = f"there is no worker {anchor.worker[:60]} in {answers}"
-            problems.add(anchor.line, "worker", reason, LOOK)
+            unknown = {"worker": anchor.worker[:60], "answers": answers, "look": LOOK}
+            note_problem(problems, anchor.line, "worker", "listed_worker_unknown", **unknown)
         elif anchor.question not in questions:
-            reason = f"there is no question {anchor.question[:60]} in {answers}"
-            problems.add(anchor.line, "question", reason, LOOK)
+            unknown = {"question": anchor.question[:60], "answers": answers, "look": LOOK}
+            note_problem(problems, anchor.line, "question", "graded_question_unknown", **unknown)
         else:
-            problems.add(
-                anchor.line,
-                None,
-                f"{anchor.worker[:60]} gave no answer to question {anchor.question[:60]}",
-                "Grade answers that are there, or delete the row.",
-            )
+            named = {"worker": anchor.worker[:60], "question": anchor.question[:60]}
+            note_problem(problems, anchor.line, None, "anchor_unknown", **named)
     problems.raise_if_any()
     return found
 
@@ -94,8 +97,4 @@ def refuse_to_replace_grades(anchors: Path) -> None:
     except (OSError, ValueError, csv.Error):
         graded = True  # not as it was written: somebody's work, or somebody's file
     if graded:
-        raise InputError.single(
-            anchors.name,
-            f"{anchors} holds grades, which new suggestions would replace",
-            "Choose another --output, or move the file away.",
-        )
+        raise file_error(anchors.name, "grades_replaced", path=anchors)

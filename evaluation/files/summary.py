@@ -8,9 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange import AnswerFile, InputError
+from annotations.exchange import AnswerFile
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.files.graded import FileGrading
+from evaluation.files.problem_messages import file_error
 from evaluation.flow.alarms import Alarm
 from evaluation.flow.aqer_summary import FactsFound
 from evaluation.flow.grading import Grading
@@ -81,17 +82,10 @@ def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:
     except FileNotFoundError:
         return
     except (OSError, ValueError, KeyError, TypeError):
-        what = "is no summary of a grading, or a damaged one"
-    else:
-        other = [name for name, was in inputs.items() if hashes.get(name, was) != was]
-        if not other:
-            return
-        what = f"holds the results of other inputs ({', '.join(other)})"
-    raise InputError.single(
-        str(path),
-        f"it {what}, which would be replaced",
-        "Choose another folder with --output, or add --overwrite.",
-    )
+        raise file_error(str(path), "summary_unknown") from None
+    other = [name for name, was in inputs.items() if hashes.get(name, was) != was]
+    if other:
+        raise file_error(str(path), "results_replaced", inputs=", ".join(other))
 
 
 def _reading(answers: AnswerFile) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from annotations.exchange import InputError, OutputFolder
+from annotations.exchange import OutputFolder
 from annotations.exchange.reading.labelled_replies import read_labelled_replies
 from annotations.exchange.reading.word_problems import (
     WordProblem,
@@ -15,10 +15,11 @@ from annotations.exchange.reading.word_problems import (
 )
 from annotations.exchange.records import AnswerStatus
 from evaluation.files.metrics import SUMMARY, refuse_to_replace, study_summary
+from evaluation.files.problem_messages import file_error
 from evaluation.files.umwp import read_templates
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.umwp.classifying import UNANSWERABLE
-from evaluation.flow.umwp.mining import CandidateRow, Mined, MinedReply, halves, mine
+from evaluation.flow.umwp.mining import CandidateRow, Mined, MinedReply, OneLabelError, halves, mine
 from evaluation.flow.umwp.parameters import MiningParameters
 from evaluation.flow.umwp.study import ERROR, OF_THE_PAPER, UNKNOWN, threshold_of
 from evaluation.flow.umwp.templates import own_templates
@@ -74,10 +75,8 @@ def mine_files(request: MiningRequest, progress: Progress | None = None) -> Mine
     with OutputFolder(request.output) as folder:
         try:
             mined = mine(replies, templates, threshold, parameters, progress)
-        except ValueError as error:
-            name = str(request.replies or "replies")
-            remedy = "Give more replies, of both labels."
-            raise InputError.single(name, str(error), remedy) from error
+        except OneLabelError as error:
+            raise file_error(str(request.replies or "replies"), "half_of_one_label") from error
         folder.write_csv(CANDIDATES, CandidateRow._fields, mined.candidates)
         folder.write_lines(TEMPLATES, (f"{one}\n" for one in (*templates, *mined.chosen)))
         folder.write_json(SUMMARY, _summary(parameters, mined, hashes, exclusions))

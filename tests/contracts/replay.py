@@ -163,14 +163,14 @@ def save(path: Path, text: str) -> None:
     path.write_text(shortened(without_sentences(kind, text)), "utf-8")
 
 
-def refusals_of(end: SystemExit) -> list[str]:
+def refusals_of(end: BaseException) -> list[str]:
     """Return the place and the code of each refusal that ended a command, as far as it has them.
 
     Errors are read by their attributes: an older tree may have fewer.
     """
     found: list[str] = []
     seen: list[BaseException] = []
-    error: BaseException | None = end.__context__
+    error: BaseException | None = end
     while error is not None and error not in seen:
         seen.append(error)
         problems = getattr(error, "problems", ())
@@ -179,10 +179,11 @@ def refusals_of(end: SystemExit) -> list[str]:
             place += [f"line {one.line}" if getattr(one, "line", None) else ""]
             place += [f"column {one.column}" if getattr(one, "column", None) else ""]
             found.append(", ".join(filter(None, [*place, getattr(one, "code", "")])))
-        argument, code = getattr(error, "argument_name", None), getattr(error, "code", "")
-        found += [one for one in (argument, code) if one and isinstance(one, str)]
+        message = getattr(error, "message", None)
+        names = [getattr(error, "argument_name", None), getattr(error, "code", "")]
+        found += [one for one in (*names, getattr(message, "code", "")) if isinstance(one, str)]
         error = error.__cause__ or error.__context__
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(filter(None, found)))
 
 
 def work() -> None:

@@ -21,10 +21,10 @@ rank  worker  grade
    1  Quinn   1.000
    2  Amara   0.991
 
-Facts, in no grade: 5 values agreed on, on 4 of 8 questions. Nothing is said of 2
-questions: fewer than 60% of them do.
+Facts: 5 values, 4 of 8 questions. Left out are 2
+questions: too few (60%) agree.
 
-NOTICE dont_know: 1 worker often answered no more than that they do not know (up to 86% of a
+NOTICE dont_know: 1 worker gave empty replies over and over (up to 86% of a
   worker's answers).
   Workers: Viktor
 INFO copies: 2 workers are alike.
@@ -39,7 +39,7 @@ exit code 2
 ! crowd.csv, line 3, column worker, worker_missing
 
 --- stderr
-CommandError: crowd.csv, line 3, column worker: the worker is missing. Fill in the id.
+CommandError: crowd.csv, line 3, column worker: who did it? Write that down.
 crowd.csv, line 8: worker Amara answered already in line 2.
 """
 SUMMARY = {
@@ -47,7 +47,7 @@ SUMMARY = {
     "answered": {"distance": "Cannot be told (0.07, 12 questions)."},
     "undefined": [{"reason": "too_few", "rows": ["Zoe, the late"]}],
     "views": [{"view": {"code": "near", "title": "Near to people", "words": "How near it is."}}],
-    "warnings": ["Empty answers, which count as unanswered: 1"],
+    "warnings": ["Blank ones, not counted: 1"],
 }
 ALARMS = 'kind,message,workers\ncopies,"2 workers, alike",Ann; Bob\n'
 CHART = '<svg aria-label="All 2 models"><text x="4.5">Near to people</text><text>0.2</text></svg>'
@@ -64,8 +64,8 @@ def is_same(kind: str, before: str, now: str) -> bool:
     ("before", "now"),
     [
         ("105 answers of 15 workers to 8 questions", "Answers: 105. Workers: 15. Questions: 8."),
-        ("Nothing is said of 2\nquestions: fewer than", "Nothing is said of 2 questions:\nunder"),
-        ("often answered no more than that they do not know", "mostly wrote\n  “I do not know”"),
+        ("Left out are 2\nquestions: too few", "Not counted: 2 questions,\nunder"),
+        ("gave empty replies over and over", "mostly wrote\n  nothing"),
         ("2 workers are alike", "The answers of 2 workers hardly differ"),
         ("\nTables: {out}\n", "\nThe tables are in {out}.\n"),
         ("Nothing happens.", "Start a worker."),
@@ -106,7 +106,7 @@ def test_another_number_column_row_code_or_id_in_a_report_is_a_difference(before
 @pytest.mark.parametrize(
     ("before", "now"),
     [
-        ("the worker is missing. Fill in the id.", "no worker is given: write one."),
+        ("who did it? Write that down.", "no worker is given: write one."),
         ("worker Amara answered already in line 2", "Amara has an answer, see line 2"),
     ],
 )
@@ -153,8 +153,8 @@ def test_other_words_in_a_summary_are_the_same():
         ("Zoe, the late", "Zoe, the early"),  # an id, no sentence
         ('"near"', '"far"'),
         ('"title"', '"label"'),
-        ("unanswered: 1", "unanswered: 2"),
-        (', "warnings": ["Empty answers, which count as unanswered: 1"]', ""),
+        ("counted: 1", "counted: 2"),
+        (', "warnings": ["Blank ones, not counted: 1"]', ""),
     ],
 )
 def test_another_number_code_key_or_id_in_a_summary_is_a_difference(before, now):
@@ -219,7 +219,7 @@ def test_facts_of_a_sentence_are_numbers_codes_files_places_and_ids_in_their_ord
         "{out}/b.csv",
         "too_few",
     ]
-    assert facts_of("There is no such file. Check the path, or give --data FOLDER.") == ""
+    assert facts_of("No file! Look at the path, or give --data FOLDER.") == ""
     assert {name for name in NAMES if facts_of(name) != name} == set()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange import InputError, OutputFolder, read_answers
+from annotations.exchange import OutputFolder, read_answers
 from evaluation.files.metrics import (
     FILES,
     ITEMS,
@@ -25,6 +25,7 @@ from evaluation.files.multiqa.reading import (
     read_replies,
 )
 from evaluation.files.multiqa.tables import comparisons, item_lines, item_metric_lines
+from evaluation.files.problem_messages import file_error
 from evaluation.flow.inputs import Answers
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.multiqa.crowd import CrowdFound, CrowdRow, measured_by_crowd
@@ -191,11 +192,7 @@ def read_crowd(
         else:
             left_out.add(UNKNOWN_QUESTION, {"item": record.question, "line": record.line})
     if not any(record.text for record in there):
-        raise InputError.single(
-            file.name,
-            "none of its answers is to an item",
-            "Its questions have to be called as the items are; ids are case-sensitive.",
-        )
+        raise file_error(file.name, "answers_to_others")
     return Answers.of(
         (one.row, one.worker, one.question, one.text, one.is_rejected) for one in there
     ), file.sha256

@@ -20,7 +20,8 @@ from annotations.exchange import InputError
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.decoding import open_text
 from annotations.exchange.reading.source import source_of
-from evaluation.files.multiqa.reading import ItemsFile, item_of
+from evaluation.files.multiqa.reading import Fault, ItemsFile, item_of
+from evaluation.files.problem_messages import file_error, note_problem
 from evaluation.flow.multiqa.answering import LETTERS
 from evaluation.flow.multiqa.items import CHOICE, KINDS, MATCHERS, MultiqaItem
 
@@ -84,16 +85,15 @@ class FieldMapping:
             given = json.loads(path.read_text(encoding="utf-8-sig"))
         except (OSError, ValueError, RecursionError) as error:
             cause = getattr(error, "strerror", None) or str(error)
-            reason = f"it cannot be read: {cause}"
-            raise InputError.single(str(path), reason, "Check it.") from error
+            raise file_error(str(path), "mapping_unreadable", cause=cause) from error
         problems = Problems(path.name)
         if not isinstance(given, dict):
-            problems.add(None, None, "this is no JSON object", "Write one: see the documentation.")
+            note_problem(problems, None, None, "mapping_no_object")
             problems.raise_if_any()
         values = {name: _checked(name, value, problems) for name, value in given.items()}
         for name in ("kind", "question", "answers"):
             if name not in values:
-                problems.add(None, name, "the field is missing")
+                note_problem(problems, None, name, "field_missing")
         problems.raise_if_any()
         return cls(**values)
 
@@ -109,16 +109,16 @@ def _checked(name: str, value: Any, problems: Problems) -> Any:
     """Return the value of a field of a mapping; what is wrong with it is noted."""
     known = {one.name: one for one in fields(FieldMapping)}
     if name not in known:
-        problems.add(None, name, "the field is unknown", f"Known are {', '.join(known)}.")
+        note_problem(problems, None, name, "field_unknown", known=", ".join(known))
     elif isinstance(known[name].default, tuple) or name in ("question", "answers"):
         listed = [value] if isinstance(value, str) else value
         if isinstance(listed, list) and all(isinstance(one, str) for one in listed):
             return tuple(listed)
-        problems.add(None, name, "this is no path and no list of paths")
+        note_problem(problems, None, name, "field_no_path")
     elif not isinstance(value, str):
-        problems.add(None, name, "this is no text")
+        note_problem(problems, None, name, "field_no_text")
     elif name in ONE_OF and value not in ONE_OF[name]:
-        problems.add(None, name, f"write one of {', '.join(ONE_OF[name])}")
+        note_problem(problems, None, name, "field_no_choice", choices=", ".join(ONE_OF[name]))
     elif name == "answers_are":
         return Form(value)
     return value
@@ -141,21 +141,19 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
     n_rows = 0
     for line, record, above in islice(_records(path, mapping), most):
         n_rows += 1
-        found: list[tuple[str, str]] = []
+        found: list[Fault] = []
         cells = _cells(record, above, mapping, n_rows, found)
         item = item_of(cells, found) if not found else None
-        for column, reason in found:
-            problems.add(line, column, f"record {n_rows}: {reason}")
+        for fault in found:
+            problems.extend([fault.problem(problems.file, line, f"record {n_rows}: ")])
         if item is not None and not found:
             first, first_line = items.setdefault(item.item, (item, line))
             if first is not item:
-                reason = (
-                    f"record {n_rows}: item {item.item[:60]} stands already in line {first_line}"
-                )
-                problems.add(line, None, reason, "Give each an id of its own.")
+                repeats = {"record": n_rows, "item": item.item[:60], "earlier": first_line}
+                note_problem(problems, line, None, "record_repeats_item", **repeats)
     if not n_rows:
         looked = ", ".join(mapping.records)
-        problems.add(None, None, f"there is no record (looked at {looked})", "Choose a mapping.")
+        note_problem(problems, None, None, "no_records", looked=looked)
     problems.raise_if_any()
     kept = list(items.values())
     return ItemsFile(
@@ -203,13 +201,8 @@ def _parsed(text: str, name: str, line: int | None) -> Any:
         return json.loads(text)
     except ValueError as error:
         at = getattr(error, "lineno", None) if line is None else line
-        raise InputError.single(
-            name,
-            f"this is not JSON: {getattr(error, 'msg', error)}",
-            "Check the file.",
-            line=at,
-            column=getattr(error, "colno", None),
-        ) from error
+        cause, column = getattr(error, "msg", error), getattr(error, "colno", None)
+        raise file_error(name, "record_of_json", line=at, column=column, cause=cause) from error
     except RecursionError as error:
         raise InputError.single(name, "the JSON is nested too deeply", line=line) from error
 
@@ -276,7 +269,7 @@ def _cells(
     above: Sequence[Any],
     mapping: FieldMapping,
     number: int,
-    found: list[tuple[str, str]],
+    found: list[Fault],
 ) -> dict[str, str]:
     """Return the cells of an item as a table of ours has them."""
 
@@ -286,9 +279,8 @@ def _cells(
 
     question = text(mapping.question).strip()
     if not question:
-        found.append(
-            ("question", f"there is no question (looked at {', '.join(mapping.question)})")
-        )
+        looked = ", ".join(mapping.question)
+        found.append(Fault("question", "question_not_found", {"looked": looked}))
     choices, labels = _choices(record, above, mapping)
     answers = _answers(record, above, mapping, choices, labels, found)
     listed = choices if mapping.kind == CHOICE else []
@@ -331,14 +323,15 @@ def _answers(
     mapping: FieldMapping,
     choices: Sequence[str],
     labels: Sequence[str],
-    found: list[tuple[str, str]],
+    found: list[Fault],
 ) -> list[str]:
     none = _found(record, above, mapping.unanswerable)
     if none is not MISSING and _is_yes(none):
         return []
     value = _found(record, above, mapping.answers)
     if value is MISSING or value is None:
-        found.append(("answers", f"there is no answer (looked at {', '.join(mapping.answers)})"))
+        looked = ", ".join(mapping.answers)
+        found.append(Fault("answers", "answer_not_found", {"looked": looked}))
         return []
     if isinstance(value, str) and mapping.parted_by:
         value = value.split(mapping.parted_by)
@@ -347,7 +340,7 @@ def _answers(
     if mapping.answers_are is Form.FLAGS:
         flags = list(value.values()) if isinstance(value, dict) else value
         if not isinstance(flags, list) or len(flags) != len(choices):
-            found.append(("answers", "there is not one flag for each choice"))
+            found.append(Fault("answers", "flags_uneven"))
             return []
         return [text for text, flag in zip(choices, flags, strict=True) if _is_yes(flag)]
     given = [one for one in (value if isinstance(value, list) else [value]) if one is not None]
@@ -360,7 +353,7 @@ def _answer(
     form: Form,
     choices: Sequence[str],
     labels: Sequence[str],
-    found: list[tuple[str, str]],
+    found: list[Fault],
 ) -> str:
     text = _text(value).strip()
     if form is Form.YES_NO:
@@ -376,7 +369,8 @@ def _answer(
     else:
         return text
     if at >= len(choices):
-        found.append(("answers", f"the answer {text!r} is none of the {len(choices)} choices"))
+        of = {"answer": text, "n": len(choices)}
+        found.append(Fault("answers", "answer_no_choice", of))
         return ""
     return choices[at]
 

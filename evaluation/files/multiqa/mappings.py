@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from annotations.exchange import InputError
 from evaluation.files.multiqa.mapping import FieldMapping, Form, named
+from evaluation.files.problem_messages import file_error
 from evaluation.flow.multiqa.items import CHOICE, EXACT, EXTRACTIVE, FREE
 
 READY: Mapping[str, FieldMapping] = {
@@ -96,9 +96,5 @@ def mapping_of(name: str) -> FieldMapping:
         return named(READY[name], name)
     path = Path(name)
     if path.suffix != ".json":
-        raise InputError.single(
-            name,
-            "there is no such mapping",
-            f"Choose one of {', '.join(READY)}, or a file that ends in .json.",
-        )
+        raise file_error(name, "mapping_unknown", known=", ".join(READY))
     return named(FieldMapping.read(path), path.stem)

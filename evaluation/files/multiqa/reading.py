@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotations.exchange import AnswerStatus
+from annotations.exchange import AnswerStatus, Problem
 from annotations.exchange.header import Column, given_names
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
 from annotations.exchange.reading.source import Readable, source_of
 from annotations.exchange.reading.tables import open_table
+from evaluation.files.problem_messages import file_problem, note_problem
 from evaluation.flow.metrics import Exclusions
 from evaluation.flow.multiqa.items import (
     DEFAULT_MATCHERS,
@@ -67,6 +68,20 @@ AS_OURS = MultiqaColumns()
 
 
 @dataclass(frozen=True)
+class Fault:
+    """What is wrong with a field of an item, by its code in `FILE_MESSAGES`."""
+
+    column: str
+    code: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def problem(self, file: str, line: int, before: str = "") -> Problem:
+        """Return the problem of a file; `before` begins its reason."""
+        found = file_problem(file, line, self.column, self.code, **self.values)
+        return replace(found, reason=f"{before}{found.reason}")
+
+
+@dataclass(frozen=True)
 class ItemsFile:
     """The items of a file, in its order, each once; `n_repeated` rows say one once more."""
 
@@ -103,10 +118,9 @@ def read_items(path: Readable, columns: MultiqaColumns = AS_OURS) -> ItemsFile:
     n_rows = n_repeated = 0
     for line, cells, _ in table.rows:
         n_rows += 1
-        found: list[tuple[str, str]] = []
+        found: list[Fault] = []
         item = item_of(dict(zip(ITEM_COLUMNS, cells, strict=True)), found)
-        for column, reason in found:
-            problems.add(line, column, reason)
+        problems.extend(fault.problem(problems.file, line) for fault in found)
         if found:
             continue
         first, first_line = known.setdefault(item.item, (item, line))
@@ -114,12 +128,8 @@ def read_items(path: Readable, columns: MultiqaColumns = AS_OURS) -> ItemsFile:
             continue
         n_repeated += 1
         if first != item:
-            problems.add(
-                line,
-                None,
-                f"item {item.item[:60]} stands already in line {first_line}, with something else",
-                "Keep one of the two rows, or give it an id of its own.",
-            )
+            named = {"item": item.item[:60], "earlier": first_line}
+            note_problem(problems, line, None, "item_differs", **named)
     if not n_rows and not problems.total:
         problems.add(None, None, "there is no data row", "Check that the items were saved.")
     problems.raise_if_any()
@@ -186,12 +196,7 @@ def read_replies(
         problems.add(None, None, "there is no data row", "Check that the replies were saved.")
     repeated = _repeated(replies, items, problems, left_out)
     if not problems.total and not len(replies):
-        problems.add(
-            None,
-            "item",
-            "every reply is to an item that is not in the file of items",
-            "Check the ids; they are case-sensitive.",
-        )
+        note_problem(problems, None, "item", "replies_to_others")
     problems.raise_if_any()
     kept = replies.without(repeated)
     return RepliesFile(table.name, table.sha256, n_rows, table.warnings, kept)
@@ -275,21 +280,21 @@ def _status(raw: str) -> AnswerStatus | None:
         return None
 
 
-def item_of(cells: dict[str, str], found: list[tuple[str, str]]) -> MultiqaItem:
+def item_of(cells: dict[str, str], found: list[Fault]) -> MultiqaItem:
     """Return the item in the cells of a row; what is wrong with it is added to `found`."""
     name = cleaned(cells["item"])
     if not name:
-        found.append(("item", "the item is missing"))
+        found.append(Fault("item", "item_missing"))
     kind = cleaned(cells["kind"]).casefold()
     if kind not in KINDS:
-        told = f"the kind {kind[:40]} is unknown" if kind else "the kind is missing"
-        found.append(("kind", f"{told}: write {', '.join(KINDS)}"))
+        code = "kind_unknown" if kind else "kind_missing"
+        found.append(Fault("kind", code, {"kind": kind[:40], "known": ", ".join(KINDS)}))
     choices = tuple(_listed("choices", cells, found))
     answers = tuple(_listed("answers", cells, found))
     matcher = cleaned(cells["matcher"]).casefold() or DEFAULT_MATCHERS.get(kind, "")
     if matcher and matcher not in MATCHERS:
-        told = f"the matcher {matcher[:40]} is unknown"
-        found.append(("matcher", f"{told}: write {', '.join(MATCHERS)}"))
+        of = {"matcher": matcher[:40], "known": ", ".join(MATCHERS)}
+        found.append(Fault("matcher", "matcher_unknown", of))
     item = MultiqaItem(
         name,
         kind,
@@ -301,11 +306,11 @@ def item_of(cells: dict[str, str], found: list[tuple[str, str]]) -> MultiqaItem:
         matcher,
     )
     if not found and (fault := fault_of(item)) is not None:
-        found.append(fault)
+        found.append(Fault(fault[0], "item_faulty", {"fault": fault[1]}))
     return item
 
 
-def _listed(name: str, cells: dict[str, str], found: list[tuple[str, str]]) -> list[str]:
+def _listed(name: str, cells: dict[str, str], found: list[Fault]) -> list[str]:
     """Return the texts of a JSON list; numbers stay as typed; nothing for an empty cell."""
     cell = cells[name].strip()
     if not cell:
@@ -315,9 +320,10 @@ def _listed(name: str, cells: dict[str, str], found: list[tuple[str, str]]) -> l
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, list) or {*map(type, value)} - {str}:
-        found.append((name, 'this is no JSON list of texts, such as ["Paris", "Rome"]'))
+        found.append(Fault(name, "no_list"))
         return []
     if not all(map(str.strip, value)):
-        found.append((name, f"entry {[bool(o.strip()) for o in value].index(False) + 1} is empty"))
+        entry = [bool(o.strip()) for o in value].index(False) + 1
+        found.append(Fault(name, "entry_empty", {"entry": entry}))
         return []
     return list(dict.fromkeys(one.strip() for one in value)) if name == "answers" else value

@@ -34,6 +34,7 @@ from evaluation.files.multiqa.reading import (
     ItemsFile,
     MultiqaColumns,
 )
+from evaluation.files.problem_messages import file_error, note_problem
 from evaluation.files.study import Progress, Step, StudyFolder
 from evaluation.flow.inputs import Answers
 from evaluation.flow.metrics import Exclusions
@@ -199,19 +200,14 @@ def refuse_folder_of_others(output: Path) -> None:
         return
     for name in TABLES:
         if (output / name).exists():
-            raise InputError.single(
-                str(output / name),
-                f"it is there without {JOURNAL}, so another command wrote it",
-                "Choose another folder with --output.",
-            )
+            raise file_error(str(output / name), "folder_of_others", journal=JOURNAL)
 
 
 def _refuse_without_questions(items: ItemsFile) -> None:
     problems = Problems(items.name)
     for item, line in zip(items.items, items.lines, strict=True):
         if not item.question:
-            reason = f"item {item.item[:60]} has no question to ask"
-            problems.add(line, "question", reason, "Fill it in, or delete the row.")
+            note_problem(problems, line, "question", "item_without_question", item=item.item[:60])
     problems.raise_if_any()
 
 

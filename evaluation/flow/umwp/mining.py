@@ -34,6 +34,10 @@ ALPHA = 0.05
 Progress = Callable[[str, int, int], None]
 
 
+class OneLabelError(ValueError):
+    """A half of the replies has only one of the two labels."""
+
+
 @dataclass(frozen=True)
 class MinedReply:
     """A reply, whether it takes its problem for unanswerable, and whether it is mined.
@@ -135,14 +139,14 @@ def mine(
 
     Raises
     ------
-    ValueError : a half has no reply that takes its problem for unanswerable, or no other one.
+    OneLabelError : a half has no reply that takes its problem for unanswerable, or no other one.
     """
     unanswerable = np.array([one.unanswerable for one in replies], dtype=np.bool_)
     mined = np.array([one.mined for one in replies], dtype=np.bool_)
     halves = [(int((unanswerable & of).sum()), int((~unanswerable & of).sum()))
               for of in (mined, ~mined)]  # fmt: skip
     if any(not count for half in halves for count in half):
-        raise ValueError("each half needs replies of both labels")
+        raise OneLabelError
     runs, tested = _candidates(replies, unanswerable, mined, parameters)
     names = [run.text for run in runs]
     similar = _similar(replies, [*templates, *names], parameters.encoder, progress)

@@ -8,9 +8,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from annotations.exchange import InputError
 from evaluation.files.maqa_composing import ComposingRequest, compose_file
+from evaluation.files.problem_messages import file_error
 from evaluation.words.console import at_least, refused_as_bad_input, tell
+
+MOST_OPTIONS = 26
+"""Options of a composed question: each has a letter."""
 
 
 class Command(BaseCommand):
@@ -53,12 +56,10 @@ class Command(BaseCommand):
         output: Path = options["output"]
         with refused_as_bad_input():
             if output.suffix != ".json":
-                raise InputError.single(str(output), "questions are one JSON list", "Use .json.")
+                raise file_error(str(output), "composed_not_json")
             bounds = (options["options"], options["fewest"], options["most"] or 0)
-            if not bounds[1] <= (bounds[2] or bounds[0] - 1) <= bounds[0] <= 26:
-                raise InputError.single(
-                    "--options", "1 <= fewest <= most <= options <= 26", "Choose others."
-                )
+            if not bounds[1] <= (bounds[2] or bounds[0] - 1) <= bounds[0] <= MOST_OPTIONS:
+                raise file_error("--options", "bounds_unordered", most=MOST_OPTIONS)
             lists = dict(options["lists"])
             done = compose_file(
                 ComposingRequest(output, lists, options["yes_no"], *bounds, options["seed"])

@@ -9,9 +9,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from annotations.exchange import InputError, OutputFolder
+from annotations.exchange import OutputFolder
 from evaluation.files.multiqa.mapping import as_json, read_mapped
 from evaluation.files.multiqa.mappings import READY, mapping_of
+from evaluation.files.problem_messages import file_error
 from evaluation.words.console import at_least, refused_as_bad_input, tell
 
 
@@ -41,9 +42,7 @@ class Command(BaseCommand):
         output: Path = options["output"]
         with refused_as_bad_input():
             if output.suffix != ".jsonl":
-                raise InputError.single(
-                    str(output), "items are written as JSON Lines", "Use .jsonl."
-                )
+                raise file_error(str(output), "items_not_jsonl")
             items = read_mapped(options["file"], mapping_of(options["mapping"]), options["first"])
             chosen = [item for item in items.items if item.answers]
             n_without = len(items.items) - len(chosen)

@@ -11,26 +11,32 @@ from pathlib import Path
 
 from django.core.management import CommandError, call_command, execute_from_command_line
 
+from tests.contracts.replay import refusals_of
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
 @dataclass(frozen=True)
 class Ran:
+    """What a command did: `refusals` are the places and codes of the errors that ended it."""
+
     code: int
     out: str
     err: str
+    refusals: tuple[str, ...] = ()
 
 
 def manage(*arguments: object) -> Ran:
     """Run a command in this process, with the exit code that a shell would see."""
     out, err = io.StringIO(), io.StringIO()
     code: object = 0
+    refusals: list[str] = []
     with redirect_stdout(out), redirect_stderr(err):
         try:
             execute_from_command_line(["manage.py", *map(str, arguments)])
         except SystemExit as end:
-            code = end.code
-    return Ran(int(code or 0), out.getvalue(), err.getvalue())
+            code, refusals = end.code, refusals_of(end)
+    return Ran(int(code or 0), out.getvalue(), err.getvalue(), tuple(refusals))
 
 
 def called(command: str, *arguments: object) -> Ran:
@@ -39,7 +45,7 @@ def called(command: str, *arguments: object) -> Ran:
     try:
         call_command(command, *map(str, arguments), stdout=out)
     except CommandError as error:
-        return Ran(error.returncode, out.getvalue(), str(error))
+        return Ran(error.returncode, out.getvalue(), str(error), tuple(refusals_of(error)))
     return Ran(0, out.getvalue(), "")
 
 

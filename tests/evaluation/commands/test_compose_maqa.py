@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from evaluation.flow.maqa.composing import YesNo, compose, size_of
+from evaluation.flow.maqa.composing import ASKED, STATED, YesNo, compose, size_of
+from tests.contracts.replay import facts_of
 from tests.evaluation.commands.running import manage
 
 YES_NO = [YesNo(f"Is {n} even?", n % 2 == 0, f"{n} is even.") for n in range(40)]
@@ -13,7 +14,7 @@ YES_NO = [YesNo(f"Is {n} even?", n % 2 == 0, f"{n} is even.") for n in range(40)
 def test_a_composed_question_asks_for_the_letters_of_what_is_true():
     for one in compose(YES_NO, 5):
         first, *lines = one.text.splitlines()
-        assert first == "Which of these statements are true? Reply with their letters."
+        assert first == STATED
         assert [line[:3] for line in lines] == ["A) ", "B) ", "C) ", "D) ", "E) "]
         even = [line[0] for line in lines if int(line[3:].split()[0]) % 2 == 0]
         assert list(one.answers) == even
@@ -37,7 +38,7 @@ def test_controls_have_one_right_answer_and_many_have_many():
 def test_without_a_statement_of_each_the_questions_are_asked():
     bare = [YesNo(one.question, one.yes) for one in YES_NO]
     first = next(iter(compose(bare, 3)))
-    assert first.text.startswith("To which of these questions is the answer yes?")
+    assert first.text.splitlines()[0] == ASKED
     assert first.text.splitlines()[1].endswith("even?")
 
 
@@ -83,33 +84,36 @@ def test_lists_controls_and_composed_questions_become_one_set(files):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "fault"),
     [
-        ({"question": "Is 0 even?", "answer": False}, "says the opposite of entry 0"),
-        ({"question": "Is it?", "answer": "perhaps"}, "neither yes nor no"),
-        ({"question": " ", "answer": True}, "has no question"),
-        ({"question": "Is it?", "answer": True, "statement": 3}, "is no text"),
+        ({"question": "Is 0 even?", "answer": False}, "answer, entry_contradicts"),
+        ({"question": "Is it?", "answer": "perhaps"}, "answer, entry_answer_unknown"),
+        ({"question": " ", "answer": True}, "question, entry_without_question"),
+        (
+            {"question": "Is it?", "answer": True, "statement": 3},
+            ", ".join(["statement", "entry_statement_no_text"]),
+        ),
     ],
 )
-def test_a_bad_yes_no_question_is_told_and_nothing_is_written(files, line, told):
+def test_a_bad_yes_no_question_is_refused_and_nothing_is_written(files, line, fault):
     with (files / "yes.jsonl").open("a") as file:
         file.write(json.dumps(line) + "\n")
     ran = manage("compose_maqa", "--yes-no", files / "yes.jsonl", "--output", files / "set.json")
     assert ran.code == 2
-    assert told in ran.err
+    assert ran.refusals == (f"yes.jsonl, line {len(YES_NO) + 1}, column {fault}",)
+    assert facts_of(ran.err.partition(fault.split(",")[0])[2]).split()[0] == str(len(YES_NO))
     assert not (files / "set.json").exists()
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "refusal"),
     [
-        (("--output", "set.json"), "there is nothing to compose"),
-        (("--output", "set.csv"), "questions are one JSON list"),
-        (("--output", "set.json", "--fewest", 9), "fewest <= most"),
-        (("--output", "set.json", "--lists", "world"), "is not NAME=FILE"),
+        (("--output", "set.json"), "set.json, nothing_to_compose"),
+        (("--output", "set.csv"), "set.csv, composed_not_json"),
+        (("--output", "set.json", "--fewest", 9), "--options, bounds_unordered"),
+        (("--output", "set.json", "--lists", "world"), "--lists"),
     ],
 )
-def test_arguments_that_will_not_do_are_told(more, told):
+def test_arguments_that_will_not_do_are_refused(more, refusal):
     ran = manage("compose_maqa", *more)
-    assert ran.code == 2
-    assert told in ran.err
+    assert (ran.code, ran.refusals) == (2, (refusal,))

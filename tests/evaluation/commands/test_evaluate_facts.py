@@ -6,6 +6,9 @@ import json
 import pytest
 from django.core.management import call_command
 
+from evaluation.words.reasons import WHY_EMPTY
+from tests.sentences import terminal_sentence
+
 WHO = ("ada", "ben", "cy", "dee", "eli", "fay", "gus", "hal")
 CENTURY = {"q1": 1858, "q2": 1901, "q3": 1776, "q4": 1815, "q5": 1492}
 
@@ -65,8 +68,13 @@ def test_the_crowds_years_and_who_contradicts_them_are_written(files, capsys):
         "questions": 6, "spoken": 5, "agreed": 5, "contested": 0, "silent": {"no_shared_slot": 1},
     }  # fmt: skip
     said = " ".join(capsys.readouterr().out.split())
-    assert "5 values agreed on and 0 contested, on 5 of 6 questions." in said
-    assert "Nothing is said of 1 question: answers state no fact of one and the same kind" in said
+    silent = {"n": 1, "why": WHY_EMPTY["no_shared_slot"]}
+    found = {**summary["facts"], "meaning": None, "read_by": None}
+    for message in (
+        terminal_sentence("facts.found", **found),
+        terminal_sentence("facts.silent", **silent),
+    ):
+        assert message in said
 
 
 def test_without_facts_no_grade_is_another_one_and_their_cells_say_why(files):

@@ -35,7 +35,7 @@ def close(value: float | None):
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
-@pytest.mark.parametrize("switches", SWITCHES, ids=lambda s: " ".join(s) or "as in the paper")
+@pytest.mark.parametrize("switches", SWITCHES, ids=lambda s: " ".join(s) or "no switch")
 def test_every_number_is_that_of_the_literal_method(crowd, output, similarity, switches):
     ran = evaluate(
         crowd.answers,

@@ -4,8 +4,10 @@ import shutil
 
 import pytest
 
+from tests.contracts.replay import facts_of
 from tests.evaluation.commands.crowd import header_of, summary_of, table, write_csv
 from tests.evaluation.commands.running import evaluate
+from tests.sentences import terminal_sentence
 
 
 def contents(folder):
@@ -113,7 +115,7 @@ def test_the_report_shows_both_tables_every_warning_and_the_folder(crowd, output
     assert any(line.split()[:2] == ["rank", "model"] for line in lines)
     warned = [line.removeprefix("Warning: ") for line in lines if line.startswith("Warning: ")]
     assert warned == summary_of(output)["warnings"]
-    assert "Empty answers, which count as unanswered: 1" in warned
+    assert terminal_sentence("empty_answers", count=1) in warned
     assert lines[-1] == f"Tables: {output}"
 
 
@@ -135,8 +137,9 @@ def test_results_of_other_inputs_are_replaced_only_when_it_is_said(crowd, output
     changed.write_text(changed.read_text("utf-8").replace("moon", "sun"), "utf-8")
     refused = evaluate(*arguments)
     assert refused.code == 2
-    assert f"holds the results of other inputs ({what})" in refused.err
-    assert "add --overwrite" in refused.err
+    assert refused.refusals == (f"{output / 'summary.json'}, results_replaced",)
+    assert f"({what})" in refused.err
+    assert "--overwrite" in refused.err
     assert contents(output) == before
     assert evaluate(*arguments, "--overwrite").code == 0
     assert contents(output) != before
@@ -148,7 +151,7 @@ def test_a_summary_of_something_else_is_not_replaced(crowd, output, text):
     (output / "summary.json").write_text(text)
     refused = evaluate(crowd.answers, "--embedder=bow", "--output", output)
     assert refused.code == 2
-    assert "no summary of a grading" in refused.err
+    assert refused.refusals == (f"{output / 'summary.json'}, summary_unknown",)
 
 
 def test_the_best_and_the_worst_ranks_are_told_of_a_large_crowd(tmp_path, output):
@@ -162,8 +165,9 @@ def test_the_best_and_the_worst_ranks_are_told_of_a_large_crowd(tmp_path, output
     ran = evaluate(tmp_path / "many.csv", "--embedder=bow", "--bootstrap=0", "--output", output)
     assert ran.code == 0, ran.err
     lines = ran.out.splitlines()
-    gap = next(at for at, line in enumerate(lines) if "more workers between them" in line)
-    assert lines[gap] == "... and 4 more workers between them in workers.csv"
+    first_rule = next(at for at, line in enumerate(lines) if line.startswith("----"))
+    gap = next(at for at in range(first_rule, len(lines)) if lines[at].startswith("... "))
+    assert facts_of(lines[gap]) == "4 workers.csv"
     ranked = [row for row in table(output / "workers.csv") if row["rank"]]
     ranked.sort(key=lambda row: (int(row["rank"]), -float(row["grade"])))
     assert len(ranked) == 44
@@ -173,4 +177,4 @@ def test_the_best_and_the_worst_ranks_are_told_of_a_large_crowd(tmp_path, output
     assert [line.split()[1] for line in lines[gap + 1 : gap + 11]] == [
         row["worker"] for row in ranked[-10:]
     ]
-    assert lines[gap + 11] == "... and 2 without a rank in workers.csv"
+    assert facts_of(lines[gap + 11]) == "2 workers.csv"

@@ -7,7 +7,10 @@ import sys
 import numpy as np
 import pytest
 
+from evaluation.kinds.aqer.terminal import NAMES
 from evaluation.methods.simulation import correlated_weak, simulate
+from evaluation.words.reasons import why_not_chosen
+from tests.contracts.replay import facts_of
 from tests.evaluation.commands.crowd import (
     WORKERS,
     assert_every_gap_has_its_reason,
@@ -17,6 +20,7 @@ from tests.evaluation.commands.crowd import (
     write_csv,
 )
 from tests.evaluation.commands.running import evaluate
+from tests.sentences import terminal_sentence
 
 HEADER = ("worker", "question", "answer")
 
@@ -72,7 +76,7 @@ def test_excluded_workers_have_a_raw_score_and_nothing_else(crowd, output, tmp_p
     assert found["parameters"]["exclude_workers"] == lines[-2:] or ending == "csv"
     assert "exclude_workers(2-" in found["signature"]
     assert "exclude_workers" in found["input_hashes"]
-    assert "Excluded workers, who have no vote" in ran.out
+    assert terminal_sentence("excluded_workers", count=2) in ran.out
 
 
 def test_workers_are_excluded_by_ids_as_by_a_file_of_them(crowd, output, tmp_path):
@@ -87,9 +91,9 @@ def test_workers_are_excluded_by_ids_as_by_a_file_of_them(crowd, output, tmp_pat
 def test_an_unknown_id_is_told_with_those_like_it(crowd, output):
     ran = run(crowd, output, "--exclude-workers", "eli,Nobody")
     assert ran.code == 2
-    assert "there is no worker eli (perhaps Eli) in crowd.csv" in ran.err
-    assert "there is no worker Nobody in crowd.csv" in ran.err
-    assert "There is no file of that name either." in ran.err
+    assert ran.refusals == ("eli,Nobody, listed_worker_unknown",)
+    assert " eli (perhaps Eli) " in ran.err
+    assert " Nobody in crowd.csv" in ran.err
     assert not output.exists()
 
 
@@ -128,8 +132,10 @@ def test_every_remedy_is_compared_with_the_plain_run(crowd, output, tmp_path):
         for row in table(output / "remedies.csv"):
             assert row[f"{name}grade"] == graded[row["worker"]]["grade"]
             assert row[f"{name}rank"] == graded[row["worker"]]["rank"]
-    assert "Remedies: votes capped, vectors of unit length.\n" in ran.out
-    assert "Compared with the run without them: rank correlation (Spearman)" in ran.out
+    (told,) = [part for part in ran.out.split("\n\n") if NAMES["weight_cap"] in part]
+    compared = summary_of(output)["remedies"]["compared_with_plain"]
+    assert NAMES["unit_length"] in told
+    assert facts_of(told).split()[:2] == [f"{compared['spearman']:.3f}", "5"]
     assert not (tmp_path / "plain" / "remedies.csv").exists()
     weights = [float(row["weight"]) for row in table(output / "workers.csv")]
     assert max(weights) == pytest.approx(0.25)
@@ -138,13 +144,15 @@ def test_every_remedy_is_compared_with_the_plain_run(crowd, output, tmp_path):
     assert "remedies:none" in summary_of(tmp_path / "plain")["signature"]
 
 
-def test_suggested_anchors_graded_by_an_expert_turn_an_inverted_ranking(output, tmp_path):
+def test_suggested_anchors_graded_by_an_expert_turn_an_inverted_ranking(
+    output, tmp_path, rendered_messages
+):
     answers, vectors, grades, quality = in_camps(tmp_path)
     base = (answers, "--embedder", f"precomputed:{vectors}", "--bootstrap=0", "--output")
     ran = evaluate(*base, output, "--suggest-anchors=6")
     assert (ran.code, ran.err) == (0, "")
     assert agreement(output, quality) < 0
-    assert "The crowd falls into camps" in ran.out
+    assert "several_rankings" in {message.code for message in rendered_messages}
     asked = table(output / "anchors.csv")
     assert len(asked) == 6
     assert list(asked[0]) == ["worker", "question", "answer", "grade"]
@@ -179,7 +187,7 @@ def test_new_suggestions_do_not_replace_what_an_expert_filled_in(output, tmp_pat
     anchors.write_text(filled, "utf-8")
     refused = evaluate(*command)
     assert refused.code == 2
-    assert "holds grades, which new suggestions would replace" in refused.err
+    assert refused.refusals == ("anchors.csv, grades_replaced",)
     assert anchors.read_text("utf-8") == filled
 
 
@@ -191,7 +199,7 @@ def test_equal_grades_keep_the_default_and_ask_for_more(output, tmp_path):
         "--anchors", file_with(tmp_path / "equal.csv", *lines),
     )  # fmt: skip
     assert ran.code == 0
-    assert "all grades are equal: grade more answers" in ran.out
+    assert why_not_chosen("equal_grades") in " ".join(ran.out.split())
     assert summary_of(output)["remedies"]["anchors"] == {
         "graded": 2, "chosen": "default", "reason": "equal_grades",
     }  # fmt: skip
@@ -203,7 +211,8 @@ def test_without_camps_no_anchors_are_suggested_and_the_reason_is_told(crowd, ou
     assert header_of(output / "anchors.csv")[-1] == "grade"
     suggested = summary_of(output)["remedies"]["suggested_anchors"]
     assert suggested == {"count": 0, "reason": "fewer_than_6_workers"}
-    assert "No answers are suggested as anchors" in ran.out
+    message = terminal_sentence("no_anchors_suggested", reason="fewer_than_6_workers")
+    assert message in " ".join(ran.out.split())
 
 
 def test_copies_are_collapsed_into_a_part_of_a_vote(output, tmp_path):
@@ -310,22 +319,30 @@ def test_a_bad_file_is_refused_with_line_and_reason(crowd, output, tmp_path, opt
 
 
 @pytest.mark.parametrize(
-    ("arguments", "reason"),
+    ("arguments", "refusals"),
     [
-        (["--weight-cap=.1"], "a weight cap of 0.1 is below 1/5"),
-        (["--weight-cap=0"], "must be above 0"),
-        (["--group-vote=.5"], "--group-vote is only used with --collapse-copies"),
-        (["--suggest-anchors=1"], "one grade cannot be compared: 0, or 2 and more"),
-        (["--camps", "--suggest-anchors=4"], "choose one of the two"),
-        (["--spelling"], "precomputed vectors are made"),
-        (["--unit-length", "--aggregation=majority"], "--unit-length is for --aggregation mean"),
-        (["--spelling=tlh"], "invalid choice"),
+        (["--weight-cap=.1"], ("crowd.csv", "cap_too_low")),
+        (["--weight-cap=0"], ("--weight-cap", "weight_cap, min_value")),
+        (["--group-vote=.5"], ("group_vote, only_with",)),
+        (["--suggest-anchors=1"], ("--suggest-anchors", "suggest_anchors, min_value")),
+        (["--camps", "--suggest-anchors=4"], ("camps, camps_or_anchors",)),
+        (["--spelling"], ("spelling, spelling_of_vectors",)),
+        (
+            ["--unit-length", "--aggregation=majority"],
+            (", ".join(["unit_length", "unit_length_of_mean"]),),
+        ),
+        (
+            ["--spelling=tlh"],
+            (
+                "--spelling",
+                "spelling, invalid_choice",
+            ),
+        ),
     ],
 )
-def test_what_has_no_meaning_is_refused(crowd, output, arguments, reason):
+def test_what_has_no_meaning_is_refused(crowd, output, arguments, refusals):
     ran = run(crowd, output, *arguments)
-    assert ran.code == 2
-    assert reason in ran.err
+    assert (ran.code, ran.refusals) == (2, refusals)
     assert not output.exists()
 
 
@@ -334,7 +351,7 @@ def test_a_file_of_anchors_in_the_way_of_new_ones_is_not_replaced(crowd, output)
     graded = file_with(output / "anchors.csv", "worker,question,grade", "Ana,q1,3", "Ben,q1,4")
     ran = run(crowd, output, "--anchors", graded, "--suggest-anchors=4")
     assert ran.code == 2
-    assert "would replace the file" in ran.err
+    assert ran.refusals == (f"{graded}, file_replaced",)
     assert json.dumps(table(graded)).count("Ana") == 1
 
 

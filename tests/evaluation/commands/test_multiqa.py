@@ -7,6 +7,8 @@ from math import log
 import openpyxl
 import pytest
 
+from evaluation.words.reasons import in_words
+from tests.contracts.replay import facts_of
 from tests.evaluation.commands.running import manage
 
 CITIES = '["Paris", "Rome", "Berlin", "Bonn"]'
@@ -245,7 +247,7 @@ def test_a_letter_out_of_range_is_wrong_and_listed(evaluate, tmp_path):
     named = {"system": "model", "item": "q1", "variant": 0, "reply": "E"}
     assert listed["letter_out_of_range"]["named"] == [named]
     assert listed["no_choice"]["count"] == 1
-    assert "a letter that no choice has: 1" in ran.out
+    assert f"{in_words('letter_out_of_range')}: 1" in ran.out
 
 
 def test_a_repeated_reply_counts_once(evaluate, tmp_path):
@@ -316,7 +318,8 @@ def test_more_that_is_wrong_with_items(evaluate):
         assert ran.code == 2
         assert reason in ran.err
     ran = evaluate([ITEMS[0], {**ITEMS[0], "answers": '["Rome"]'}])
-    assert "item q1 stands already in line 2, with something else" in ran.err
+    assert ran.refusals == ("given.csv, line 3, item_differs",)
+    assert facts_of(ran.err).split()[-2:] == ["q1", "2"]
 
 
 BAD_REPLIES = {
@@ -346,8 +349,7 @@ def test_two_different_replies_to_one_variant_are_refused(evaluate):
 
 def test_replies_to_other_items_only_are_refused(evaluate):
     ran = evaluate(ITEMS, [("x", 0, "Rome", "")])
-    assert ran.code == 2
-    assert "every reply is to an item that is not in the file of items" in ran.err
+    assert (ran.code, ran.refusals) == (2, ("replies.csv, column item, replies_to_others",))
 
 
 def test_a_missing_column_and_a_short_row_are_refused(evaluate, tmp_path):
@@ -355,13 +357,13 @@ def test_a_missing_column_and_a_short_row_are_refused(evaluate, tmp_path):
         columns = [name for name in COLUMNS if name != missing]
         rows = [{name: row.get(name, "") for name in columns} for row in ITEMS]
         ran = evaluate(write(tmp_path / "less.csv", rows, columns))
-        assert ran.code == 2
-        assert f"there is no column {missing}" in ran.err
+        assert (ran.code, ran.refusals) == (2, ("less.csv, line 1, column_missing",))
+        assert f" {missing}; " in ran.err
     short = tmp_path / "short.csv"
     short.write_text("item,variant,reply\nq1,0\n")
     ran = evaluate(ITEMS, short)
-    assert ran.code == 2
-    assert "line 2: the row has 2 fields, the header has 3" in ran.err
+    assert (ran.code, ran.refusals) == (2, ("short.csv, line 2, row_too_short",))
+    assert facts_of(ran.err).split()[:4] == ["short.csv", "2", "2", "3"]
 
 
 def test_an_input_is_not_written_over(evaluate, tmp_path):
@@ -369,7 +371,7 @@ def test_an_input_is_not_written_over(evaluate, tmp_path):
     given = write(tmp_path / "out" / "items.csv", ITEMS)
     ran = evaluate(given)
     assert ran.code == 2
-    assert "would replace the file" in ran.err
+    assert ran.refusals == (f"{given}, file_replaced",)
     assert given.read_text().startswith("item,kind")
 
 

@@ -129,19 +129,25 @@ def test_each_cluster_has_its_own_and_equal_texts_need_no_score(tmp_path, scores
     assert rows(again, "items.csv")[0]["modal_reply"] == "zzz"
 
 
-def test_without_a_question_the_nearest_to_the_centre_stands_and_it_is_said(tmp_path, scores):
+def test_without_a_question_the_nearest_to_the_centre_stands_and_it_is_said(
+    tmp_path, scores, rendered_messages
+):
     item = {**ITEM, "question": ""}
     plain, _ = evaluated(tmp_path, item=item)
-    again, ran = evaluated(tmp_path, "--reranker", scores, item=item)
+    again, _ = evaluated(tmp_path, "--reranker", scores, item=item)
     assert (again / "items.csv").read_text() == (plain / "items.csv").read_text()
     assert summary(again)["reranking"]["without_question"] == 1
-    assert "Questions of which only the id is known" in ran.out + ran.err
+    assert ("reranked_without_question", 1) in [
+        (message.code, message.values.get("count")) for message in rendered_messages
+    ]
 
 
-def test_where_nothing_goes_by_meaning_the_reranker_is_idle_and_it_is_said(tmp_path):
+def test_where_nothing_goes_by_meaning_the_reranker_is_idle_and_it_is_said(
+    tmp_path, rendered_messages
+):
     item = {**ITEM, "matcher": "exact"}
-    again, ran = evaluated(tmp_path, "--reranker", "nobody/no-such-model", item=item)
-    assert "(the re-ranker) was not used" in ran.out + ran.err
+    again, _ = evaluated(tmp_path, "--reranker", "nobody/no-such-model", item=item)
+    assert "reranked_nothing" in {message.code for message in rendered_messages}
     assert "reranking" not in summary(again)
 
 

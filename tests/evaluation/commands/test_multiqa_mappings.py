@@ -7,6 +7,7 @@ import pytest
 
 from evaluation.files.multiqa.mapping import read_mapped
 from evaluation.files.multiqa.mappings import READY, mapping_of
+from tests.contracts.replay import facts_of
 from tests.evaluation.commands.running import manage
 
 SQUAD = {
@@ -336,7 +337,7 @@ def test_records_are_converted_once_and_a_sample_drawn(tmp_path):
     out = tmp_path / "items.jsonl"
     ran = manage("convert_items", given, "--mapping", "squad2", "--output", out)
     assert ran.code == 0
-    assert "1 items; 1 without an accepted answer left out" in ran.out
+    assert facts_of(ran.out).split()[:2] == ["1", "1"]
     (line,) = out.read_text().splitlines()
     assert json.loads(line)["answers"] == ["silk", "of silk"]
     many = [{**BOOLQ[0], "question": f"is it {n}"} for n in range(30)]
@@ -388,45 +389,57 @@ def test_a_mapping_of_ones_own_says_where_the_fields_are(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    ("change", "fault"),
     [
-        ({"kind": "essay"}, "column kind: write one of extractive, choice, free"),
-        ({"colour": "red"}, "column colour: the field is unknown"),
-        ({"question": 3}, "column question: this is no path"),
-        ({"matcher": ["exact"]}, "column matcher: this is no text"),
-        ({"answers_are": "runes"}, "column answers_are: write one of text, label"),
+        ({"kind": "essay"}, "kind, field_no_choice"),
+        ({"colour": "red"}, "colour, field_unknown"),
+        ({"question": 3}, "question, field_no_path"),
+        ({"matcher": ["exact"]}, "matcher, field_no_text"),
+        ({"answers_are": "runes"}, "answers_are, field_no_choice"),
     ],
 )
-def test_a_mapping_that_will_not_do_is_refused(tmp_path, change, reason):
+def test_a_mapping_that_will_not_do_is_refused(tmp_path, change, fault):
     mapping = tmp_path / "school.json"
     mapping.write_text(json.dumps({**OWN, **change}))
     given = written(tmp_path, SCHOOL, "json")
     out = ("--output", tmp_path / "items.jsonl")
     ran = manage("convert_items", given, "--mapping", mapping, *out)
-    assert ran.code == 2
-    assert reason in ran.err
+    assert (ran.code, ran.refusals) == (2, (f"school.json, column {fault}",))
 
 
 @pytest.mark.parametrize(
-    ("content", "mapping", "reason"),
+    ("content", "mapping", "fault", "named"),
     [
-        ([{**ARC[0], "answerKey": "F"}], "arc", "the accepted answer 'F' is none of the choices"),
-        ([{**MMLU_ROWS[0], "answer": 7}], "mmlu", "the answer '7' is none of the 4 choices"),
-        ([{"question": "what", "options": {"A": "x", "B": "y"}}], "medqa", "there is no answer"),
-        ([{"answer": True}], "boolq", "there is no question (looked at question)"),
+        ([{**ARC[0], "answerKey": "F"}], "arc", "column answers, item_faulty", " 'F' "),
+        ([{**MMLU_ROWS[0], "answer": 7}], "mmlu", "column answers, answer_no_choice", " '7' "),
+        (
+            [{"question": "what", "options": {"A": "x", "B": "y"}}],
+            "medqa",
+            "column answers, answer_not_found",
+            "(looked at answer_idx, answer)",
+        ),
+        (
+            [{"answer": True}],
+            "boolq",
+            "column question, question_not_found",
+            "(looked at question)",
+        ),
         (
             [{"question": "q", "mc1_targets": {"choices": ["a", "b"], "labels": [1]}}],
             "truthfulqa-mc",
-            "there is not one flag for each choice",
+            "column answers, flags_uneven",
+            "",
         ),
-        ([ARC[0], {**ARC[0], "answerKey": "B"}], "arc", "item K_1 stands already in line 1"),
+        ([ARC[0], {**ARC[0], "answerKey": "B"}], "arc", "record_repeats_item", " K_1 "),
     ],
 )
-def test_a_record_that_will_not_do_is_named(tmp_path, content, mapping, reason):
+def test_a_record_that_will_not_do_is_named(tmp_path, content, mapping, fault, named):
     given = written(tmp_path, content, "jsonl")
     ran = manage("convert_items", given, "--mapping", mapping, "--output", tmp_path / "items.jsonl")
-    assert ran.code == 2
-    assert f"record {len(content)}: {reason}" in ran.err
+    refusal = f"given.jsonl, line {len(content)}, {fault}"
+    assert (ran.code, ran.refusals) == (2, (refusal,))
+    assert f": record {len(content)}: " in ran.err
+    assert named in ran.err
     assert not (tmp_path / "items.jsonl").exists()
 
 
@@ -436,12 +449,13 @@ def test_broken_files_and_unknown_mappings_are_refused(tmp_path):
     out = ("--output", tmp_path / "items.jsonl")
     ran = manage("convert_items", given, "--mapping", "squad2", *out)
     assert ran.code == 2
-    assert "given.json, line 2, column 11: this is not JSON" in ran.err
+    assert ran.refusals == ("given.json, line 2, column 11, record_of_json",)
     given.write_text("{}")
     ran = manage("convert_items", given, "--mapping", "squad2", *out)
-    assert "there is no record (looked at data.*.paragraphs.*.qas.*, *)" in ran.err
+    assert ran.refusals == ("given.json, no_records",)
+    assert "data.*.paragraphs.*.qas.*, *" in ran.err
     ran = manage("convert_items", given, "--mapping", "squad3", *out)
     assert ran.code == 2
-    assert "there is no such mapping" in ran.err
+    assert ran.refusals == ("squad3, mapping_unknown",)
     ran = manage("convert_items", tmp_path / "given.xlsx", "--mapping", "squad2", *out)
     assert ran.code == 2

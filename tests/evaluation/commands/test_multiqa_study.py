@@ -203,12 +203,12 @@ def test_without_rewordings_there_is_the_original_alone(study, tmp_path):
 def test_items_without_a_question_and_tables_of_others_are_refused(study, tmp_path):
     ran = study(items=[{**ITEMS[0], "question": ""}])
     assert ran.code == 2
-    assert "given.csv, line 2, column question: item q1 has no question to ask" in ran.err
+    assert ran.refusals == ("given.csv, line 2, column question, item_without_question",)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "metrics.csv").write_text("mine")
     ran = study()
     assert ran.code == 2
-    assert "another command wrote it" in ran.err
+    assert ran.refusals == (f"{tmp_path / 'out' / 'metrics.csv'}, folder_of_others",)
 
 
 def test_a_model_that_is_not_there_is_bad_usage(study, tmp_path):
@@ -216,4 +216,4 @@ def test_a_model_that_is_not_there_is_bad_usage(study, tmp_path):
     assert ran.code == 2
     ran = study("--meaning", "2")
     assert ran.code == 2
-    assert "no number from 0 to 1" in ran.err
+    assert ran.refusals[0] == "--meaning"

@@ -56,28 +56,26 @@ class TestOwnFile:
         assert found["verdict"] in ("better", "default", "apart")
         assert len(found["input_hash"]) == 64
 
-    def test_without_workers_crowds_are_dealt_and_that_is_said(self, tmp_path):
+    def test_without_workers_crowds_are_dealt_and_that_is_said(self, tmp_path, rendered_messages):
         path = written(tmp_path / "mine.csv", of_nobody(22, 6))
         found = manage("reproduce", "graded", path, "--output", tmp_path / "out", *LETTERS)
         assert found.code == 0
-        assert "Nobody knows who gave these 132 answers to 6 questions" in found.out
+        (message,) = [one for one in rendered_messages if one.code.startswith("graded.by_")]
+        assert message.code != "graded.by_workers"
+        assert (message.values["answers"], message.values["questions"]) == (132, 6)
         assert summary_of(tmp_path / "out")["repetitions"] == 2
 
 
 @pytest.mark.parametrize(
-    ("answers", "said"),
-    [
-        (of_workers(1, 9), "0 workers of the file have 5 graded answers or more"),
-        (of_nobody(1, 9), "too few questions have 6 graded answers"),
-    ],
+    ("answers", "code"),
+    [(of_workers(1, 9), "graded.few_workers"), (of_nobody(1, 9), "graded.few_answers")],
 )
-def test_what_is_too_little_is_told_with_exit_code_2_and_nothing_written(tmp_path, answers, said):
+def test_what_is_too_little_is_told_with_exit_code_2_and_nothing_written(tmp_path, answers, code):
     if answers[0].worker:
         answers = answers[:4]
     path = written(tmp_path / "mine.csv", answers)
     found = manage("reproduce", "graded", path, "--output", tmp_path / "out", *LETTERS)
-    assert found.code == 2
-    assert said in found.err
+    assert (found.code, found.refusals) == (2, (path.name, code))
     assert not (tmp_path / "out").exists()
 
 
@@ -85,7 +83,7 @@ def test_one_grade_for_all_is_told(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("question,answer,grade\n1,a,1\n1,b,1\n2,c,1\n")
     found = manage("reproduce", "graded", path, "--output", tmp_path / "out")
-    assert (found.code, "all answers have the same grade" in found.err) == (2, True)
+    assert (found.code, found.refusals) == (2, (path.name, "graded.one_grade"))
 
 
 def test_an_unknown_label_is_told_with_its_line_and_the_option(tmp_path):

@@ -136,20 +136,21 @@ def test_labels_may_be_those_of_problems_and_pairs_stay_in_one_half(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "fault"),
     [
-        ([{"reply": "a", "label": "maybe"}], "line 1, column label: the label maybe is unknown"),
-        ([{"reply": "a", "label": "answerable"}], "there are no replies of both labels"),
+        ([{"reply": "a", "label": "maybe"}], "line 1, column label, label_unknown"),
+        ([{"reply": "a", "label": "answerable"}], "column label, one_label_only"),
         (
             [{"reply": "a", "label": "answerable"}, {"reply": "b", "label": "unanswerable"}],
-            "each half needs replies of both labels",
+            "half_of_one_label",
         ),
     ],
 )
-def test_what_cannot_be_mined_is_told(tmp_path, rows, said):
+def test_what_cannot_be_mined_is_refused(tmp_path, rows, fault):
     ran = mine(tmp_path, rows)
     assert (ran.code, (tmp_path / "out").exists()) == (2, False)
-    assert said in ran.err
+    (refusal,) = ran.refusals
+    assert refusal.rpartition("/")[2] == f"labelled.jsonl, {fault}"
 
 
 def test_problems_without_replies_are_told(tmp_path):

@@ -1,7 +1,7 @@
 import pytest
 
-from annotations.exchange import InputError
-from evaluation.evidence.data_sets import load_crowdwsa, load_mohler
+from evaluation.evidence.data_sets import MOHLER, load_crowdwsa, load_mohler
+from tests.problems import raises_problem
 
 
 def put(folder, name, text):
@@ -36,18 +36,26 @@ def test_a_workers_first_answer_to_a_sentence_counts_and_quotes_are_only_letters
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "code", "values"),
     [
-        ("question,answer\n1,x\n", "columns question_id, grade_average are missing"),
-        ("question_id,answer,grade_average\n1,x\n", "line 2 has too few cells"),
-        ("question_id,answer,grade_average\n1,x,good\n", "grade is no number"),
-        (b"question_id,answer,grade_average\n1,caf\xe9,5\n", "damaged"),
-        ("", "missing"),
+        (
+            "question,answer\n1,x\n",
+            "data_set_columns_missing",
+            {"columns": "question_id, grade_average"},
+        ),
+        ("question_id,answer,grade_average\n1,x\n", "data_set_row_short", {"row": 2}),
+        ("question_id,answer,grade_average\n1,x,good\n", "data_set_grade_unreadable", {}),
+        (b"question_id,answer,grade_average\n1,caf\xe9,5\n", "data_set_damaged", {}),
+        (
+            "",
+            "data_set_columns_missing",
+            {"columns": "question_id, answer, grade_average"},
+        ),
     ],
 )
-def test_a_file_that_is_not_the_data_set_is_refused(tmp_path, text, said):
-    put(tmp_path, "mohler2011/answers.csv", text)
-    with pytest.raises(InputError, match=said):
+def test_a_file_that_is_not_the_data_set_is_refused(tmp_path, text, code, values):
+    put(tmp_path, MOHLER, text)
+    with raises_problem(code, file=str(tmp_path / MOHLER), **values):
         load_mohler(tmp_path)
 
 
@@ -58,5 +66,6 @@ def test_a_sentence_without_a_true_translation_is_refused(tmp_path):
         "worker\tsentence\tworkeranswer\nw1\ts1\thello\n",
     )
     put(tmp_path, "crowdwsa2019/T2_gt.tsv", "sentence\ttrueanswer\ns2\tbye\n")
-    with pytest.raises(InputError, match="sentence s1 has no true translation"):
+    truths = str(tmp_path / "crowdwsa2019/T2_gt.tsv")
+    with raises_problem("data_set_truth_missing", file=truths, sentence="s1"):
         load_crowdwsa(tmp_path, "T2")

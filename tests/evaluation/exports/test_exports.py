@@ -9,12 +9,12 @@ import pytest
 
 from annotations.exchange import InputError, read_answers
 from annotations.exchange.importing import import_answers
-from annotations.exchange.importing.comparing import NOT_OVERWRITTEN, REFLAG
 from annotations.models import COUNTERS, QuestionSet, Response, Worker
 from evaluation import exports
 from evaluation.exports import ChoiceError, chosen_run, chosen_version
 from tests.annotations import world
 from tests.evaluation.reports.world import finished, queued
+from tests.problems import check_problem
 
 pytestmark = pytest.mark.django_db
 
@@ -116,17 +116,23 @@ def test_the_run_is_the_latest_that_is_done_or_the_one_that_is_named():
     version = run.version
     assert chosen_run(version, "latest") == run
     assert chosen_run(version, str(run.public_id)) == run
-    with pytest.raises(ChoiceError, match="has no run nonsense"):
+    with pytest.raises(ChoiceError) as caught:
         chosen_run(version, "nonsense")
+    assert (caught.value.code, caught.value.values["wanted"]) == ("no_run", "nonsense")
     other = queued(world.user("otto"))
-    with pytest.raises(ChoiceError, match="has no run"):
+    with pytest.raises(ChoiceError) as caught:
         chosen_run(version, str(other.public_id))
-    with pytest.raises(ChoiceError, match="grade it first"):
+    assert caught.value.code == "no_run"
+    with pytest.raises(ChoiceError) as caught:
         chosen_run(other.version, "latest")
-    with pytest.raises(ChoiceError, match="has no results"):
+    assert caught.value.code == "no_done_run"
+    with pytest.raises(ChoiceError) as caught:
         chosen_run(other.version, str(other.public_id))
-    with pytest.raises(ChoiceError, match=r"no version 7; there is: 1"):
+    assert caught.value.code == "run_without_results"
+    with pytest.raises(ChoiceError) as caught:
         chosen_version(version.question_set, 7)
+    assert caught.value.code == "no_version"
+    assert (caught.value.values["number"], caught.value.values["known"]) == (7, "1")
 
 
 def export_of(tmp_path, *cells):
@@ -179,7 +185,7 @@ def test_another_time_contradicts_what_is_stored_and_none_does_not(tmp_path, col
     with pytest.raises(InputError) as caught:
         import_answers(rivers, export_of(tmp_path, (column, other)))
     (problem,) = caught.value.problems
-    assert (problem.line, problem.remedy) == (1, NOT_OVERWRITTEN)
+    check_problem(problem, "stored_answer_differs", line=1, what="time")
     for silent in ((column, stored), (column, "")):
         assert import_answers(rivers, export_of(tmp_path, silent)).n_unchanged == 1
     assert Response.objects.values().get() == before
@@ -187,7 +193,7 @@ def test_another_time_contradicts_what_is_stored_and_none_does_not(tmp_path, col
     Response.objects.update(**{column: None})
     with pytest.raises(InputError) as caught:
         import_answers(rivers, export_of(tmp_path, (column, stored)))
-    assert [one.remedy for one in caught.value.problems] == [NOT_OVERWRITTEN]
+    assert [one.code for one in caught.value.problems] == ["stored_answer_differs"]
 
 
 def test_another_flag_is_refused_unless_flags_are_to_be_updated(tmp_path):
@@ -198,7 +204,7 @@ def test_another_flag_is_refused_unless_flags_are_to_be_updated(tmp_path):
     with pytest.raises(InputError) as caught:
         import_answers(draft.question_set, path)
     (problem,) = caught.value.problems
-    assert (problem.line, (problem.remedy, problem.on_terminal)) == (1, REFLAG)
+    check_problem(problem, "stored_flag_differs", line=1)
     assert "--update-flags" in str(caught.value)
     report = import_answers(draft.question_set, path, update_flags=True)
     assert (report.n_unchanged, report.n_reflagged, report.changed) == (1, 1, True)

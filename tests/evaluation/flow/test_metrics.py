@@ -1,12 +1,11 @@
 from dataclasses import dataclass
 
-import pytest
-
-from annotations.exchange import InputError, OutputFolder
+from annotations.exchange import OutputFolder
 from evaluation.files.metrics import refuse_to_replace, study_summary, write_metrics
 from evaluation.flow.metrics import Exclusions, MetricRow, group_name
 from evaluation.methods.inference.clustered import Estimate
 from evaluation.options import Parameters, Whole, option
+from tests.problems import raises_problem
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,6 @@ def test_the_summary_says_how_the_numbers_were_made_and_what_was_left_out():
 def test_an_input_is_not_written_over(tmp_path):
     given = tmp_path / "items.csv"
     given.write_text("item\n")
-    with pytest.raises(InputError, match="would replace the file"):
+    with raises_problem("file_replaced", file=str(given), output=tmp_path):
         refuse_to_replace(tmp_path, ["items.csv"], [None, given])
     refuse_to_replace(tmp_path / "elsewhere", ["items.csv"], [given])

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -16,10 +17,13 @@ from evaluation.models import ExemplaryAnswer
 from evaluation.reports import consensus_report, question_report
 from evaluation.site.results.page import question_link
 from tests.annotations import world
+from tests.contracts.replay import facts_of
 from tests.evaluation.reports.world import fetched
 
 NORTH = ("north", "north hill", "north hill lake")
 SOUTH = ("south", "south farm", "south farm coast", "south farm")
+
+CAMPS_LINE = re.compile(r'<p id="question-camps".*?</p>', re.DOTALL)
 
 
 @pytest.fixture
@@ -81,10 +85,8 @@ def test_the_export_has_both_camps_or_says_why_there_are_none(run, tmp_path):
         None, 0, None,
     )  # fmt: skip
     page = (tmp_path / "datasheet.md").read_text()
-    assert (
-        "- Two camps of answers: on 1 of 2 questions with 6 answers or more (separation above "
-        "0.4); 1 undivided; 1 with fewer answers, not looked at" in page
-    )
+    # Divided, of those that are looked at (with so many answers); threshold; undivided; with fewer.
+    assert "1 2 6 0.4 1 1" in [facts_of(line) for line in page.splitlines()]
 
 
 def test_the_page_of_a_divided_question_says_what_both_camps_say(run, client):
@@ -93,14 +95,12 @@ def test_the_page_of_a_divided_question_says_what_both_camps_say(run, client):
     run.owner.save()
     client.force_login(run.owner)
     shown = client.get(question_link(run, first.public_id))
-    line = " ".join(shown.content.decode().split())
-    assert (
-        "The answers fall into two camps: “<bdi>south farm</bdi>” (4 answers) and "
-        "“<bdi>north hill</bdi>” (3 answers)." in line
-    )
+    (line,) = CAMPS_LINE.findall(shown.content.decode())
+    camps = re.findall(r"<bdi>(.*?)</bdi>\D*(\d+)", line)
+    assert camps == [("south farm", "4"), ("north hill", "3")]
     other = client.get(question_link(run, second.public_id))
     assert other.status_code == 200
-    assert "fall into two camps" not in other.content.decode()
+    assert CAMPS_LINE.findall(other.content.decode()) == []
 
 
 def test_an_answer_of_a_camp_that_is_withdrawn_leaves_its_size(run):

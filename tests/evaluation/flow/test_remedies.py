@@ -14,6 +14,7 @@ from evaluation.models import HumanJudgement, Run, WorkerGrade
 from evaluation.options import SITE, OptionError
 from evaluation.steps import grading as run_grading
 from evaluation.steps.outside import judgements_of, suggested_anchors
+from evaluation.words.message import Message
 
 pytestmark = pytest.mark.django_db
 
@@ -138,19 +139,22 @@ def test_a_worker_whose_answers_were_all_rejected_is_excluded_already(version):
 
 
 @pytest.mark.parametrize(
-    ("ids", "said"),
+    ("ids", "code", "named"),
     [
-        (("W3", "w4"), "nobody of the name answered here: W3 (perhaps w3"),
-        (("zebra",), "nobody of the name answered here: zebra"),
-        (tuple(f"x{i}" for i in range(30)), "x19 and 10 more"),
-        (tuple(f"w{i}" for i in range(12)), "names everybody who answered"),
+        (("W3", "w4"), "unknown_workers", "W3 (perhaps w3"),
+        (("zebra",), "unknown_workers", "zebra"),
+        (tuple(f"x{i}" for i in range(30)), "unknown_workers", "x19 and 10 more"),
+        (tuple(f"w{i}" for i in range(12)), "nobody_left", ""),
     ],
 )
-def test_ids_that_will_not_do_are_told_before_a_run_is_started(version, ids, said):
+def test_ids_that_will_not_do_are_told_before_a_run_is_started(version, ids, code, named):
     options = AqerParameters(embedder="tfidf-word", exclude_workers=ids)
     with pytest.raises(OptionError) as caught:
         queue(version, version.question_set.owner_id, options)
-    assert said in " ".join(SITE.told(AqerParameters, one) for one in caught.value.problems)
+    (found,) = caught.value.problems
+    assert (found.code, found.option) == (code, "exclude_workers")
+    assert named in found.values.get("reason", "")
+    assert named in SITE.told(AqerParameters, found)
     assert not Run.objects.exists()
 
 
@@ -181,7 +185,9 @@ def test_a_run_of_before_with_an_id_of_nobody_ends_with_it(version):
 def test_a_remedy_without_meaning_ends_the_run_with_the_reason(version):
     run = graded(version, weight_cap=0.05)
     assert run.state == "failed"
-    assert "A weight cap of 0.05 is below 1/12" in SITE.said(run.error)
+    error = Message.of(run.error)
+    assert error.code == "run.cap_too_low"
+    assert (error.values["cap"], error.values["voters"]) == (0.05, 12)
 
 
 def test_an_expert_judges_an_answer_once_and_from_0_to_5(version):

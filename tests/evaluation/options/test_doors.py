@@ -116,9 +116,6 @@ def test_the_command_line_tells_contradictions_by_flags_and_ends_with_2():
 def test_an_option_that_would_not_be_used_is_refused_with_the_value_that_it_needs():
     [idle] = EveryOption(seed=7).problems()
     assert idle == problem("only_with", "seed", other="order", wanted="drawn")
-    assert TERMINAL.told(EveryOption, idle) == "--seed is only used with --order drawn"
-    assert SITE.told(EveryOption, idle) == "“Seed” is only used with “Order: by lot”"
-    assert API.told(EveryOption, idle) == "seed is only used with order drawn"
     assert EveryOption(seed=7, order="drawn").problems() == []
 
 
@@ -163,38 +160,6 @@ def test_stored_options_of_another_version_are_named():
 def test_an_error_for_logs_says_option_code_and_values():
     wrong = replace(EveryOption(), samples=0).problems()
     assert str(OptionError(wrong)) == "samples: min_value, given=0, lowest=1, why="
-
-
-@pytest.mark.parametrize(
-    ("kind", "changed", "told"),
-    [
-        ("aqer", {}, []),
-        ("aqer", {"leave_one_out": True, "seed": 3}, ["leave one out", "seed 3"]),
-        ("aqer", {"embedder": "tfidf-word"}, ["Words, weighted by rarity (TF-IDF)"]),
-        ("aqer", {"embedder": "sentence-transformers:x"}, ["sentence-transformers:x"]),
-        ("aqer", {"precision": "bfloat16"}, ["precision bfloat16"]),
-        ("aqer", {"exclude_workers": ["w07"]}, ["without w07"]),
-        ("aqer", {"exclude_workers": list("abcde")}, ["without a, b, c and 2 more"]),
-        ("aqer", {"spelling": "de"}, ["spelling corrected (de)"]),
-        ("aqer", {"weight_cap": 0.1}, ["most weight of a worker 0.1"]),
-        ("aqer", {"gone": 1}, []),
-        ("multiqa", {"crowd": False}, ["measure by people's consensus: no"]),
-        ("ask", {"models": ["id of one"], "temperature": 0}, ["models small", "temperature 0"]),
-        ("ask", {"models": ["x"]}, ["models one that is gone"]),
-        ("judge", {"judge": "id of one"}, ["judge small"]),
-        (
-            "eloquent",
-            {"told": "Be brief. " * 9},
-            [
-                "what the models are told first Be brief. "
-                "Be brief. Be brief. Be brief. Be brief. Be brief.…"
-            ],
-        ),
-    ],
-)
-def test_what_differs_is_told_in_a_few_words_with_names_for_ids(kind, changed, told):
-    options = run_kinds()[kind].options
-    assert options.in_short(changed, {"id of one": "small"}) == told
 
 
 def test_every_option_of_every_kind_is_told_without_its_code_name():

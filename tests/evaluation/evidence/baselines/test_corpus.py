@@ -14,7 +14,7 @@ def test_a_crowd_needs_different_answers_and_a_worker_for_each():
     of = corpus()
     with pytest.raises(ValueError, match="different rows"):
         Crowd(of, np.array([0, 0]), np.array([0, 1]))
-    with pytest.raises(ValueError, match="a worker for each"):
+    with pytest.raises(ValueError, match="worker for each"):
         Crowd(of, np.array([0, 1]), np.array([0]))
     with pytest.raises(ValueError, match="1 texts for 2 questions"):
         Corpus(["x"], [1, 2], lambda spec: None)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from evaluation.evidence.data_sets import load_beetle
+from evaluation.evidence.data_sets import BEETLE, load_beetle
 from tests.evaluation.backends.chat.fake import FakeChat, said
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
@@ -82,17 +82,18 @@ def test_one_student_or_one_label_give_empty_rows_with_the_reason(tmp_path, rows
 
 
 @pytest.mark.parametrize(
-    ("rows", "header", "said"),
+    ("rows", "header", "code", "named"),
     [
-        (students(wrong="perhaps"), HEADER, "'perhaps' is unknown"),
-        ([row[:4] for row in students()], HEADER[:4], "'' is unknown"),
-        ([], HEADER, "there are no answers in it"),
+        (students(wrong="perhaps"), HEADER, "data_set_label_unknown", " 'perhaps' "),
+        ([row[:4] for row in students()], HEADER[:4], "data_set_label_unknown", " '' "),
+        ([], HEADER, "data_set_empty", ""),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_the_reason(tmp_path, rows, header, said):
-    ran = reproduced(folder_of(tmp_path, rows, header), tmp_path / "out")
-    assert ran.code == 2
-    assert said in ran.err
+def test_what_cannot_be_read_is_refused_with_the_reason(tmp_path, rows, header, code, named):
+    folder = folder_of(tmp_path, rows, header)
+    ran = reproduced(folder, tmp_path / "out")
+    assert (ran.code, ran.refusals) == (2, (f"{folder / BEETLE}, {code}",))
+    assert named in ran.err
     assert not (tmp_path / "out").exists()
 
 
@@ -156,11 +157,9 @@ def test_a_judge_and_an_entailment_model_stand_beside_cosine(five_way, tmp_path)
     assert 0 <= found <= 1
     assert (found * 72).is_integer()
     told = " ".join(ran.out.split())
-    assert (
-        "an answer called partially_correct_incomplete scores higher than a contradictory" in told
-    )
-    assert "a language model as judge 1.00 (95% 1.00 to 1.00)" in told
-    assert f"an entailment model {found:.2f}" in told
+    assert " partially_correct_incomplete " in told
+    assert "judge 1.00 (95% 1.00 to 1.00)" in told
+    assert f"model {found:.2f} " in told
 
 
 @pytest.mark.long
@@ -168,8 +167,7 @@ def test_a_judge_and_an_entailment_model_stand_beside_cosine(five_way, tmp_path)
 def test_without_models_the_sentence_says_that_nothing_was_measured(five_way, tmp_path):
     ran = reproduced(five_way, tmp_path / "out")
     told = " ".join(ran.out.split())
-    assert "a language model as judge not measured here (left out by --core)" in told
-    assert "an entailment model not measured here (left out by --core)" in told
+    assert told.count("--core") == 2
 
 
 @pytest.mark.data

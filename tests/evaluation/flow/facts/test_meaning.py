@@ -9,6 +9,7 @@ from annotations.exchange import AnswerStatus
 from evaluation.flow.facts import MEANING, crowd_facts, with_meaning
 from evaluation.flow.inputs import Answers, ModelAnswers
 from evaluation.words.facts import FACTS
+from tests.contracts.replay import facts_of
 
 
 @dataclass
@@ -181,6 +182,7 @@ def test_the_sentence_names_the_claim_in_short_and_who_agrees_with_it():
     of = {"crowd": "gap " * 100, "value": "0.912", "of": 9, "n_crowd": 1, "mentions": 3}
     said = FACTS["meaning.contradicts"](of)
     assert said.startswith("contradicts “gap gap")
-    assert said.endswith("…” by the entailment model (probability 0.912); 1 of 9 others agrees "
-                         "with that")  # fmt: skip
-    assert FACTS["meaning.contested"](of).endswith("3 of 9 others contradict it as well: contested")
+    assert said.count("gap") < 100
+    assert "…” " in said
+    assert facts_of(said) == "0.912 1 9"
+    assert facts_of(FACTS["meaning.contested"](of)) == "0.912 1 9 3 9"

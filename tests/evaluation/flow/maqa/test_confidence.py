@@ -61,7 +61,7 @@ def test_what_is_no_number_is_none(value):
         ("A\nConfidence: 80-90%", "80-90%", "A"),
         ("A\nConfidence: very high", "very high", "A"),
         ("The album Confidence: Man", None, "The album Confidence: Man"),
-        ("I am confident that it is A", None, "I am confident that it is A"),
+        ("I am confident: A or B", None, "I am confident: A or B"),
     ],
 )
 def test_the_last_statement_of_confidence_is_taken_out_of_a_reply(reply, said, rest):

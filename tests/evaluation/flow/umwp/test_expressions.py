@@ -3,23 +3,22 @@ import pytest
 from evaluation.flow.umwp.english import is_word
 from evaluation.flow.umwp.expressions import expression_in
 
+EXPRESSIONS = [
+    ("He has x + 5 apples.", "x+5"),
+    ("The answer is 3n+5.", "3n+5"),
+    ("(x + 2) / 3 dollars", "(x+2)/3"),
+    ("It is 2.5x + 1.", "2.5x+1"),
+    ("The answer is x.", "x"),
+    ("Left over: 50 - 4k.", "50-4k"),
+    ("Total = 20n", "=20n"[1:]),
+    ("Let x be the number of boxes. Then it is 2x.", "2x"),
+    ("So the answer is N.", "N"),
+    ("It is $x$ apples.", "x"),
+    ("The area is 8w square metres", "8w"),
+]
 
-@pytest.mark.parametrize(
-    ("reply", "expression"),
-    [
-        ("He has x + 5 apples.", "x+5"),
-        ("The answer is 3n+5.", "3n+5"),
-        ("(x + 2) / 3 dollars", "(x+2)/3"),
-        ("It is 2.5x + 1.", "2.5x+1"),
-        ("The answer is x.", "x"),
-        ("Left over: 50 - 4k.", "50-4k"),
-        ("Total = 20n", "=20n"[1:]),
-        ("Let x be the number of boxes. Then it is 2x.", "2x"),
-        ("So the answer is N.", "N"),
-        ("It is $x$ apples.", "x"),
-        ("The area is 8w square metres", "8w"),
-    ],
-)
+
+@pytest.mark.parametrize(("reply", "expression"), EXPRESSIONS)
 def test_an_answer_with_a_variable_is_an_expression(reply, expression):
     assert expression_in(reply) == expression
 
