@@ -346,7 +346,7 @@ def test_a_full_disk_keeps_no_part_of_a_file(client, question_set, tmp_path, set
             target = [question_set.public_id, *(["questions"] if address == "upload" else [])]
             said = client.post(reverse(f"admin:{address}", args=target), {"file": large})
             assert said.status_code == 507
-            assert 'data-outage="storage-full" data-files="refused"' in said.content.decode()
+            assert 'data-outage="storage-full" data-state="file_not_taken"' in said.content.decode()
             assert files() == kept
         assert Upload.objects.count() == 1
 
