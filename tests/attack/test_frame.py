@@ -76,7 +76,7 @@ def test_the_table_is_written_between_its_marks_and_nothing_else_changes(tmp_pat
     rows = table({"it": [exactly("a|b", 1, 1)]}, {"it": run_by([])})
     write(document, rows, date(2026, 11, 22), "`make attack`")
     assert document.read_text() == (
-        f"before\n{BEGIN}\n\n2026-11-22, `make attack`:\n\n{rows}\n\n{END}\nafter\n"
+        f"before\n{BEGIN}\n\n2026-11-22, `make attack`:\n\n{rows}\n{END}\nafter\n"
     )
     assert rows.splitlines()[2:] == ["| **it**: what it does | a\\|b | 1 | 1 |"]
     document.write_text("no place")

@@ -9,7 +9,7 @@ model differs between machines in the seventh digit.
 
 When a change is meant, say so in the changelog and save anew:
 
-    rm -r tests/contracts/saved && .venv/bin/python tests/contracts/replay.py tests/contracts/saved
+    rm -r tests/contracts/saved && .venv/bin/python -m tests.contracts.replay tests/contracts/saved
 
 and look at what git shows: nothing but that change may have come in.
 """
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.contracts.inputs import write_input
 from tests.contracts.replay import (
     COMMANDS,
     HERE,
@@ -29,7 +30,6 @@ from tests.contracts.replay import (
     WIDEST,
     options_of_all_commands,
     replay,
-    write_input,
 )
 
 SAVED = HERE / "saved"
@@ -39,8 +39,8 @@ FEW = 10  # digits that a line of numbers may lose by rounding
 
 
 def replayed(folder: Path, *groups: str) -> dict[str, str]:
-    command = [sys.executable, str(HERE / "replay.py"), str(folder), *groups]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    command = [sys.executable, "-m", "tests.contracts.replay", str(folder), *groups]
+    done = subprocess.run(command, cwd=HERE.parents[1], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return texts(folder)
 
