@@ -92,6 +92,10 @@ def is_below(path: str, folders: Sequence[str]) -> bool:
 LONG = "long and not alone and not browser"
 EVIDENCE = ("tests/evaluation/evidence", "tests/evaluation/methods")
 COMMANDS = ("tests/evaluation/commands", "tests/evaluation/flow", "tests/contracts")
+ALONE = (
+    *("tests/annotations/answering", "tests/annotations/ledger", "tests/crowdgrade"),
+    "tests/evaluation/evidence/benchmarks",
+)
 # Walks of the second part; the others are the first part's.
 LATE_WALKS = tuple(
     f"tests/browser/test_{name}.py"
@@ -115,7 +119,7 @@ PARTS: dict[str, tuple[Step, ...]] = {
         Step(
             "whole sites and races, one at a time",
             marker="alone and not browser",
-            paths=("tests",),
+            paths=ALONE,
             processes=(),
         ),
     ),
