@@ -46,6 +46,17 @@ def test_rates_are_told_to_hundredths_seconds_to_tenths_and_shares_in_whole_perc
     assert progress_of(running(1, 4, seconds=1.23), NOW).seconds_left == 3.7
 
 
+@pytest.mark.parametrize(
+    ("done", "seconds"),
+    [(0, 5), (2, None), (2, 0)],
+    ids=["no step is done", "no start is known", "no time has passed"],
+)
+def test_a_stage_has_no_rate_before_a_step_and_some_time(done, seconds):
+    found = progress_of(running(done, 5, seconds), NOW)
+    assert (found.percent, found.done) == (20 * done, done)
+    assert (found.rate, found.seconds_left, found.left) == (None, None, None)
+
+
 def test_nothing_is_counted_of_a_run_that_does_not_run():
     found = progress_of(Run(state="done", done=5, total=5, stage_started_at=NOW), NOW)
     assert (found.percent, found.rate, found.seconds_left, found.left) == (None,) * 4

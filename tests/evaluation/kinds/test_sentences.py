@@ -7,6 +7,7 @@ from evaluation.flow.maqa.run_options import MaqaRunOptions
 from evaluation.flow.multiqa.run_options import MultiqaRunOptions
 from evaluation.flow.umwp.run_options import UmwpRunOptions
 from evaluation.options import SITE, problem
+from evaluation.reports.maqa import MeasureFound, _knows
 from tests.sentences import site_sentence, terminal_sentence
 
 BETWEEN = {"value": 1.0, "low": 0.9, "high": 1.0, "questions": 12, "models": 1}
@@ -243,3 +244,40 @@ UMWP = [
 )
 def test_what_is_wrong_with_options_is_told_by_its_code(options, wrong, sentence):
     assert SITE.sentence(options, wrong) == sentence
+
+
+def maqa_measure(auroc, low=None, title="Entropy", n=4, why=""):
+    """A measure of how sure a model is, with the area under its curve."""
+    rates = (None, None, None, None)
+    return MeasureFound("entropy", title, "", "", auroc, low, 0.99, *rates, n, "", why)
+
+
+@pytest.mark.parametrize(
+    ("measures", "n", "sentence"),
+    [
+        (
+            [maqa_measure(0.9, 0.8)],
+            0,
+            "No question has a right answer to compare with: only how sure it is can be told.",
+        ),
+        (
+            [maqa_measure(None, n=0, why="not asked for"), maqa_measure(None, why="all right")],
+            4,
+            "Whether it knows when it is wrong cannot be told: all right",
+        ),
+        ([], 4, "Whether it knows when it is wrong cannot be told: nothing was measured"),
+        (
+            [maqa_measure(0.9), maqa_measure(0.7, 0.5)],
+            4,
+            "It does not know when it is wrong, as far as these questions show.",
+        ),
+        (
+            [maqa_measure(0.75, 0.6), maqa_measure(0.8, 0.51, "Margin"), maqa_measure(0.9, 0.5)],
+            4,
+            "It knows when it is right by the measure \u201cMargin\u201d: of a right and a wrong "
+            "one it is surer of the right one 80 times in 100.",
+        ),
+    ],
+)
+def test_whether_a_model_knows_when_it_is_right(measures, n, sentence):
+    assert _knows(measures, n) == sentence
