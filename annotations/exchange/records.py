@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 
 
 class AnswerStatus(StrEnum):
-    """What came instead of, or with, a model's answer; in files in any case."""
+    """What came instead of, or with, a model's answer; in files in any case.
+
+    CUT_OFF: the length of the reply was used up, or the model only thought, before an answer came.
+    """
 
     TEXT = "text"
     EMPTY = "empty"
@@ -17,6 +20,21 @@ class AnswerStatus(StrEnum):
     REFUSED_PROMPT = "refused_prompt"
     REFUSED_GENERATION = "refused_generation"
     ERROR = "error"
+    CUT_OFF = "cut_off"
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether no answer came that could be scored: ERROR and CUT_OFF."""
+        return self in (AnswerStatus.ERROR, AnswerStatus.CUT_OFF)
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the model or a content filter refused."""
+        return self.value.startswith("refused")
+
+
+MISSING = tuple(status.value for status in AnswerStatus if status.is_missing)
+"""Statuses, as they are written, that keep a model out of rankings."""
 
 
 class Signals(NamedTuple):
@@ -94,7 +112,7 @@ class ModelAnswerRecord:
     """A model's answer to a question; fields as in `AnswerRecord`.
 
     `text` is never empty where `status` is TEXT, always where it is EMPTY, and may be either with
-    the others.
+    the others. `thinking` is what was put aside of the reply (`exchange.thinking`).
     """
 
     row: int
@@ -105,3 +123,4 @@ class ModelAnswerRecord:
     status: AnswerStatus
     extra: tuple[str, ...] = ()
     asking: ModelAsking | None = None
+    thinking: str = ""

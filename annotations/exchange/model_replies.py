@@ -1,0 +1,141 @@
+"""Read the reply of a language model: its answer, its thinking, and the status it has in effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from annotations.exchange.records import AnswerStatus
+from annotations.exchange.thinking import SeparatedReply, separate_thinking
+
+KEEP_THINKING = "--keep-thinking"
+
+
+class Finish(StrEnum):
+    """What a finish reason means, whatever the provider calls it."""
+
+    OTHER = "other"
+    LENGTH = "length"
+    REFUSED = "refused"
+    ERROR = "error"
+
+
+_REASONS = {
+    Finish.LENGTH: (
+        *("length", "max_tokens", "max_output_tokens", "max_new_tokens", "max_length"),
+        *("max_completion_tokens", "model_length", "token_limit", "length_limit", "truncated"),
+        *("context_length", "model_context_window_exceeded", "context_window_exceeded"),
+        *("max_context_length", "context_length_exceeded", "max_tokens_reached", "limit"),
+    ),
+    Finish.REFUSED: (
+        *("content_filter", "contentfilter", "content_filtered", "filtered", "safety", "refusal"),
+        *("refused", "recitation", "prohibited_content", "blocklist", "blocked", "sensitive"),
+        *("spii", "image_safety", "image_prohibited_content", "image_recitation", "moderation"),
+        *("guardrail_intervened", "guardrails", "policy_violation", "content_policy"),
+        *("content_policy_violation", "error_toxic", "toxic", "risk_control", "harmful"),
+    ),
+    Finish.ERROR: (
+        *("error", "insufficient_system_resource", "network_error", "server_error", "failed"),
+        *("internal_error", "internal_server_error", "upstream_error", "provider_error"),
+        *("timeout", "time_limit", "abort", "aborted", "cancelled", "canceled", "overloaded"),
+        *("service_unavailable", "rate_limit", "malformed_function_call", "malformed_response"),
+        *("unexpected_tool_call", "too_many_tool_calls", "error_limit", "exception"),
+        *("insufficient_resource", "failure", "user_cancel", "connection_error", "unavailable"),
+    ),
+}
+_MEANING = {word: meaning for meaning, words in _REASONS.items() for word in words}
+_PREFIXES = ("finish_reason_", "finishreason_", "finishreason.", "stop_reason_")
+
+
+def finish_of(reason: str) -> Finish:
+    """Return what a finish reason means: "MAX_TOKENS" and "length" are LENGTH."""
+    word = reason.strip().casefold().replace("-", "_").replace(" ", "_")
+    for prefix in _PREFIXES:
+        word = word.removeprefix(prefix)
+    return _MEANING.get(word, Finish.OTHER)
+
+
+class _Read(Protocol):
+    @property
+    def status(self) -> AnswerStatus: ...
+
+    @property
+    def thinking(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """A reply as it counts.
+
+    Attributes
+    ----------
+    text : the answer; "" where there is none. thinking : what was put aside, "" without any.
+    status : TEXT only with a text.
+    """
+
+    text: str
+    status: AnswerStatus
+    thinking: str = ""
+
+    @property
+    def parts(self) -> tuple[str, AnswerStatus, str]:
+        """The text, the status and the thinking."""
+        return self.text, self.status, self.thinking
+
+
+def read_reply(
+    text: str,
+    status: AnswerStatus = AnswerStatus.TEXT,
+    finish_reason: str = "",
+    keep_thinking: bool = False,
+) -> ModelReply:
+    """Return the reply as it counts: without its thinking, unless `keep_thinking`.
+
+    A reply of TEXT or EMPTY is an ERROR or a refusal where its finish reason says so, and CUT_OFF
+    where its length was used up, or it only thought, before an answer came. Any other status stays.
+    """
+    found = SeparatedReply(text) if keep_thinking else separate_thinking(text)
+    answer = found.answer if found.answer and not found.answer.isspace() else ""
+    if status not in (AnswerStatus.TEXT, AnswerStatus.EMPTY):
+        return ModelReply(answer, status, found.thinking)
+    finish = finish_of(finish_reason)
+    if finish is Finish.ERROR:
+        status = AnswerStatus.ERROR
+    elif finish is Finish.REFUSED:
+        status = AnswerStatus.REFUSED_GENERATION
+    elif answer:
+        status = AnswerStatus.TEXT
+    elif finish is Finish.LENGTH or found.has_thinking:
+        status = AnswerStatus.CUT_OFF
+    else:
+        status = AnswerStatus.EMPTY
+    return ModelReply(answer, status, found.thinking)
+
+
+def notes_of(replies: Iterable[_Read]) -> list[str]:
+    """Return the notes of `thinking_notes` about some replies."""
+    n_thinking = n_cut_off = 0
+    for reply in replies:
+        n_thinking += bool(reply.thinking)
+        n_cut_off += reply.status is AnswerStatus.CUT_OFF
+    return thinking_notes(n_thinking, n_cut_off)
+
+
+def thinking_notes(n_thinking: int, n_cut_off: int = 0) -> list[str]:
+    """Return what a file of replies has to say of the thinking in it; nothing without any."""
+    notes = []
+    if n_thinking:
+        replies = "1 reply" if n_thinking == 1 else f"{n_thinking:,} replies"
+        notes.append(
+            f"The thinking in {replies} was put aside: only the answer after it counts. "
+            f"{KEEP_THINKING} keeps it."
+        )
+    if n_cut_off:
+        replies = "1 reply was" if n_cut_off == 1 else f"{n_cut_off:,} replies were"
+        notes.append(
+            f"{replies} cut off before an answer came (status cut_off): such a model has no rank. "
+            "Ask it again with a higher --max-tokens."
+        )
+    return notes

@@ -1,0 +1,435 @@
+"""Separate the thinking of a language model from its answer, in the text of a reply.
+
+Reasoning models write their thinking into the reply, between marks of several families: tags
+(``<think>``, ``<reasoning>``, ``[THINK]``, ``◁think▷``), special tokens
+(``<|begin_of_thought|>``, ``<|START_THINKING|>``), channels (``<|channel|>analysis``). The thinking
+is no part of the answer. A mark that is only mentioned in a sentence is text: a mark counts where
+it is a block of its own (see `_is_block` and `_is_end`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_NAMES = (
+    "think|thinking|thinks|thought|thoughts|thought_process|thinking_process|reasoning|reason|"
+    "reasoning_content|reflection|reflect|scratchpad|analysis|inner_monologue|internal_monologue|"
+    "internal_thoughts|chain_of_thought|cot|deliberation|longcat_think|ant_thinking"
+)
+_PREFIX = r"(?:[a-z][\w-]*:)?"
+# An opening and a closing mark of each family; `name` where a family has several.
+_OPENING = re.compile(
+    rf"""
+    (?:<|&lt;|\uff1c)\s*{_PREFIX}(?P<tag>{_NAMES})(?:\s[^<>\n]{{0,300}}?)?
+        (?P<alone>/?)(?:>|&gt;|\uff1e)
+    | \[(?P<bracket>think|thinking|thought|thoughts|reasoning)\]
+    | \u25c1(?P<triangle>think|thinking)\u25b7
+    | <\|(?P<token>begin_of_thought|begin_of_thinking|start_thinking|begin_think|think_start|
+        thinking_start|think|thinking|thought|reasoning)\|>
+    | (?P<unused><unused94>\s*thought\b)
+    | (?P<details><details\s[^<>\n]{{0,100}}type=["']?reasoning["']?[^<>\n]{{0,300}}>)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_CLOSING = re.compile(
+    rf"""
+    (?:<|&lt;|\uff1c)\s*/\s*{_PREFIX}(?P<tag>{_NAMES})\s*(?:>|&gt;|\uff1e)
+    | \[\s*/\s*(?P<bracket>think|thinking|thought|thoughts|reasoning)\s*\]
+    | \u25c1\s*/\s*(?P<triangle>think|thinking)\s*\u25b7
+    | <\|(?P<token>end_of_thought|end_of_thinking|end_thinking|end_think|think_end|thinking_end|
+        /think|/thinking|/thought|/reasoning)\|>
+    | (?P<unused><unused95>)
+    | (?P<details></details\s*>)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_FAMILIES = ("tag", "bracket", "triangle", "token", "unused", "details")
+_WRAPPERS = "answer|final_answer|final-answer|final|response|final_response|solution|output|result"
+# What encloses the answer after the thinking.
+_ANSWER_BEGINS = re.compile(
+    rf"(?:<\s*(?:{_WRAPPERS})\s*>|<\|(?:begin_of_solution|start_response|begin_of_answer)\|>)",
+    re.IGNORECASE,
+)
+_ANSWER_ENDS = re.compile(
+    rf"(?:<\s*/\s*(?:{_WRAPPERS})\s*>|<\|(?:end_of_solution|end_response|end_of_answer)\|>)",
+    re.IGNORECASE,
+)
+_CHANNEL = re.compile(
+    r"<\|channel(?:\|>|>)\s*(?P<name>[a-z_]+)[^<\n]*(?:<\|constrain\|>[^<\n]*)?\n?"
+)
+_MESSAGE = re.compile(r"(?:<\|message\|>|<channel\|>)")
+_MESSAGE_ENDS = re.compile(r"<\|(?:end|return|call)\|>")
+_TURN = re.compile(r"<\|start\|>\s*(?:assistant)?[^<\n]*")
+# Channels whose special tokens a server has taken out: "analysisWe need ...assistantfinalThe Moon".
+_BARE_CHANNELS = re.compile(
+    r"\s*analysis(?P<thinking>.*)assistant\s*final(?P<answer>.*)", re.DOTALL | re.IGNORECASE
+)
+# Granite says it in words.
+_IN_WORDS = re.compile(
+    r"\s*(?P<thinking>(?:\*\*)?here(?:'s| is) my thought process:.*?)"
+    r"(?:\*\*)?here(?:'s| is) my (?:response|answer):(?:\*\*)?(?P<answer>.*)",
+    re.DOTALL | re.IGNORECASE,
+)
+_FENCED = re.compile(
+    r"\s*```\s*(?:think|thinking|thought|thoughts|reasoning)[ \t]*\n(?P<thinking>.*?)"
+    r"(?:\n```[ \t]*(?:\n|$)(?P<answer>.*)|$)",
+    re.DOTALL | re.IGNORECASE,
+)
+_TURN_END = (
+    r"(?:<\|(?:im_end|eot_id|eom_id|end_of_text|endoftext|end_of_turn|end|return|eos|eot|"
+    r"endofmessage|end_of_turn_token|endofturn|end_of_sentence|eosp|endofprompt)\|>"
+    r"|<(?:end_of_turn|end_of_utterance|eos|pad|turn\|)>|</s>|\[eos\]"
+    r"|<\uff5cend\u2581of\u2581sentence\uff5c>)"
+)
+_LAST_MARK = re.compile(rf"{_TURN_END}\Z", re.IGNORECASE)
+_LONGEST_TOKEN = 40
+_NEXT_TURN = re.compile(
+    rf"{_TURN_END}\s*(?:<\|(?:im_start|start_header_id|start|user|system)\|>|<start_of_turn>|<s>)",
+    re.IGNORECASE,
+)
+_BEGINS = re.compile(
+    r"\A\s*(?:(?:<\|begin_of_text\|>|<\|startoftext\|>|<bos>|<s>|"
+    r"<\|im_start\|>\s*assistant[ \t]*\n?|"
+    r"<\|start_header_id\|>\s*assistant\s*<\|end_header_id\|>|<start_of_turn>\s*model[ \t]*\n?"
+    r"|<\|assistant\|>|<\|start_of_role\|>\s*assistant\s*<\|end_of_role\|>)\s*)+",
+    re.IGNORECASE,
+)
+_BLANK = " \t\r\n\ufeff\u200b\u200c\u200d\u2060\xa0"
+_QUOTES = "`\"'\u201c\u201d\u2018\u2019\u00ab\u00bb"
+_SENTENCE_ENDS = ".!?:;\u2026\u3002\uff01\uff1f\uff1a>]*)\u25b7"
+# After an opening mark: a sentence about the mark.
+_ABOUT_MARK = re.compile(
+    r"[ \t]+(?:is|are|was|and|or|tags?|tokens?|elements?|blocks?|marks?|means|opens?|closes?|"
+    r"begins|starts|stands|should|can|has|does|in|not|to|as|followed|before|after)\b[^\n]*"
+)
+# Before a closing mark or an end token: such a sentence, too.
+_BEFORE_MARK = re.compile(
+    r"\b(?:is|are|was|and|or|tags?|tokens?|elements?|use|uses|using|used|with|by|the|a|an|as|like|"
+    r"called|named|than|write|writes|emits?|in|to|of|after|before|until|at|between|means)\s+\Z",
+    re.IGNORECASE,
+)
+_LIST_MARK = re.compile(r"(?:\d{1,3}[.)]|[-*\u2022])")
+_MOST_MARKS = 40
+"""Marks that are looked at one by one; a text with more is split at its last closing mark."""
+_ONLY_JOINING = re.compile(r"[\s,;/&]*(?:and|or|und|oder|et|ou|y|o|e|to|\.\.\.|\u2026)?[\s,;/&]*")
+
+
+@dataclass(frozen=True, slots=True)
+class SeparatedReply:
+    """A reply as its answer and its thinking.
+
+    Attributes
+    ----------
+    answer : the text as it came where nothing was put aside; else without white space around it.
+    thinking : what was put aside, without its marks; "" without any.
+    is_cut : whether the thinking begins and never ends: then there is no answer.
+    """
+
+    answer: str
+    thinking: str = ""
+    is_cut: bool = False
+
+    @property
+    def has_thinking(self) -> bool:
+        """Whether the reply held thinking, or its beginning."""
+        return bool(self.thinking) or self.is_cut
+
+
+def separate_thinking(text: str) -> SeparatedReply:
+    """Return the answer in the text of a reply, and the thinking beside it.
+
+    Special tokens that end a turn are removed from the answer. A text without marks is returned as
+    it is.
+    """
+    if not _may_hold_marks(text):
+        return SeparatedReply(text)
+    found = _by_channel(text) or _by_words(text) or _by_marks(text)
+    answer = _without_tokens(found.answer)
+    if answer == text:
+        return SeparatedReply(text)
+    if found.answer != text:
+        answer = _unwrapped(answer).strip(_BLANK)
+    return SeparatedReply(answer, found.thinking, found.is_cut)
+
+
+def joined(answer: str, thinking: str) -> str:
+    """Return the answer with its thinking before it, in one form of marks."""
+    if not thinking:
+        return answer
+    block = f"<think>\n{thinking.strip()}\n</think>"
+    return f"{block}\n\n{answer}" if answer else block
+
+
+def _may_hold_marks(text: str) -> bool:
+    if "<" in text or "[" in text or "\u25c1" in text or "&lt;" in text or "\uff1c" in text:
+        return True
+    begin = text[:40].lstrip(_BLANK).casefold()
+    return begin.startswith(("analysis", "```", "here is my", "here's my", "**here"))
+
+
+def _by_channel(text: str) -> SeparatedReply | None:
+    """Split a reply in channels (harmony); None where it is in none."""
+    bare = _BARE_CHANNELS.fullmatch(text)
+    if bare is not None:
+        return SeparatedReply(bare["answer"], bare["thinking"].strip())
+    first = _CHANNEL.search(text)
+    if first is None or not _is_channelled(text, first):
+        return None
+    thinking: list[str] = []
+    answers: list[str] = []
+    outside = _TURN.sub("", _BEGINS.sub("", text[: first.start()]))
+    ended = bool(_MESSAGE_ENDS.search(outside))
+    thinking.append(_MESSAGE_ENDS.sub("", outside))
+    at: re.Match[str] | None = first
+    complete = False
+    while at is not None:
+        following = _CHANNEL.search(text, at.end())
+        part = text[at.end() : following.start() if following else len(text)]
+        part = _TURN.sub("", _MESSAGE.sub("", part, count=1))
+        end = _MESSAGE_ENDS.search(part)
+        message, rest = (part, "") if end is None else (part[: end.start()], part[end.end() :])
+        rest = _MESSAGE_ENDS.sub("", rest)
+        if at["name"].casefold() == "final":
+            answers.append(message)
+            complete = True
+        else:
+            thinking.append(message)
+            ended = end is not None
+        if rest.strip(_BLANK):
+            answers.append(rest)
+            complete = True
+        at = following
+    aside = "\n\n".join(one.strip() for one in thinking if one.strip())
+    if not complete:
+        return SeparatedReply("", aside, is_cut=bool(aside) or not ended)
+    return SeparatedReply("\n".join(one.strip() for one in answers), aside)
+
+
+def _is_channelled(text: str, first: re.Match[str]) -> bool:
+    """Whether the first channel token is a mark and no word of a sentence."""
+    if text[: first.start()].rstrip(_BLANK)[-1:] in tuple("`\"'"):
+        return False
+    at_begin = not text[: first.start()].strip(_BLANK)
+    after = text[first.start() :]
+    return at_begin or _MESSAGE.search(after) is not None
+
+
+def _by_words(text: str) -> SeparatedReply | None:
+    found = _IN_WORDS.fullmatch(text)
+    if found is not None:
+        return SeparatedReply(found["answer"].strip(), found["thinking"].strip())
+    fenced = _FENCED.match(text)
+    if fenced is not None:
+        answer = fenced["answer"]
+        return SeparatedReply(
+            (answer or "").strip(), fenced["thinking"].strip(), is_cut=answer is None
+        )
+    return None
+
+
+def _by_marks(text: str) -> SeparatedReply:
+    """Split a reply at tags and tokens."""
+    begin = _BEGINS.match(text)
+    rest = text[begin.end() :] if begin else text
+    marks = sum(1 for _ in _OPENING.finditer(rest)) + sum(1 for _ in _CLOSING.finditer(rest))
+    if not marks:
+        return SeparatedReply(text)
+    if marks > _MOST_MARKS:
+        return _at_last_mark(rest)
+    before: list[str] = []
+    thinking: list[str] = []
+    found = False
+    while True:
+        opening = _first_opening(rest)
+        closing = _closing_alone(rest, opening)
+        if closing is not None:
+            # What came before the mark, earlier parts too, is thinking.
+            thinking += [*before, rest[: closing.start()]]
+            before, rest, found = [], rest[closing.end() :], True
+            continue
+        if opening is None:
+            break
+        found = True
+        before.append(rest[: opening.start()])
+        if opening.groupdict().get("alone"):
+            rest = rest[opening.end() :]
+            continue
+        end = _end_of(rest, opening)
+        if end is None:
+            thinking += [*before, rest[opening.end() :]]
+            return SeparatedReply("", _aside(thinking), is_cut=True)
+        thinking.append(rest[opening.end() : end[0]])
+        rest = rest[end[1] :]
+    if not found:
+        return SeparatedReply(text)
+    parts = [part.strip(_BLANK) for part in [*before, rest]]
+    return SeparatedReply("\n".join(part for part in parts if part), _aside(thinking))
+
+
+def _at_last_mark(text: str) -> SeparatedReply:
+    """Split a text with very many marks: what follows the last closing one is the answer."""
+    opened = _OPENING.match(text.lstrip(_BLANK)) is not None
+    last = _last(_CLOSING, text)
+    if last is None:
+        return SeparatedReply("", _aside([text]), is_cut=True) if opened else SeparatedReply(text)
+    if not opened and not _is_end(text, last):
+        return SeparatedReply(text)
+    return SeparatedReply(text[last.end() :], _aside([text[: last.start()]]))
+
+
+def _last(mark: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
+    found = None
+    for one in mark.finditer(text, start):
+        found = one
+    return found
+
+
+def _aside(parts: list[str]) -> str:
+    said = (_OPENING.sub("", _CLOSING.sub("", part)).strip(_BLANK) for part in parts)
+    return "\n\n".join(part for part in said if part)
+
+
+def _first_opening(text: str) -> re.Match[str] | None:
+    return next((one for one in _OPENING.finditer(text) if _is_block(text, one)), None)
+
+
+def _family(mark: re.Match[str]) -> str:
+    return next(name for name in _FAMILIES if mark.group(name) is not None)
+
+
+def _is_block(text: str, opening: re.Match[str]) -> bool:
+    """Whether an opening mark begins a block of thinking and is not mentioned in a sentence."""
+    before, after = text[: opening.start()], text[opening.end() :]
+    if _is_in_code(before, after):
+        return False
+    closing = _closing_of(text, opening)
+    inner = None if closing is None else text[opening.end() : closing.start()]
+    joins = inner is not None and len(inner) < 20 and inner.strip()
+    if joins and _ONLY_JOINING.fullmatch(inner or ""):
+        return False  # "<think> and </think>"
+    sentence = _ABOUT_MARK.match(after if inner is None else inner)
+    if sentence is not None and (inner is None or "\n" not in inner):
+        return False  # "<think> is a tag"
+    line = before.rsplit("\n", 1)[-1].strip(_BLANK)
+    if not line:
+        return True
+    breaks = re.match(r"[ \t]*\r?\n", after) is not None
+    if inner is None or _LIST_MARK.fullmatch(line):
+        # In the middle of a line only what goes on in further lines is a block.
+        return line[-1] in _SENTENCE_ENDS and breaks
+    if breaks:
+        return True
+    return line[-1] in _SENTENCE_ENDS and (line[-1] not in ":;" or len(inner.split()) > 2)
+
+
+def _is_in_code(before: str, after: str) -> bool:
+    """Whether a mark is quoted, or inside code."""
+    if before[-1:] and before[-1] in _QUOTES and (after[:1] in _QUOTES or before[-1] == "`"):
+        return True
+    fences = len(re.findall(r"^[ \t]*```", before, re.MULTILINE))
+    if fences % 2 and re.search(r"^[ \t]*```", after, re.MULTILINE):
+        return True
+    line, rest = before.rsplit("\n", 1)[-1], after.split("\n", 1)[0]
+    return line.count("`") % 2 == 1 and "`" in rest
+
+
+def _closing_of(text: str, opening: re.Match[str]) -> re.Match[str] | None:
+    """Return the closing mark of a block: by depth, else the last one of its name or family."""
+    family, name = _family(opening), opening.group(_family(opening)).casefold()
+    closings = [
+        one
+        for one in _CLOSING.finditer(text, opening.end())
+        if _family(one) == family and not _is_in_code(text[: one.start()], text[one.end() :])
+    ]
+    if family == "tag":
+        same = [one for one in closings if one["tag"].casefold() == name]
+        closings = same or closings
+    depth = 1
+    openings = [
+        one
+        for one in _OPENING.finditer(text, opening.end())
+        if _family(one) == family and one.group(family).casefold() == name
+    ]
+    for closing in closings:
+        inside = sum(one.end() <= closing.start() for one in openings)
+        depth = 1 + inside - closings.index(closing)
+        if depth <= 1:
+            return closing
+    return closings[-1] if closings else None
+
+
+def _end_of(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
+    """Return where the thinking ends and what follows begins; None where it never ends."""
+    closing = _closing_of(text, opening)
+    if closing is not None:
+        return closing.span()
+    answer = _ANSWER_BEGINS.search(text, opening.end())
+    if answer is not None:
+        return answer.start(), answer.start()
+    return None
+
+
+def _closing_alone(text: str, opening: re.Match[str] | None) -> re.Match[str] | None:
+    """Return a closing mark that no opening one precedes, if it is a block form."""
+    end = len(text) if opening is None else opening.start()
+    found = None
+    for closing in _CLOSING.finditer(text, 0, end):
+        if _family(closing) != "details" and _is_end(text, closing):
+            found = closing
+    return found
+
+
+def _is_end(text: str, closing: re.Match[str]) -> bool:
+    """Whether a closing mark ends thinking and is not mentioned in a sentence."""
+    before, after = text[: closing.start()], text[closing.end() :]
+    if _is_in_code(before, after) or _BEFORE_MARK.search(before[-40:]):
+        return False
+    opened = [one for one in _OPENING.finditer(before) if _family(one) == _family(closing)]
+    if opened and "\n" not in text[opened[-1].end() : closing.start()]:
+        return False  # the second half of a mention
+    line = before.rsplit("\n", 1)[-1]
+    if not line.strip(_BLANK):
+        return True
+    if _LIST_MARK.fullmatch(line.strip(_BLANK)):
+        return False
+    ends_line = not after or bool(re.match(r"[ \t]*(?:\r?\n|\Z)", after))
+    attached = not line[-1].isspace() and after[:1].isupper()
+    return ends_line or attached or line.rstrip()[-1] in _SENTENCE_ENDS
+
+
+def _unwrapped(answer: str) -> str:
+    """Return what is inside the marks of the answer (``<answer>``), if there are any."""
+    begin = _ANSWER_BEGINS.search(answer)
+    if begin is None:
+        return _ANSWER_ENDS.sub("", answer) if _ANSWER_ENDS.search(answer) else answer
+    if answer[: begin.start()].rpartition("\n")[2].strip(_BLANK):
+        return answer
+    end = _last(_ANSWER_ENDS, answer, begin.end())
+    inner = answer[begin.end() : end.start() if end else len(answer)]
+    return inner if inner.strip(_BLANK) else answer
+
+
+def _without_tokens(answer: str) -> str:
+    """Return the answer without the special tokens that begin and end a turn."""
+    turn = _NEXT_TURN.search(answer)
+    if turn is not None and not _is_in_code(answer[: turn.start()], answer[turn.end() :]):
+        answer = answer[: turn.start()]
+    while True:
+        stripped = answer.rstrip(_BLANK)
+        token = _LAST_MARK.search(stripped, max(0, len(stripped) - _LONGEST_TOKEN))
+        if token is None or _is_mention(stripped, token):
+            break
+        answer = stripped[: token.start()].rstrip(_BLANK)
+    begins = _BEGINS.match(answer)
+    if begins is not None and not (begins.group().strip().casefold() == "<s>" and "</s>" in answer):
+        answer = answer[begins.end() :]
+    return answer
+
+
+def _is_mention(text: str, token: re.Match[str]) -> bool:
+    """Whether a token at the end of a text is a word of its last sentence, or of HTML."""
+    before = text[: token.start()]
+    if before[-1:] in tuple(" \t") and _BEFORE_MARK.search(before[-40:]):
+        return True
+    return token.group().casefold() == "</s>" and "<s>" in before.casefold().lstrip(_BLANK)[3:]
