@@ -11,10 +11,11 @@ import asyncio
 import json
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 from urllib.request import getproxies
 
 import httpx
@@ -30,6 +31,7 @@ from annotations.outgoing.connections import (
 )
 from annotations.outgoing.waiting import retry_after
 from evaluation.backends.errors import BackendError
+from evaluation.backends.event_stream import CutStreamError, json_in
 
 LARGEST = 32 * 1024 * 1024
 """Bytes of one answer that are read by `attempt`; who sends more is not listened to."""
@@ -43,13 +45,24 @@ AGAIN = frozenset({408, 409, 425, 429})
 ADVICE = {
     401: "check the key in the environment variable {key}",
     403: "check the key in the environment variable {key} and what it is allowed to do",
+    402: "see to the account at the provider",
     404: "check the address (it ends before /{path}, often with /v1) and the model's name",
 }
 
 # Words by which providers say why they turn a request down (error.code, type, innererror.code).
-FILTERED = ("content_filter", "content_policy", "responsibleaipolicyviolation")
-TOO_LONG = ("context_length_exceeded", "exceed_context_size", "maximum context length")
+FILTERED = (
+    *("content_filter", "content-filter", "content_policy", "responsibleaipolicyviolation"),
+    *("content_moderation", "data_inspection_failed", "sensitive_content", "content management"),
+)
+TOO_LONG = (
+    *("context_length_exceeded", "exceed_context_size", "maximum context length"),
+    *("max_new_tokens` must be", "context window", "prompt is too long", "input is too long"),
+)
 NO_MONEY = ("insufficient_quota", "billing")
+LONGEST_MESSAGE = 500
+"""Characters of a server's own message that are shown."""
+VERSION = "api-version"
+"""What an address may have after a question mark."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +205,8 @@ class OpenAIServer:
                     "see that the server runs and is not overloaded, then start again",
                     fault.code,
                 ) from None
-            raise self.error(fault.problem, fault.remedy, fault.code) from None
+            status = {} if fault.status is None else {"status": fault.status}
+            raise self.error(fault.problem, fault.remedy, fault.code, **status) from None
 
     async def attempt(self, client: httpx.AsyncClient, body: dict[str, Any]) -> Received:
         """Ask once. Raises FaultError."""
@@ -201,7 +215,9 @@ class OpenAIServer:
         try:
             async with (
                 asyncio.timeout(self.patience.timeout),
-                client.stream("POST", self._address, json=body, headers=_bearer(key)) as response,
+                client.stream(
+                    "POST", self._address, json=body, headers=self._headers(key)
+                ) as response,
             ):
                 async for part in response.aiter_bytes():
                     content += part
@@ -219,14 +235,21 @@ class OpenAIServer:
     def _ask(self, client: httpx.Client, body: dict[str, Any]) -> Any:
         key = self._key()
         try:
-            response = client.post(self._address, json=body, headers=_bearer(key))
+            response = client.post(self._address, json=body, headers=self._headers(key))
         except Exception as error:
             raise self._fault(error) from None
         return self._received(response, response.content, key).payload
 
     @property
     def _address(self) -> str:
-        return f"{self.url}/{self.path}"
+        base, mark, query = self.url.partition("?")
+        base = base.rstrip("/").removesuffix(f"/{self.path}")
+        return f"{base}/{self.path}{mark}{query}"
+
+    def _headers(self, key: str) -> dict[str, str]:
+        # A server with versions in its addresses takes keys in a header of its own.
+        own = {"api-key": key} if key and "?" in self.url else {}
+        return _bearer(key) | own
 
     def _fault(self, error: Exception) -> Exception:
         """What went wrong before there was a whole answer; what is no fault stays as it is."""
@@ -260,7 +283,9 @@ class OpenAIServer:
         about: dict[str, Any] = {"status": status, "content": content, "headers": headers}
         if status == 200:
             try:
-                return Received(json.loads(_decoded(content, response)), headers)
+                return Received(json_in(_decoded(content, response)), headers)
+            except CutStreamError as error:
+                raise FaultError("cut", str(error), again=True, **about) from None
             except UnicodeDecodeError:
                 raise FaultError(
                     "wrong_charset",
@@ -301,10 +326,10 @@ class OpenAIServer:
             )
         return key
 
-    def error(self, problem: str, remedy: str, code: str = "") -> BackendError:
+    def error(self, problem: str, remedy: str, code: str = "", **values: Any) -> BackendError:
         """Return the error that says who asked, what happened and what to do."""
         text = f"{self.what} {self.name!r}: {problem}: {remedy}"
-        return self.error_class(text, code, name=self.name, problem=problem)
+        return self.error_class(text, code, **{**values, "name": self.name, "problem": problem})
 
 
 def fault_of(
@@ -319,10 +344,10 @@ def fault_of(
     """Return what an answer of another status than 200 means."""
     about: dict[str, Any] = {"status": status, "content": content, "headers": headers}
     said = content.decode(errors="replace")
-    excerpt = " ".join(said[:2000].split())[:200]
+    excerpt = _message_of(said)
     problem = f"the server answered {status}" + (f" ({excerpt})" if excerpt else "")
     words = said[:5000].casefold()
-    if status == 429 and any(word in words for word in NO_MONEY):
+    if status == 402 or (status == 429 and any(word in words for word in NO_MONEY)):
         return FaultError("no_quota", problem, "see to the account", **about)
     if status in AGAIN or status >= 500:
         wait = retry_after(headers.get("Retry-After")) if headers is not None else None
@@ -337,6 +362,30 @@ def fault_of(
         advice = "name the environment variable that holds the key"
     advice = advice.format(key=api_key_env, path=path)
     return FaultError(_code(status, words), problem, advice, **about)
+
+
+def message_in(value: Any, depth: int = 0) -> str:
+    """Return the message in the JSON by which a server says what went wrong; "" without any."""
+    found = ""
+    if isinstance(value, str):
+        found = value
+    elif isinstance(value, list) and depth < 4:
+        found = "; ".join(filter(None, (message_in(one, depth + 1) for one in value[:5])))
+    elif isinstance(value, Mapping) and depth < 4:
+        for name in ("message", "msg", "detail", "error", "errors", "error_description", "title"):
+            if found := message_in(value.get(name), depth + 1):
+                break
+        else:
+            found = str(value.get("code") or value.get("type") or "")
+    return " ".join(found.split())[:LONGEST_MESSAGE]
+
+
+def _message_of(said: str) -> str:
+    try:
+        found = message_in(json.loads(said))
+    except (ValueError, RecursionError):
+        found = ""
+    return found or " ".join(said[:2000].split())[:200]
 
 
 def _may_pass(error: BaseException) -> bool:
@@ -392,9 +441,11 @@ def _checked(url: str, what: str, path: str, error: type[BackendError]) -> str:
             f"the address of an openai {what} is not one: write http:// or https://, a host and "
             f"the path before /{path}, such as http://127.0.0.1:8080/v1"
         )
-    if parts.username is not None or parts.query or parts.fragment:
+    names = [name.casefold() for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
+    query_is_fine = names == [VERSION] if parts.query else not url.endswith("?")
+    if parts.username is not None or not query_is_fine or parts.fragment:
         raise error(
             f"the address of an openai {what} holds a user, a query or a fragment: leave them "
-            "out, a key belongs into an environment variable"
+            f"out, a key belongs into an environment variable (only ?{VERSION}=... may stay)"
         )
     return url

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange import InputError
+from annotations.exchange import AnswerStatus, InputError
 from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.questions import (
     PassageRecord,
@@ -24,11 +24,11 @@ from annotations.exchange.reading.questions import (
 )
 from evaluation.backends.chat.contract import ChatModel
 from evaluation.backends.chat.registry import get_chat
-from evaluation.files.asked import ANSWERS, SUMMARY, write_asked
+from evaluation.files.asked import ANSWERS, SUMMARY, is_cut_short, write_asked
 from evaluation.files.batches import read_batch, write_batch
 from evaluation.files.journal import NAME, Configuration, Journal
 from evaluation.files.problem_messages import file_error
-from evaluation.flow.asking.asker import Outcome, Progress, Settings, ask
+from evaluation.flow.asking.asker import End, Outcome, Progress, Settings, ask
 from evaluation.flow.asking.budget import Budget, Prices, most_completion_tokens, prompt_tokens
 from evaluation.flow.asking.plan import Item, Planned, plan, together
 from evaluation.flow.asking.prompts import (
@@ -56,6 +56,7 @@ class Asking:
     seed : of the first sample; None sends none.
     budget : the most that may be spent on it; needs `prices`.
     key_variable : name of the environment variable with the key.
+    keep_thinking : whether answers have their thinking before them.
     """
 
     model: str
@@ -66,6 +67,7 @@ class Asking:
     prices: Prices | None = None
     budget: float | None = None
     key_variable: str = "OPENAI_API_KEY"
+    keep_thinking: bool = False
 
     def chat(self) -> ChatModel:
         """Return the model. Raises ChatError: the SPEC or a package, InputError: its file."""
@@ -102,12 +104,30 @@ class AskRequest:
 
 @dataclass(frozen=True)
 class Asked:
-    """What came of it. `name` is that of the model in the tables."""
+    """What came of it. `name` is that of the model in the tables.
+
+    Attributes
+    ----------
+    rows : of the table. problem : why there is no table.
+    n_cut_off, n_cut_short, n_thinking : replies of the model in this asking, earlier ones too,
+        that were cut off before an answer came, whose answer was, and that held thinking.
+    adaptations : what was changed in requests, as the server wants it.
+    """
 
     name: str
     outcome: Outcome
     rows: int
     problem: str = ""
+    n_cut_off: int = 0
+    n_cut_short: int = 0
+    n_thinking: int = 0
+    adaptations: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every question has an answer, empty or refused, and the tables are written."""
+        done = self.outcome.complete and self.outcome.end is End.DONE
+        return done and not self.n_cut_off and not self.problem
 
 
 @dataclass(frozen=True)
@@ -191,11 +211,30 @@ def ask_file(
             )
         problem = ""
         try:
-            rows = write_asked(request.output, journal, prepared.configuration, outcome)
+            rows = write_asked(
+                request.output,
+                journal,
+                prepared.configuration,
+                outcome,
+                asking.keep_thinking,
+                prepared.model.adaptations,
+            )
         except InputError as error:
             # What came is in the journal; the next run writes the tables.
             rows, problem = len(journal.rows), str(error)
-    return Asked(prepared.configuration.name, outcome, rows, problem)
+        of_model = [
+            row for row in journal.rows.values() if row.configuration == prepared.configuration.id
+        ]
+    return Asked(
+        prepared.configuration.name,
+        outcome,
+        rows,
+        problem,
+        sum(row.status is AnswerStatus.CUT_OFF for row in of_model),
+        sum(map(is_cut_short, of_model)),
+        sum(bool(row.thinking) for row in of_model),
+        prepared.model.adaptations,
+    )
 
 
 def ask_until_signal(

@@ -56,6 +56,7 @@ class EloquentRequest:
     repair: bool = False
     replies: tuple[Path, ...] = ()
     judgements: tuple[Path, ...] = ()
+    keep_thinking: bool = False
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -100,7 +101,7 @@ def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -
     warnings = list(prompts.warnings)
     given: list[ReplyFile] = []
     for at, path in enumerate(request.replies, 1):
-        given.append(read_prompt_replies(path))
+        given.append(read_prompt_replies(path, request.keep_thinking))
         hashes[_numbered("replies", at)] = given[-1].sha256
         warnings += given[-1].warnings
     found = matched(prompts.items, [reply for one in given for reply in one.replies], exclusions)

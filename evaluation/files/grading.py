@@ -71,6 +71,7 @@ class GradingRequest:
     overwrite: bool = False
     questions: Path | None = None
     facts_model: Asking | None = None
+    keep_thinking: bool = False
 
 
 def grade_file(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
@@ -129,7 +130,7 @@ def graded(request: GradingRequest, progress: Progress | None = None) -> FileGra
     answers = read_people(request.answers, request.columns, request.duplicates)
     models = None
     if request.models is not None:
-        models = read_model_answers(request.models, request.columns)
+        models = read_model_answers(request.models, request.columns, request.keep_thinking)
     spoken = None if models is None else model_answers_of(models)
     given = choose(request.parameters, answers_of(answers), spoken)
     given = replace(given, n_repeated=answers.n_repeated)

@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from annotations.exchange import AnswerStatus, InputError
+from annotations.exchange.model_replies import read_reply
+from annotations.exchange.thinking import joined
 from evaluation.backends.chat.contract import ChatModel
 from evaluation.files.problem_messages import file_error
 from evaluation.flow.asking.plan import Planned
@@ -104,7 +106,10 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of model_answers.csv: the latest reply of an item and sample."""
+    """A line of model_answers.csv: the latest reply of an item and sample.
+
+    `thinking` was put aside of the reply.
+    """
 
     configuration: str
     question: str
@@ -122,9 +127,16 @@ class Row:
     seed: int | None
     error: str
     message: str
+    thinking: str = ""
+
+    def shown(self, keep_thinking: bool) -> Row:
+        """Return the row as tables and studies have it: the thinking before the answer, or not."""
+        if not keep_thinking or not self.thinking:
+            return self
+        return replace(self, answer=joined(self.answer, self.thinking))
 
 
-ROW = tuple(name for name in Row.__dataclass_fields__ if name != "status")
+ROW = tuple(name for name in Row.__dataclass_fields__ if name not in ("status", "thinking"))
 
 
 @dataclass
@@ -201,7 +213,11 @@ class Journal:
                 described = Configuration(**said["described"])
                 self.configurations[described.id] = described
             cells = {name: said[name] for name in ROW}
-            self._take(Row(status=AnswerStatus(said["status"]), **cells))
+            row = Row(status=AnswerStatus(said["status"]), **cells)
+            if "thinking" in said:
+                self._take(replace(row, thinking=said["thinking"]))
+            else:
+                self._take(_read_anew(row))
             if not said.get("copied"):
                 self._places[cells["key"]] = self._size - len(line)
         except (ValueError, KeyError, TypeError) as error:
@@ -260,7 +276,7 @@ class Journal:
         The first row of a configuration describes it, too.
         """
         said: dict[str, Any] = {"model": configuration.name, "status": row.status.value}
-        said |= {name: getattr(row, name) for name in ROW} | aside
+        said |= {name: getattr(row, name) for name in (*ROW, "thinking")} | aside
         if row.configuration not in self.configurations:
             said["described"] = asdict(configuration)
         place = self._size
@@ -305,6 +321,16 @@ class Journal:
         except RuntimeError:
             return
         self._syncing = loop.run_in_executor(None, _synced, os.dup(self._file or 0))
+
+
+def _read_anew(row: Row) -> Row:
+    """Return a row of a journal that is older than the separation of thinking, as rows are now."""
+    read = read_reply(row.answer, row.status, row.finish_reason)
+    found = replace(row, answer=read.text, status=read.status, thinking=read.thinking)
+    if read.status is AnswerStatus.ERROR and row.status is not AnswerStatus.ERROR:
+        problem = f"the reply ended with an error (finish_reason {row.finish_reason})"
+        found = replace(found, answer="", error="error_in_reply", message=problem)
+    return found
 
 
 def _synced(file: int) -> None:
@@ -357,6 +383,7 @@ class JournalStore:
             cost=kept.cost,
             error=reply.fault.code if reply.fault else "",
             message=reply.fault.message if reply.fault else "",
+            thinking=reply.thinking,
         )
         self._journal.add(
             self._configuration,
@@ -366,6 +393,7 @@ class JournalStore:
                 "address": self._model.address,
                 "request": self._model.body(planned.request) if kept.attempts else None,
                 "reply": reply.raw,
+                **({"adapted": list(changes)} if (changes := self._model.adaptations) else {}),
             },
         )
 

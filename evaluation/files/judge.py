@@ -201,7 +201,7 @@ def _read(request: JudgeRequest) -> _Read:
     warnings: list[Message | str] = [*answers.warnings]
     models = None
     if request.models is not None:
-        models = read_model_answers(request.models, request.columns)
+        models = read_model_answers(request.models, request.columns, request.asking.keep_thinking)
         hashes["models"] = models.sha256
         warnings += models.warnings
     spoken = None if models is None else model_answers_of(models)

@@ -54,6 +54,7 @@ class MaqaRequest:
     parameters: MaqaParameters
     output: Path
     pictures: Pictures = no_pictures
+    keep_thinking: bool = False
 
 
 def evaluate_maqa(request: MaqaRequest, progress: Progress | None = None) -> MaqaStudy:
@@ -61,8 +62,9 @@ def evaluate_maqa(request: MaqaRequest, progress: Progress | None = None) -> Maq
     refuse_to_replace(request.output, MAQA_FILES, (request.questions, request.replies))
     with _without_collecting():
         questions = read_several_answers(request.questions)
-        replies = read_several_answers_replies(request.replies)
+        replies = read_several_answers_replies(request.replies, request.keep_thinking)
         study = study_replies(request.parameters, questions.questions, replies.replies, progress)
+        study.notes += replies.warnings
         hashes = {"questions": questions.sha256, "replies": replies.sha256}
         counts = {"reply_lines": replies.n_rows, "repeated": replies.n_repeated}
         with OutputFolder(request.output) as folder:

@@ -53,6 +53,7 @@ class PanelsRequest:
     parameters: PanelsParameters
     output: Path
     duplicates: Duplicates = Duplicates.REFUSE
+    keep_thinking: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def panels_of_files(request: PanelsRequest, progress: Progress | None = None) ->
     vectors = Path(target.target) if target.kind == "precomputed" else None
     refuse_to_replace(request.output, FILES, (request.answers, request.models, vectors))
     answers = read_people(request.answers, request.columns, request.duplicates)
-    models = read_model_answers(request.models, request.columns)
+    models = read_model_answers(request.models, request.columns, request.keep_thinking)
     given = choose(request.parameters.grading(), answers_of(answers), model_answers_of(models))
     refuse_nothing(answers, given)
     embed_texts, of_vectors = vectors_from(given, answers, models)

@@ -105,7 +105,10 @@ class StudyFolder:
         if outcome.end is not End.DONE or outcome.n_left:
             raise EndedEarlyError(_told(step, outcome))
         asked = ((one.request.id, one.request.sample) for one in planned)
-        rows = {both: self._journal.rows[configuration.id, *both] for both in asked}
+        rows = {
+            both: self._journal.rows[configuration.id, *both].shown(asking.keep_thinking)
+            for both in asked
+        }
         self._asked.setdefault(configuration.id, (configuration, []))[1].extend(rows.values())
         return rows
 
@@ -116,9 +119,7 @@ class StudyFolder:
     @property
     def complete(self) -> bool:
         """Whether all that was asked so far has a reply, empty and refused ones too."""
-        return all(
-            row.status is not AnswerStatus.ERROR for _, rows in self._asked.values() for row in rows
-        )
+        return all(not row.status.is_missing for _, rows in self._asked.values() for row in rows)
 
     def steps(self) -> list[dict[str, Any]]:
         """Return what was asked so far, a step each: model, replies by status, tokens, cost."""
@@ -152,6 +153,7 @@ def _counted(configuration: Configuration, rows: Sequence[Row]) -> dict[str, Any
         "seed": configuration.seed,
         "requests": len(rows),
         "statuses": {status.value: statuses[status.value] for status in AnswerStatus},
+        "with_thinking": sum(bool(row.thinking) for row in rows),
         "errors": dict(Counter(row.error for row in rows if row.error)),
         "prompt_tokens": sum(row.prompt_tokens or 0 for row in rows),
         "completion_tokens": sum(row.completion_tokens or 0 for row in rows),

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.exchange import AnswerStatus
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
 from evaluation.flow.eloquent.matching import Reply
 
@@ -36,8 +35,7 @@ def submissions(replies: Sequence[Reply], submitter: Submitter) -> Iterator[dict
         own = [
             one
             for one in replies
-            if (one.system, one.language) == (system, language)
-            and one.status is not AnswerStatus.ERROR
+            if (one.system, one.language) == (system, language) and not one.status.is_missing
         ]
         yield {
             "team": submitter.team,

@@ -70,6 +70,7 @@ class UmwpRequest:
     people: Path | None = None
     columns: ColumnNames = DEFAULT_COLUMNS
     systems: Path | None = None
+    keep_thinking: bool = False
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -96,7 +97,7 @@ def evaluate_umwp(
     inputs = (request.problems, request.replies, request.templates, request.labels, request.people)
     refuse_to_replace(request.output, request.written, (*inputs, request.systems))
     problems = read_word_problems(request.problems)
-    replies = read_word_problem_replies(request.replies)
+    replies = read_word_problem_replies(request.replies, request.keep_thinking)
     hashes = {"problems": problems.sha256, "replies": replies.sha256}
     counts = {"repeated": replies.n_repeated}
     templates = own_templates()
@@ -132,6 +133,7 @@ def evaluate_umwp(
             progress,
             people,
         )
+        study.notes += replies.warnings
         if request.people is not None:
             _refuse_strangers(request.people, study)
         study.exclusions.merge(left_out)
@@ -222,7 +224,7 @@ def _summary(
         {**study.counts(), **counts},
         study.exclusions,
         made=made,
-        warnings=TERMINAL.all_said(study.warnings()),
+        warnings=[*study.notes, *TERMINAL.all_said(study.warnings())],
         more={
             "complete": study.complete,
             "threshold": study.threshold,

@@ -21,7 +21,7 @@ from evaluation.flow.metrics import Exclusions
 from evaluation.flow.umwp.classifying import UNANSWERABLE
 from evaluation.flow.umwp.mining import CandidateRow, Mined, MinedReply, OneLabelError, halves, mine
 from evaluation.flow.umwp.parameters import MiningParameters
-from evaluation.flow.umwp.study import ERROR, OF_THE_PAPER, UNKNOWN, threshold_of
+from evaluation.flow.umwp.study import OF_THE_PAPER, UNKNOWN, threshold_of
 from evaluation.flow.umwp.templates import own_templates
 from evaluation.flow.umwp.tuning import TUNE, labelled_replies
 
@@ -115,8 +115,8 @@ def _of_problems(
         named = {"system": one.system, "form": one.form, "item": one.item, "line": one.line}
         if one.item not in known:
             exclusions.add(UNKNOWN, named)
-        elif one.status is AnswerStatus.ERROR:
-            exclusions.add(ERROR, named)
+        elif one.status.is_missing:
+            exclusions.add(one.status.value, named)
         elif one.status is not AnswerStatus.TEXT:
             exclusions.add(WITHOUT_TEXT, named)
         else:

@@ -47,7 +47,7 @@ def kind_of(status: AnswerStatus) -> str:
     """Return how a status enters a model's score: "text", "no_text" or "error"."""
     if status is AnswerStatus.TEXT:
         return "text"
-    return "error" if status is AnswerStatus.ERROR else "no_text"
+    return "error" if status.is_missing else "no_text"
 
 
 def grade(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
 
+from annotations.exchange import AnswerStatus
 from evaluation.backends.nli import ContradictionModel
 from evaluation.flow.alarms import Alarms, GradedAnswers, alarms_of, crowd_for_alarms
 from evaluation.flow.facts import CrowdFacts, crowd_facts, with_meaning
 from evaluation.flow.fitting import Graded, ModelColumns, grade
 from evaluation.flow.grade_changes import GradeChanges, standings_of
-from evaluation.flow.inputs import GradingInput
+from evaluation.flow.inputs import GradingInput, ModelAnswers
 from evaluation.flow.outcomes import Look, with_outcomes
 from evaluation.flow.remedies import OutsideInformation, RemedyReport
 from evaluation.flow.results import Results
@@ -114,7 +116,9 @@ class Grading:
                 given.answered.texts,
                 given.parameters.embedder,
                 given.n_rejected,
+                len(_only_cut_off(given.models)),
             ),
+            *model_warnings(given.models),
             *(remedy_warnings(graded.remedies) if graded.remedies else []),
         ]
 
@@ -240,11 +244,13 @@ def grading_warnings(
     texts: Sequence[str] = (),
     embedder: str = "minilm",
     n_rejected: int = 0,
+    n_only_cut_off: int = 0,
 ) -> list[Message]:
     """Return the warnings that follow from numbers and texts; an empty list if there are none.
 
     `texts` are the answers that were graded, `embedder` the SPEC of what made their vectors;
-    `n_rejected` counts the answers left out because they were refused where they were collected.
+    `n_rejected` counts the answers left out because they were refused where they were collected,
+    `n_only_cut_off` the models without a rank that lack no answer but replies that were cut off.
     """
     found = []
     if aqer.reason_ == "fewer_than_3_workers":
@@ -269,9 +275,36 @@ def grading_warnings(
         missing = sum(why == "missing_answers" for why in models.reasons)
         found += _counted(
             Message("model_answers_to_nobody", {"count": alone}),
-            Message("models_with_errors", {"count": missing}),
+            Message("models_with_errors", {"count": missing - n_only_cut_off}),
         )
     return found
+
+
+def model_warnings(spoken: ModelAnswers | None) -> list[Message]:
+    """Return the warnings about replies of models that hold no answer."""
+    if spoken is None:
+        return []
+    statuses = Counter(spoken.statuses)
+    cut_off = {"count": statuses[AnswerStatus.CUT_OFF]}
+    cut_off["models"] = len(_with_status(spoken, AnswerStatus.CUT_OFF))
+    return list(
+        _counted(
+            Message("model_replies_cut_off", cut_off),
+            Message("model_replies_empty", {"count": statuses[AnswerStatus.EMPTY]}),
+        )
+    )
+
+
+def _with_status(spoken: ModelAnswers, status: AnswerStatus) -> set[Any]:
+    pairs = zip(spoken.models, spoken.statuses, strict=True)
+    return {model for model, of_row in pairs if of_row is status}
+
+
+def _only_cut_off(spoken: ModelAnswers | None) -> set[Any]:
+    """Return the models with replies that were cut off, but without errors."""
+    if spoken is None:
+        return set()
+    return _with_status(spoken, AnswerStatus.CUT_OFF) - _with_status(spoken, AnswerStatus.ERROR)
 
 
 def remedy_warnings(report: RemedyReport) -> list[Message]:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotations.exchange import AnswerStatus
 from evaluation.flow.fitting import Graded
 from evaluation.flow.inputs import GradingInput
 from evaluation.methods import AQER
@@ -251,7 +250,7 @@ class Results:
         ):
             score = float(scores.answer_scores[at])
             reason = scores.answer_reasons[at]
-            if reason == "no_text" or status is AnswerStatus.ERROR:
+            if reason == "no_text" or status.is_missing:
                 reason = str(status)
             if np.isnan(score):
                 key = [model, question]

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from annotations.exchange import ColumnNames, ModelAnswerFile, read_model_answers
+from annotations.exchange import AnswerStatus, ColumnNames, ModelAnswerFile, read_model_answers
 from annotations.exchange.importing.brought import keep_import
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
@@ -20,6 +20,7 @@ from annotations.exchange.importing.target import (
     quoted,
     version_of,
 )
+from annotations.exchange.model_replies import read_reply
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, same_text
 from annotations.exchange.reading.source import Readable
@@ -153,13 +154,16 @@ def _fresh(
         found = LLMResponse.objects.filter(
             question__in=some, model__in=list(models.values())
         ).values_list(
-            *("model_id", "question_id", "request", "sample", "text", "status", "created_at")
+            *("model_id", "question_id", "request", "sample", "text", "status", "finish_reason"),
+            "created_at",
         )
-        for model, question, request, sample, text, status, since in found.iterator(BATCH):
+        for model, question, request, sample, text, status, reason, since in found.iterator(BATCH):
             record = waiting.get((model, question, request, sample))
             if record is None:
                 continue
             unchanged.add(record.row)
+            # What is older than the separation of thinking holds it in its text.
+            text, status, _ = read_reply(text, AnswerStatus(status), reason).parts
             if status != record.status or not same_text(text, record.text):
                 what = "status" if status != record.status else "text"
                 problems.add_code(
@@ -205,6 +209,6 @@ def _rows(
             text=record.text,
             status=record.status.value,
             finish_reason=asking.finish_reason or str(extra.get("finish_reason", ""))[:100],
-            extra=extra,
+            extra=extra | ({"thinking": record.thinking} if record.thinking else {}),
             brought_by=brought,
         )

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from annotations.exchange import ColumnNames
+from annotations.exchange.model_replies import KEEP_THINKING
 from annotations.exchange.reading.duplicates import add_duplicates
 
 WITH_MODELS = "worker=NAME,question=NAME,answer=NAME,model=NAME"
@@ -31,6 +32,15 @@ def add_models(parser: argparse.ArgumentParser, *, required: bool = False) -> No
         metavar="FILE",
         required=required,
         help="answers of language models: model, question, answer and, if you like, status",
+    )
+
+
+def add_keep_thinking(parser: argparse.ArgumentParser) -> None:
+    """Add whether the thinking in replies of models stays in their answers."""
+    parser.add_argument(
+        KEEP_THINKING,
+        action="store_true",
+        help="read replies of models as they are, their thinking too; else it is put aside",
     )
 
 

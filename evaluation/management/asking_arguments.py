@@ -80,6 +80,11 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
         metavar="N",
         help="requests at the same time (%(default)s)",
     )
+    add(
+        "--keep-thinking",
+        action="store_true",
+        help="leave the thinking of a reply before its answer; else it is only in requests.jsonl",
+    )
     add("--requests-per-minute", type=_positive, metavar="N", help="no more than these")
     add("--tokens-per-minute", type=_positive, metavar="N", help="no more than these, reckoned")
     add(
@@ -133,6 +138,7 @@ def asking_of(options: Mapping[str, Any]) -> Asking:
         parameters=parameters,
         seed=None if "seed" in given else options["seed"],
         prices=prices,
+        keep_thinking=bool(options.get("keep_thinking")),
         settings=Settings(
             at_once=options["concurrency"],
             patience=Patience(options["attempts"], options["timeout"], 0.5, LONGEST_WAIT),

@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from annotations.exchange.model_replies import Finish, finish_of
 from annotations.exchange.problems import InputError
 from annotations.exchange.records import AnswerStatus
 from annotations.models.access import Anybody
@@ -93,17 +94,15 @@ class Trial:
     @property
     def refused(self) -> bool:
         """Whether the model, or a filter before it, refused to answer."""
-        refusals = (
-            AnswerStatus.REFUSED,
-            AnswerStatus.REFUSED_PROMPT,
-            AnswerStatus.REFUSED_GENERATION,
-        )
-        return self.reply is not None and self.reply.status in refusals
+        return self.reply is not None and self.reply.status.is_refusal
 
     @property
     def was_cut(self) -> bool:
         """Whether the reply ended because it was as long as it may be."""
-        return self.reply is not None and self.reply.finish_reason == "length"
+        if self.reply is None:
+            return False
+        ended = finish_of(self.reply.finish_reason)
+        return ended is Finish.LENGTH or self.reply.status is AnswerStatus.CUT_OFF
 
 
 def tried(model: LanguageModel, form: TryForm) -> Trial:

@@ -15,6 +15,7 @@ register = template.Library()
 STATUSES = {
     "refused_prompt": "refused before it answered",
     "refused_generation": "refused while it answered",
+    "cut_off": "cut off before an answer",
 }
 """Words for what models gave in place of an answer, where the code is none."""
 

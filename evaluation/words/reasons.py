@@ -60,6 +60,7 @@ WHY_EMPTY: Mapping[str, str] = {
     "not_asked_for": "it was switched off for this run",
     "undivided": "the answers do not fall into two camps",
     "error": "the answer could not be fetched",
+    "cut_off": "the reply was cut off before an answer came",
     "excluded": "the worker is excluded",
     "no_grade": "the worker has no grade",
     "no_rank": "the worker has no rank",

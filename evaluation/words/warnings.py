@@ -62,6 +62,11 @@ WARNINGS: Mapping[str, Sentence] = {
     "model_answers_to_nobody": "Answers of models to questions that no worker answered: {count}",
     "models_with_errors": "Models with an answer that could not be fetched, not ranked until asked "
     "again: {count}",
+    "model_replies_cut_off": "Replies of models that were cut off before an answer came, because "
+    "their length was used up: {count} of {models:model}. These models are not ranked until asked "
+    "again with a longer reply (max_tokens)",
+    "model_replies_empty": "Empty replies of models, each of which scores as no answer: {count}. "
+    "Look whether these models answered at all",
     "anchors_changed_nothing": lambda of: (
         f"The graded answers (anchors) changed nothing: {why_not_chosen(of['reason'])}"
     ),

@@ -19,6 +19,7 @@ from annotations.exchange.facts import (
     model_columns,
 )
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
+from annotations.exchange.model_replies import read_reply, thinking_notes
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.duplicates import Duplicates, note_of
 from annotations.exchange.reading.source import Readable, source_of
@@ -203,11 +204,15 @@ class AnswerRows:
         self._checks.finish(self.n_rows)
 
 
-def read_model_answers(path: Readable, columns: ColumnNames = DEFAULT_COLUMNS) -> ModelAnswerFile:
+def read_model_answers(
+    path: Readable, columns: ColumnNames = DEFAULT_COLUMNS, keep_thinking: bool = False
+) -> ModelAnswerFile:
     """The answers of models in a CSV, TSV, JSON Lines or XLSX file.
 
     As `read_answers`, with model in place of worker and an optional status; a row whose status is
-    text, or not given, and whose answer is empty gets the status EMPTY. Also an `InputError`: an
+    text, or not given, and whose answer is empty gets the status EMPTY. The thinking in an answer
+    is put aside, unless `keep_thinking`, and a column finish_reason is heeded (`read_reply`). Also
+    an `InputError`: an
     unknown status, the status empty beside an answer, the same model and question with another
     text or status.
     """
@@ -228,10 +233,17 @@ def read_model_answers(path: Readable, columns: ColumnNames = DEFAULT_COLUMNS) -
         ids = checks.ids(line, raw_model, raw_question)
         text = text if text and not text.isspace() else ""
         status = checks.status(line, raw_status, text)
-        if ids is None or status is None or not checks.short_enough(line, text):
+        if ids is None or status is None:
+            continue
+        reason = asking.finish_reason if asking else _finish_reason(extra, table.kept_aside)
+        reply = read_reply(text, status, reason, keep_thinking)
+        text, status = reply.text, reply.status
+        if not checks.short_enough(line, text):
             continue
         model, question, key = ids
-        record = ModelAnswerRecord(row, line, model, question, text, status, extra, asking)
+        record = ModelAnswerRecord(
+            row, line, model, question, text, status, extra, asking, reply.thinking
+        )
         # Asked otherwise, or once more, it is another answer.
         asked = None if asking is None else (asking.sample, asking.prompt, str(asking.parameters))
         first = seen.setdefault((key, asked), record)
@@ -245,7 +257,17 @@ def read_model_answers(path: Readable, columns: ColumnNames = DEFAULT_COLUMNS) -
         else:
             checks.conflict(line, model, question, first.line, "text")
     checks.finish(row + 1)
-    return ModelAnswerFile(*_facts(table, row + 1, n_empty, n_repeated), records)
+    facts = _facts(table, row + 1, n_empty, n_repeated)
+    facts[-1].extend(thinking_notes(sum(bool(one.thinking) for one in records)))
+    return ModelAnswerFile(*facts, records)
+
+
+def _finish_reason(cells: tuple[str, ...], kept_aside: Sequence[str]) -> str:
+    """Return the finish reason among cells kept aside; "" where no column is called so."""
+    for name, cell in zip(kept_aside, cells, strict=False):
+        if "".join(name.casefold().split("_")).replace(" ", "") in ("finishreason", "stopreason"):
+            return cell
+    return ""
 
 
 def extra_of(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from annotations.exchange.header import Column
+from annotations.exchange.model_replies import read_reply
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.prompt_replies import SYSTEM
@@ -90,7 +91,7 @@ def read_judgements(given: Readable) -> JudgementFile:
                     cleaned(judge) or JUDGE,
                     cleaned(repeat) or "1",
                     score,
-                    reply,
+                    read_reply(reply).text,
                     reason,
                 )
             )

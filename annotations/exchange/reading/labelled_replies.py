@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotations.exchange.header import Column
+from annotations.exchange.model_replies import read_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.source import Readable, source_of
@@ -69,7 +70,11 @@ def read_labelled_replies(path: Readable) -> LabelledReplies:
         elif not text.strip():
             n_empty += 1
         else:
-            found.append(LabelledReply(line, text, label == UNANSWERABLE, cleaned(item)))
+            found.append(
+                LabelledReply(
+                    line, read_reply(text).text or text, label == UNANSWERABLE, cleaned(item)
+                )
+            )
     if not problems.total and {one.unanswerable for one in found} != {True, False}:
         problems.add_code(None, "label", "one_label_only")
     problems.raise_if_any()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotations.exchange.header import Column
+from annotations.exchange.model_replies import notes_of, read_reply
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
 from annotations.exchange.reading.json_document import Located, read_json
@@ -27,6 +28,7 @@ COLUMNS = (
     Column("variant", ("variant",), renamed_by=""),
     Column("reply", ("reply", "answer"), renamed_by=""),
     Column("status", ("status",), required=False, renamed_by=""),
+    Column("finish_reason", ("finish_reason",), required=False, renamed_by=""),
 )
 
 
@@ -48,6 +50,7 @@ class GivenReply:
     variant : as written: its number among the wordings; "" in a submission, whose first turn
         tells the prompt. turns : of a submission, one or more.
     number : whether the item is a number in JSON, which has no leading zeros.
+    thinking : what was put aside of the reply.
     """
 
     line: int
@@ -59,6 +62,7 @@ class GivenReply:
     status: AnswerStatus
     turns: tuple[Turn, ...] = ()
     number: bool = False
+    thinking: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +88,12 @@ class ReplyFile:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_prompt_replies(given: Readable) -> ReplyFile:
+def read_prompt_replies(given: Readable, keep_thinking: bool = False) -> ReplyFile:
     """Read replies: a submission where the name ends in .json, else a table.
 
     A table has the columns item, variant and reply, and perhaps system ("model" without one),
-    language and status. A reply of white space is EMPTY; so is "[no answer]" in a submission.
+    language and status. A reply of white space is EMPTY; so is "[no answer]" in a submission. The
+    thinking in a reply is put aside, unless `keep_thinking`.
 
     Raises
     ------
@@ -97,33 +102,36 @@ def read_prompt_replies(given: Readable) -> ReplyFile:
         with its line; what is no JSON with line and column.
     """
     if source_of(given).suffix == ".json":
-        return _submissions(given)
+        return _submissions(given, keep_thinking)
     problems = Problems(source_of(given).name)
     table = open_table(given, COLUMNS, problems)
-    replies = tuple(_rows(table.rows, problems))
+    replies = tuple(_rows(table.rows, problems, keep_thinking))
     _finish(problems, len(replies))
-    return ReplyFile(table.name, table.sha256, replies, (), list(table.warnings))
+    warnings = [*table.warnings, *notes_of(replies)]
+    return ReplyFile(table.name, table.sha256, replies, (), warnings)
 
 
-def _rows(rows: Any, problems: Problems) -> Iterator[GivenReply]:
+def _rows(rows: Any, problems: Problems, keep_thinking: bool) -> Iterator[GivenReply]:
     for line, cells, _ in rows:
-        system, item, language, variant, text, status = cells
+        system, item, language, variant, text, status, reason = cells
         before = problems.total
         for name, value in (("item", item), ("variant", variant)):
             if not cleaned(value):
                 problems.add_code(line, name, "row_name_missing", name=name)
         text = text if text and not text.isspace() else ""
         known = _status(problems, line, status, text)
-        _short_enough(problems, line, text)
-        if problems.total == before and known is not None:
+        read = read_reply(text, known or AnswerStatus.TEXT, reason, keep_thinking)
+        _short_enough(problems, line, read.text)
+        if problems.total == before:
             yield GivenReply(
                 line,
                 cleaned(system) or SYSTEM,
                 cleaned(item),
                 cleaned(language).lower(),
                 cleaned(variant),
-                text,
-                known,
+                read.text,
+                read.status,
+                thinking=read.thinking,
             )
 
 
@@ -142,7 +150,7 @@ def _status(problems: Problems, line: int, raw: str, text: str) -> AnswerStatus 
     return AnswerStatus.EMPTY if status is AnswerStatus.TEXT and not text else status
 
 
-def _submissions(given: Readable) -> ReplyFile:
+def _submissions(given: Readable, keep_thinking: bool) -> ReplyFile:
     document = read_json(given)
     problems = Problems(document.name)
     listed = document.value if isinstance(document.value, list) else [document.value]
@@ -161,14 +169,15 @@ def _submissions(given: Readable) -> ReplyFile:
             )
         )
         facts.append(told)
-        replies += _questions(problems, one, told)
+        replies += _questions(problems, one, told, keep_thinking)
     _finish(problems, len(replies))
-    return ReplyFile(
-        document.name, document.sha256, tuple(replies), tuple(facts), list(document.warnings)
-    )
+    warnings = [*document.warnings, *notes_of(replies)]
+    return ReplyFile(document.name, document.sha256, tuple(replies), tuple(facts), warnings)
 
 
-def _questions(problems: Problems, form: Located, told: SubmissionFacts) -> Iterator[GivenReply]:
+def _questions(
+    problems: Problems, form: Located, told: SubmissionFacts, keep_thinking: bool
+) -> Iterator[GivenReply]:
     for question in form["questions"]:
         if not isinstance(question, Located):
             problems.add_code(form.line, "questions", "submission_question_unusable")
@@ -181,9 +190,15 @@ def _questions(problems: Problems, form: Located, told: SubmissionFacts) -> Iter
             problems.add_code(question.line, "turns", "turns_missing")
             turns = []
         found = [_turn(problems, turn, question.line) for turn in turns]
+        read = [read_reply(turn.answer, keep_thinking=keep_thinking) for turn in found]
+        for one in read:
+            _short_enough(problems, question.line, one.text)
         if problems.total > before:
             continue
-        answers = [turn.answer for turn in found if turn.answer]
+        found = [Turn(turn.question, one.text) for turn, one in zip(found, read, strict=True)]
+        answers = [one.text for one in read if one.text]
+        cut_off = any(one.status is AnswerStatus.CUT_OFF for one in read)
+        nothing = AnswerStatus.CUT_OFF if cut_off else AnswerStatus.EMPTY
         yield GivenReply(
             question.line,
             told.system or SYSTEM,
@@ -191,9 +206,10 @@ def _questions(problems: Problems, form: Located, told: SubmissionFacts) -> Iter
             told.language.lower(),
             "",
             "\n\n".join(answers),
-            AnswerStatus.TEXT if answers else AnswerStatus.EMPTY,
+            AnswerStatus.TEXT if answers else nothing,
             tuple(found),
             isinstance(name, int),
+            "\n\n".join(one.thinking for one in read if one.thinking),
         )
 
 
@@ -207,7 +223,6 @@ def _turn(problems: Problems, turn: Any, line: int) -> Turn:
     if "answer" not in turn or not isinstance(answer, str | None):
         problems.add_code(turn.line, "answer", "turn_without_answer")
     text = answer if isinstance(answer, str) else ""
-    _short_enough(problems, turn.line, text)
     empty = not text.strip() or cleaned(text) == NO_ANSWER
     return Turn(str(question), "" if empty else text)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from annotations.exchange.model_replies import notes_of, read_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
 from annotations.exchange.reading.decoding import open_text
@@ -77,7 +78,8 @@ class SeveralAnswersReply:
 
     `answers` are given where somebody read them out of the reply before, else None. `confidence`
     is as in the file, None if it is not there. `logprobs` are of the tokens of the reply, a value
-    that is no number is NaN; None without them. `line` is where it stands.
+    that is no number is NaN; None without them. `line` is where it stands. `thinking` was put
+    aside of the text.
     """
 
     line: int
@@ -90,6 +92,7 @@ class SeveralAnswersReply:
     confidence: str | float | bool | None
     first_token: tuple[FirstTokenOf, ...]
     logprobs: tuple[float, ...] | None = None
+    thinking: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,13 +201,15 @@ def _is_answer(one: Any) -> bool:
     return isinstance(one, int | float) and not isinstance(one, bool) and isfinite(one)
 
 
-def read_several_answers_replies(path: Readable) -> SeveralAnswersReplies:
+def read_several_answers_replies(
+    path: Readable, keep_thinking: bool = False
+) -> SeveralAnswersReplies:
     """Read replies to such questions, a JSON object a line.
 
     Keys: `system` (default "model"), `item`, `sample` (default 0), `status` (default text), and
     either `reply` or what was read out of it: `answers`, `confidence`, `first_token`, a list of
     {"answer", "logits"} or {"answer", "top_logprobs", "vocabulary", "others"}; beside it
-    `logprobs`, those of its tokens.
+    `logprobs`, those of its tokens. The thinking in a reply is put aside, unless `keep_thinking`.
 
     Raises
     ------
@@ -222,7 +227,7 @@ def read_several_answers_replies(path: Readable) -> SeveralAnswersReplies:
     n_rows = n_repeated = 0
     for line, one in read_objects(text, problems):
         n_rows += 1
-        reply = _reply(problems, line, one)
+        reply = _reply(problems, line, one, keep_thinking)
         if reply is None:
             continue
         first = replies.setdefault((reply.system, reply.item, reply.sample), reply)
@@ -240,8 +245,9 @@ def read_several_answers_replies(path: Readable) -> SeveralAnswersReplies:
                 sample=reply.sample,
             )
     problems.raise_if_any()
+    warnings = (*text.warnings, *notes_of(replies.values()))
     return SeveralAnswersReplies(
-        source.name, text.sha256, tuple(replies.values()), n_rows, n_repeated, text.warnings
+        source.name, text.sha256, tuple(replies.values()), n_rows, n_repeated, warnings
     )
 
 
@@ -255,7 +261,9 @@ def _content(reply: SeveralAnswersReply) -> tuple[Any, ...]:
     return (reply.status.value, cleaned(reply.text), parsed)
 
 
-def _reply(problems: Problems, line: int, one: dict[str, Any]) -> SeveralAnswersReply | None:
+def _reply(
+    problems: Problems, line: int, one: dict[str, Any], keep_thinking: bool
+) -> SeveralAnswersReply | None:
     before = problems.total
     system, item = id_of(one.get("system")), id_of(one.get("item"))
     if system is None:
@@ -267,8 +275,6 @@ def _reply(problems: Problems, line: int, one: dict[str, Any]) -> SeveralAnswers
     if text is not None and not isinstance(text, str):
         problems.add_code(line, "reply", "reply_no_text")
     text = text if isinstance(text, str) and not text.isspace() else ""
-    if len(text) * 4 > LONGEST_ANSWER and len(text.encode()) > LONGEST_ANSWER:
-        problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
     answers = _answers(problems, line, one.get("answers"))
     tokens = _first_tokens(problems, line, one.get("first_token"))
     confidence = one.get("confidence")
@@ -281,17 +287,25 @@ def _reply(problems: Problems, line: int, one: dict[str, Any]) -> SeveralAnswers
     status = status_of(one.get("status"), text, line, problems, given)
     if problems.total > before or status is None:
         return None
+    reason = one.get("finish_reason")
+    read = read_reply(text, status, reason if isinstance(reason, str) else "", keep_thinking)
+    if len(read.text) * 4 > LONGEST_ANSWER and len(read.text.encode()) > LONGEST_ANSWER:
+        problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
+        return None
+    if not (given and status is AnswerStatus.TEXT):
+        status = read.status
     return SeveralAnswersReply(
         line,
         system or "model",
         item or "",
         sample,
         status,
-        text,
+        read.text,
         answers,
         None if confidence == "" else confidence,
         tokens,
         logprobs or None,
+        read.thinking,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from annotations.exchange.facts import Note
 from annotations.exchange.header import Column
+from annotations.exchange.model_replies import notes_of, read_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned, same_text
 from annotations.exchange.reading.objects import (
@@ -70,6 +71,7 @@ class WordProblemReply:
     form: str
     text: str
     status: AnswerStatus
+    thinking: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +215,12 @@ def _category(value: Any) -> int | None:
     return known.get(written or "")
 
 
-def read_word_problem_replies(path: Readable) -> WordProblemReplies:
+def read_word_problem_replies(path: Readable, keep_thinking: bool = False) -> WordProblemReplies:
     """Read replies in a CSV, TSV, JSON Lines or XLSX file.
 
     Columns: `id` (or `item`) and `reply`; `system` (default "model"), `form` (default "direct")
     and `status` (default text) may be absent, and so may the reply of a row with another status.
+    The thinking in a reply is put aside, unless `keep_thinking`.
 
     Raises
     ------
@@ -231,6 +234,7 @@ def read_word_problem_replies(path: Readable) -> WordProblemReplies:
         Column("system", ("system",), required=False),
         Column("form", ("form",), required=False),
         Column("status", ("status",), required=False),
+        Column("finish_reason", ("finish_reason",), required=False),
     )
     problems = Problems(source_of(path).name)
     table = open_table(path, columns, problems)
@@ -240,7 +244,7 @@ def read_word_problem_replies(path: Readable) -> WordProblemReplies:
     for line, cells, _ in table.rows:
         n_rows += 1
         said.update((cells[1], cells[4]))
-        reply = _reply(problems, line, cells)
+        reply = _reply(problems, line, cells, keep_thinking)
         if reply is None:
             continue
         first = found.setdefault((reply.system, reply.item, reply.form), reply)
@@ -268,23 +272,27 @@ def read_word_problem_replies(path: Readable) -> WordProblemReplies:
         tuple(found.values()),
         n_rows,
         n_repeated,
-        tuple(table.warnings),
+        (*table.warnings, *notes_of(found.values())),
     )
 
 
-def _reply(problems: Problems, line: int, cells: tuple[str, ...]) -> WordProblemReply | None:
-    name, text, system, form, word = cells
+def _reply(
+    problems: Problems, line: int, cells: tuple[str, ...], keep_thinking: bool
+) -> WordProblemReply | None:
+    name, text, system, form, word, reason = cells
     item = cleaned(name)
     if not item:
         problems.add_code(line, "id", "problem_id_missing")
     text = "" if text.isspace() else text
-    if len(text) * 4 > LONGEST_ANSWER and len(text.encode()) > LONGEST_ANSWER:
-        problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
-        return None
     status = status_of(word, text, line, problems)
     if not item or status is None:
         return None
-    return WordProblemReply(line, cleaned(system) or "model", item, form_of(form), text, status)
+    read = read_reply(text, status, reason, keep_thinking)
+    if len(read.text) * 4 > LONGEST_ANSWER and len(read.text.encode()) > LONGEST_ANSWER:
+        problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
+        return None
+    model = cleaned(system) or "model"
+    return WordProblemReply(line, model, item, form_of(form), *read.parts)
 
 
 def form_of(written: str) -> str:

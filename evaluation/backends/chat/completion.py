@@ -1,56 +1,67 @@
-"""What a chat completion of the OpenAI form says: text, refusal, tokens, limits."""
+"""What a chat completion of the OpenAI form says: text, thinking, refusal, tokens, limits."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from annotations.exchange.model_replies import Finish, finish_of, read_reply
 from annotations.exchange.reading.answers import LONGEST_ANSWER
 from annotations.exchange.records import AnswerStatus
 from annotations.outgoing.waiting import retry_after
 from evaluation.backends.chat.contract import Allowance, Fault, Reply
 from evaluation.backends.chat.distributions import shortened
-from evaluation.backends.server import FaultError
+from evaluation.backends.server import AGAIN, FaultError, message_in
 
 # Half a character (a lone surrogate) has no bytes in UTF-8, NUL is refused by readers.
 UNWRITABLE = re.compile("[\ud800-\udfff\0]")
 DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)s)?(?:([\d.]+)ms)?")
 LONGEST_REASON = 100
+# Where servers put the thinking that they have separated themselves.
+THINKING_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details", "thoughts")
+THINKING_PARTS = ("reasoning", "thinking", "redacted_thinking", "thought", "reasoning_text")
+LIMITS = ("max_tokens", "max_completion_tokens")
 
 
-def reply_of(payload: Any) -> Reply:
-    """Return the reply in the JSON of a chat completion; any other JSON is an ERROR."""
+def reply_of(payload: Any, parameters: Mapping[str, Any] | None = None) -> Reply:
+    """Return the reply in the JSON of a chat completion; any other JSON is an ERROR.
+
+    `parameters` are those that were sent: a reply without a text that has as many tokens as they
+    allow was cut off, whatever its finish reason.
+    """
     try:
         choice = payload["choices"][0]
         message = choice["message"]
         content, refusal = message.get("content"), message.get("refusal")
     except (KeyError, TypeError, IndexError, AttributeError):
-        return Reply.failed(Fault("no_reply", _why_none(payload)), payload)
+        return _without_message(payload)
     if choice.get("logprobs"):
         choice["logprobs"] = shortened(choice["logprobs"])
-    text = _text(content)
-    reason = str(choice.get("finish_reason") or "")[:LONGEST_REASON]
+    text, aside = _text(content), _thinking(message, content)
+    reason = _reason(choice)
     usage = payload.get("usage")
     usage = usage if isinstance(usage, Mapping) else {}
-    status = AnswerStatus.TEXT if text else AnswerStatus.EMPTY
-    if reason == "content_filter" or (isinstance(refusal, str) and refusal.strip()):
+    written = _count(usage.get("completion_tokens"))
+    tokens = (_count(usage.get("prompt_tokens")), written)
+    if fault := _fault_in(payload, choice, message, reason):
+        return Reply("", AnswerStatus.ERROR, reason, *tokens, None, payload, fault)
+    refusal = refusal or _refusal(content)
+    read = read_reply(text, finish_reason=reason)
+    status = read.status
+    thinking = "\n\n".join(one for one in (aside, read.thinking) if one)
+    if isinstance(refusal, str) and refusal.strip():
         status = AnswerStatus.REFUSED_GENERATION
-        text = text or _text(refusal)
-    fault = None
-    if (size := len(text.encode())) > LONGEST_ANSWER:
+    elif status is AnswerStatus.EMPTY and (thinking or _is_used_up(written, parameters)):
+        status = AnswerStatus.CUT_OFF
+    answer = read.text
+    if status is AnswerStatus.REFUSED_GENERATION:
+        answer = answer or _text(refusal)
+    if (size := len(answer.encode())) > LONGEST_ANSWER:
         problem = f"the answer has {size:,} bytes, more than {LONGEST_ANSWER:,}"
-        text, status, fault = "", AnswerStatus.ERROR, Fault("answer_too_long", problem)
-    return Reply(
-        text,
-        status,
-        reason,
-        _count(usage.get("prompt_tokens")),
-        _count(usage.get("completion_tokens")),
-        choice.get("logprobs"),
-        payload,
-        fault,
-    )
+        answer, status, fault = "", AnswerStatus.ERROR, Fault("answer_too_long", problem)
+    logprobs = choice.get("logprobs")
+    return Reply(answer, status, reason, *tokens, logprobs, payload, fault, thinking=thinking)
 
 
 def reply_without(fault: FaultError) -> Reply:
@@ -87,21 +98,116 @@ def seconds_of(value: str | None) -> float | None:
     return hours * 3600 + minutes * 60 + seconds + thousandths / 1000
 
 
-def _why_none(payload: Any) -> str:
-    error = payload.get("error") if isinstance(payload, Mapping) else None
-    said = error.get("message") if isinstance(error, Mapping) else error
-    if isinstance(said, str) and said.strip():
-        return f"the server answered 200 with an error ({' '.join(said.split())[:200]})"
-    return "the answer holds no reply: check that the model is one for chats"
+def _reason(choice: Mapping[str, Any]) -> str:
+    """Return the finish reason; that of the provider behind a gateway where it says more."""
+    reason = str(choice.get("finish_reason") or choice.get("stop_reason") or "")
+    native = choice.get("native_finish_reason")
+    if isinstance(native, str) and finish_of(reason) is Finish.OTHER != finish_of(native):
+        reason = native
+    return reason[:LONGEST_REASON]
+
+
+def _without_message(payload: Any) -> Reply:
+    """Return the reply of a completion without a message: an ERROR, or a refused prompt."""
+    if isinstance(payload, Mapping):
+        choices = payload.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if isinstance(choice, Mapping):
+            reason = _reason(choice)
+            if fault := _fault_in(payload, choice, {}, reason):
+                return Reply("", AnswerStatus.ERROR, reason, raw=payload, fault=fault)
+            if finish_of(reason) is Finish.REFUSED:
+                return Reply("", AnswerStatus.REFUSED_GENERATION, reason, raw=payload)
+            if finish_of(reason) is Finish.LENGTH:
+                return Reply("", AnswerStatus.CUT_OFF, reason, raw=payload)
+        feedback = payload.get("promptFeedback") or payload.get("prompt_feedback")
+        if isinstance(feedback, Mapping) and feedback.get("blockReason"):
+            blocked = str(feedback["blockReason"])[:LONGEST_REASON]
+            return Reply("", AnswerStatus.REFUSED_PROMPT, blocked, raw=payload)
+        if fault := _fault_in(payload, {}, {}, ""):
+            return Reply.failed(fault, payload)
+    nothing = "the answer holds no reply: check that the model is one for chats"
+    return Reply.failed(Fault("no_reply", nothing), payload)
+
+
+def _fault_in(
+    payload: Mapping[str, Any],
+    choice: Mapping[str, Any],
+    message: Mapping[str, Any],
+    reason: str,
+) -> Fault | None:
+    """Return the error that an answer of status 200 tells of; None without one."""
+    failed = finish_of(reason) is Finish.ERROR
+    error = next((one for part in (choice, payload, message) if (one := part.get("error"))), None)
+    if error is None and not failed:
+        return None
+    said = message_in(error) or (f"finish_reason {reason}" if failed else "without a message")
+    code = error.get("code") if isinstance(error, Mapping) else None
+    may_pass = failed if not isinstance(code, int) else code in AGAIN or code >= 500
+    problem = f"the server answered 200 with an error ({said})"
+    return Fault("error_in_reply", problem, may_pass)
+
+
+def _is_used_up(written: int | None, parameters: Mapping[str, Any] | None) -> bool:
+    limits = [(parameters or {}).get(name) for name in LIMITS]
+    most = [one for one in limits if isinstance(one, int) and one > 0]
+    return bool(most) and written is not None and written >= min(most)
 
 
 def _text(content: Any) -> str:
+    if isinstance(content, Mapping):
+        content = content.get("parts") if "parts" in content else [content]
     if isinstance(content, list):  # parts, of which some are no text
-        parts = (part.get("text") for part in content if isinstance(part, Mapping))
+        parts = (_text_of(part) for part in content if not _is_thinking(part))
         content = "".join(part for part in parts if isinstance(part, str))
     if not isinstance(content, str) or not content.strip():
         return ""
     return UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", content)
+
+
+def _text_of(part: Any) -> Any:
+    return part.get("text") if isinstance(part, Mapping) else part
+
+
+def _refusal(content: Any) -> Any:
+    """Return the refusal among the parts of a content; None without one."""
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, Mapping) and part.get("type") == "refusal":
+            return part.get("refusal") or part.get("text") or "refused"
+    return None
+
+
+def _is_thinking(part: Any) -> bool:
+    if not isinstance(part, Mapping):
+        return False
+    kind = str(part.get("type") or "").casefold()
+    return kind.startswith(THINKING_PARTS) or part.get("thought") is True
+
+
+def _thinking(message: Mapping[str, Any], content: Any) -> str:
+    """Return the thinking that a server has put beside the content, or into parts of it."""
+    found: list[str] = []
+    for name in THINKING_FIELDS:
+        found += _texts(message.get(name))
+    parts = content.get("parts") if isinstance(content, Mapping) else content
+    for part in parts if isinstance(parts, list) else ():
+        if _is_thinking(part):
+            found += _texts(part)
+    # Gateways say the same in two fields.
+    told = dict.fromkeys(text.strip() for text in found if text.strip())
+    return UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", "\n\n".join(told))
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield the texts in a field of thinking, which may be text, parts, or a summary of parts."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list) and depth < 4:
+        for one in value:
+            yield from _texts(one, depth + 1)
+    elif isinstance(value, Mapping) and depth < 4:
+        for name in ("text", "thinking", "reasoning", "summary", "content"):
+            yield from _texts(value.get(name), depth + 1)
 
 
 def _count(value: Any) -> int | None:

@@ -63,10 +63,12 @@ class Reply:
 
     Attributes
     ----------
-    text : as it came, except that half characters and NUL, which no file can hold, are replaced
-        by U+FFFD; "" where nothing but white space came.
-    status : TEXT, EMPTY, REFUSED_PROMPT, REFUSED_GENERATION (REFUSED where only a script knows
-        which) or ERROR.
+    text : the answer, without thinking and special tokens; else as it came, except that half
+        characters and NUL, which no file can hold, are replaced by U+FFFD; "" where nothing but
+        white space came.
+    status : TEXT, EMPTY, CUT_OFF (its length was used up, or it only thought), REFUSED_PROMPT,
+        REFUSED_GENERATION (REFUSED where only a script knows which) or ERROR.
+    thinking : what was put aside of the reply, or came beside it; "" without any.
     fault : with ERROR why; else None.
     logprobs : where asked for and offered, in the server's own form.
     raw : the whole answer as it came: JSON, else text; None where there was none.
@@ -81,6 +83,7 @@ class Reply:
     raw: Any = None
     fault: Fault | None = None
     allowance: Allowance | None = None
+    thinking: str = ""
 
     @classmethod
     def failed(cls, fault: Fault, raw: Any = None) -> Self:
@@ -97,6 +100,8 @@ class ChatModel(ABC):
     name : what the model is called in tables where nobody named it.
     at_once : requests that make sense at the same time; None for as many as wanted.
     by_id : whether replies depend on the id of the item, too.
+    adaptations : what was changed in requests because the server refused them as they were, such
+        as "temperature left out"; in the order of the changes.
     """
 
     kind: str
@@ -105,6 +110,7 @@ class ChatModel(ABC):
     name: str
     at_once: int | None = None
     by_id = False
+    adaptations: tuple[str, ...] = ()
 
     @property
     def spec(self) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import httpx
 
 from annotations.outgoing.connections import Vet
+from evaluation.backends.chat.adaptation import AdaptedParameters
 from evaluation.backends.chat.completion import allowance_of, reply_of, reply_without
 from evaluation.backends.chat.contract import ChatModel, ChatRequest, Reply
 from evaluation.backends.errors import ChatError
@@ -47,6 +49,12 @@ class OpenAIChat(ChatModel):
         self.model = self.name = model
         self.address = self.server.url
         self._client: httpx.AsyncClient | None = None
+        self._adapted = AdaptedParameters()
+
+    @property
+    def adaptations(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What was changed in requests since the model was made."""
+        return self._adapted.notes
 
     async def open(self, at_once: int) -> None:
         """Make the pool of connections."""
@@ -59,11 +67,24 @@ class OpenAIChat(ChatModel):
             self._client = None
 
     async def reply(self, request: ChatRequest) -> Reply:
-        """Ask once, inside `open` and `close`."""
+        """Ask once, inside `open` and `close`.
+
+        Where the server refuses one of our parameters, the request is sent once more without it,
+        or with it under its other name, and further requests are sent so (`adaptations`).
+        """
         assert self._client is not None
-        try:
-            received = await self.server.attempt(self._client, self.body(request))
-        except FaultError as fault:
-            told = None if fault.headers is None else allowance_of(fault.headers)
-            return replace(reply_without(fault), allowance=told)
-        return replace(reply_of(received.payload), allowance=allowance_of(received.headers))
+        while True:
+            body = self.body(request)
+            try:
+                received = await self.server.attempt(self._client, body)
+            except FaultError as fault:
+                if self._adapted.learn(fault, body):
+                    continue
+                told = None if fault.headers is None else allowance_of(fault.headers)
+                return replace(reply_without(fault), allowance=told)
+            reply = reply_of(received.payload, body)
+            return replace(reply, allowance=allowance_of(received.headers))
+
+    def body(self, request: ChatRequest) -> dict[str, Any]:
+        """Return the request as it is sent and stored: without a key, adapted to the server."""
+        return self._adapted.applied(super().body(request))

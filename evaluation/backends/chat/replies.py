@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotations.exchange.header import Column
+from annotations.exchange.model_replies import read_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import cleaned
 from annotations.exchange.reading.tables import open_table
@@ -72,7 +73,12 @@ class ScriptedChat(ChatModel):
         raw = {"text": found.text, "status": found.status.value, "line": found.line}
         if found.status is AnswerStatus.ERROR:
             return Reply.failed(Fault("scripted", found.text or "a scripted error"), raw)
-        return Reply(found.text, found.status, found.finish_reason, raw=raw)
+        read = read_reply(found.text, found.status, found.finish_reason)
+        if read.status is AnswerStatus.ERROR:
+            problem = f"the reply ends with an error (finish_reason {found.finish_reason})"
+            return Reply.failed(Fault("error_in_reply", problem), raw)
+        reason = found.finish_reason
+        return Reply(read.text, read.status, reason, raw=raw, thinking=read.thinking)
 
 
 def _read(path: Path) -> dict[tuple[str, int | None], _Line]:

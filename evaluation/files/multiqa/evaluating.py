@@ -52,6 +52,7 @@ class MultiqaRequest:
     columns: MultiqaColumns = AS_OURS
     mapping: FieldMapping | None = None
     crowd: Path | None = None
+    keep_thinking: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,9 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
     with OutputFolder(request.output) as folder:
         items = items_of(request.items, request.columns, request.mapping)
         left_out = Exclusions()
-        replies = read_replies(request.replies, items.items, left_out, request.columns)
+        replies = read_replies(
+            request.replies, items.items, left_out, request.columns, request.keep_thinking
+        )
         hashes = {"items": items.sha256, "replies": replies.sha256}
         measured = None
         if request.crowd is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from annotations.exchange import AnswerStatus, Problem
 from annotations.exchange.header import Column, given_names
+from annotations.exchange.model_replies import read_reply, thinking_notes
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
 from annotations.exchange.reading.source import Readable, source_of
@@ -27,7 +28,9 @@ from evaluation.flow.multiqa.replies import Replies
 ITEM_COLUMNS = (
     *("item", "kind", "dataset", "context", "question", "choices", "answers", "matcher"),
 )
-REPLY_COLUMNS = ("system", "item", "variant", "variant_text", "reply", "status")
+REPLY_COLUMNS = (
+    *("system", "item", "variant", "variant_text", "reply", "status", "finish_reason"),
+)
 KNOWN = tuple(dict.fromkeys((*ITEM_COLUMNS, *REPLY_COLUMNS)))
 NEEDED = frozenset({"item", "kind", "answers", "variant", "reply"})
 LISTS = frozenset({"choices", "answers"})
@@ -142,8 +145,11 @@ def read_replies(
     items: Sequence[MultiqaItem],
     left_out: Exclusions,
     columns: MultiqaColumns = AS_OURS,
+    keep_thinking: bool = False,
 ) -> RepliesFile:
     """Read a file of replies to these items.
+
+    The thinking in a reply is put aside, unless `keep_thinking`.
 
     Replies to items that are not there, and rows that repeat an earlier one, are noted in
     `left_out`. Raises `InputError` with every bad row: no item, a variant that is no number from 0
@@ -158,8 +164,9 @@ def read_replies(
     systems: dict[str, str] = {}
     statuses: dict[str, AnswerStatus | None] = {}
     replies = Replies()
-    n_rows = 0
-    for line, (raw_system, raw_item, raw_variant, _, text, raw_status), _ in table.rows:
+    n_rows = n_thinking = n_cut_off = 0
+    for line, cells, _ in table.rows:
+        raw_system, raw_item, raw_variant, _, text, raw_status, reason = cells
         n_rows += 1
         if raw_variant not in numbers:
             numbers[raw_variant] = _variant(raw_variant)
@@ -180,6 +187,7 @@ def read_replies(
                 "Remove the reply, or give the status text.",
             )
             continue
+        text, status, thinking = read_reply(text, status, reason, keep_thinking).parts
         if len(text) * 4 > LONGEST_ANSWER and len(text.encode()) > LONGEST_ANSWER:
             problems.add(
                 line,
@@ -191,6 +199,8 @@ def read_replies(
         if number is None:
             left_out.add(UNKNOWN_ITEM, {"system": systems[raw_system], "item": item, "line": line})
             continue
+        n_thinking += bool(thinking)
+        n_cut_off += status is AnswerStatus.CUT_OFF
         replies.add(systems[raw_system], number, variant, text, status, line)
     if not n_rows and not problems.total:
         problems.add(None, None, "there is no data row", "Check that the replies were saved.")
@@ -199,7 +209,8 @@ def read_replies(
         note_problem(problems, None, "item", "replies_to_others")
     problems.raise_if_any()
     kept = replies.without(repeated)
-    return RepliesFile(table.name, table.sha256, n_rows, table.warnings, kept)
+    warnings = [*table.warnings, *thinking_notes(n_thinking, n_cut_off)]
+    return RepliesFile(table.name, table.sha256, n_rows, warnings, kept)
 
 
 class _Ids:

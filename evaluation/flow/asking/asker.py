@@ -16,7 +16,7 @@ from enum import StrEnum
 
 import tenacity
 
-from annotations.exchange.records import AnswerStatus
+from annotations.exchange.records import MISSING
 from evaluation.backends.chat.contract import ChatModel, Fault, Reply
 from evaluation.backends.server import Patience
 from evaluation.flow.asking.budget import Budget, Prices, prompt_tokens
@@ -85,7 +85,8 @@ class Outcome:
 
     `n_planned` == `n_stored` + sum of `statuses` + `n_left`; `statuses` counts items, `n_asked`
     requests that got a reply or an ERROR, `n_attempts` what was sent for them and for those whose
-    time was over; `last_fault` is the latest of any attempt.
+    time was over; `last_fault` is the latest of any attempt, `messages` are the first of each code
+    of `faults`.
     """
 
     n_planned: int = 0
@@ -94,6 +95,7 @@ class Outcome:
     n_attempts: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
+    messages: dict[str, str] = field(default_factory=dict)
     cost: float = 0.0
     seconds: float = 0.0
     end: End = End.DONE
@@ -107,8 +109,8 @@ class Outcome:
 
     @property
     def complete(self) -> bool:
-        """Whether every item has an answer, empty or refused, and none an error."""
-        return not self.n_left and not self.statuses[AnswerStatus.ERROR]
+        """Whether every item has an answer, empty or refused, and none an error or cut off."""
+        return not self.n_left and not any(self.statuses[status] for status in MISSING)
 
 
 async def ask(
@@ -374,7 +376,9 @@ class _Asker:
             return False
         self.outcome.statuses[kept.reply.status] += len(group)
         if kept.reply.fault is not None:
-            self.outcome.faults[kept.reply.fault.code] += len(group)
+            fault = kept.reply.fault
+            self.outcome.faults[fault.code] += len(group)
+            self.outcome.messages.setdefault(fault.code, fault.message)
         self._done()
         return True
 

@@ -53,7 +53,7 @@ def tokens_used(request: ChatRequest, reply: Reply) -> tuple[int, int]:
     read, written = reply.prompt_tokens, reply.completion_tokens
     return (
         prompt_tokens(request) if read is None else read,
-        tokens_of(reply.text) if written is None else written,
+        tokens_of(reply.text + reply.thinking) if written is None else written,
     )
 
 

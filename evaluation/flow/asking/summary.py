@@ -45,8 +45,8 @@ class Usage(Stored):
 class AskedModel(Stored):
     """What came of one model.
 
-    `planned` == `answered` + `empty` + `refused` + sum of `errors` + `not_asked`, in replies: a
-    question and a sample each.
+    `planned` == `answered` + `empty` + `refused` + `cut_off` + sum of `errors` + `not_asked`, in
+    replies: a question and a sample each.
 
     Attributes
     ----------
@@ -55,7 +55,12 @@ class AskedModel(Stored):
     end : done, budget, given_up (its faults would have met every request) or failed (it cannot be
         had at all); `reason` says why it is not done, for people.
     refused : of them `refused_prompt` before and `refused_generation` while it wrote.
-    errors : transport errors by code.
+    cut_off : their length was used up before an answer came. cut_short : of `answered` those whose
+        end is missing for that reason. with_thinking : those that held thinking, which was put
+        aside.
+    adapted : what was changed in requests, as the server wants it. max_tokens : that were sent as
+        the longest reply, 0 for none.
+    errors : errors by code.
     stored : replies that were there before this run. asked : requests of this run that got a reply
         or an error.
     prompt_tokens, completion_tokens : of all replies that were counted, earlier ones too.
@@ -88,6 +93,11 @@ class AskedModel(Stored):
     cost: float = 0.0
     seconds: float = 0.0
     seconds_per_reply: float | None = None
+    cut_off: int = 0
+    cut_short: int = 0
+    with_thinking: int = 0
+    adapted: tuple[str, ...] = ()
+    max_tokens: int = 0
 
     @property
     def failures(self) -> int:
@@ -97,7 +107,7 @@ class AskedModel(Stored):
     @property
     def complete(self) -> bool:
         """Whether every reply is an answer, empty or a refusal."""
-        return not self.failures and not self.not_asked
+        return not self.failures and not self.not_asked and not self.cut_off
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from annotations.exchange.reading.prompts import PromptItem
-from annotations.exchange.records import AnswerStatus
 from evaluation.flow.eloquent.comparing import compare_systems, paired_items
 from evaluation.flow.eloquent.found import Findings, ItemRow, Key, SetRow
 from evaluation.flow.eloquent.judging import Judgement
@@ -150,7 +149,7 @@ def _grouped(replies: Iterable[Reply]) -> dict[Key, list[Reply]]:
     """Return the replies that are no ERROR by set, in the order of wordings."""
     found: dict[Key, list[Reply]] = defaultdict(list)
     for one in replies:
-        if one.status is not AnswerStatus.ERROR:
+        if not one.status.is_missing:
             found[one.system, one.item, one.language].append(one)
     for of_set in found.values():
         of_set.sort(key=lambda one: one.place)
@@ -187,9 +186,9 @@ def _note_missing(
                         },
                     )
     for one in replies:
-        if one.status is AnswerStatus.ERROR:
+        if one.status.is_missing:
             exclusions.add(
-                ERROR,
+                one.status.value,
                 {
                     "system": one.system,
                     "item": one.item,

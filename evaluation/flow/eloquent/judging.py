@@ -109,8 +109,10 @@ def judged(
     score, reason = read.score, read.reason
     if status is AnswerStatus.ERROR:
         score, reason = None, JUDGE_ERROR
-    elif status not in (AnswerStatus.TEXT, AnswerStatus.EMPTY):
+    elif status.is_refusal:
         score, reason = None, JUDGE_REFUSED
+    elif status is AnswerStatus.CUT_OFF:
+        score, reason = None, status.value
     return Judgement(
         *(item, system, language, judge, str(sample + 1), score, reason),
         read_score(first).notes,

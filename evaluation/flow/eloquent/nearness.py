@@ -9,7 +9,6 @@ from typing import Literal, cast
 
 import numpy as np
 
-from annotations.exchange.records import AnswerStatus
 from evaluation.backends import EmbedderInfo, get_embedder
 from evaluation.flow.eloquent.found import Findings, Key
 from evaluation.flow.eloquent.matching import Reply
@@ -78,7 +77,7 @@ def _of_sets(
     replies: Sequence[Reply], vectors: Vectors
 ) -> dict[Key, tuple[float | None, float | None]]:
     """Return the similarity of each set, of all its replies and of the answers among them."""
-    among = [one for one in replies if one.status is not AnswerStatus.ERROR]
+    among = [one for one in replies if not one.status.is_missing]
     keys = [(one.system, one.item, one.language) for one in among]
     place = {key: at for at, key in enumerate(dict.fromkeys(keys))}
     found = set_similarity(

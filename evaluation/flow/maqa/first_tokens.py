@@ -42,7 +42,8 @@ def starts(
     """Return where the answers of a reply begin, and as codes what could not be found."""
     faults: list[str] = []
     data = b"".join(token.data for token in tokens)
-    shift = data.find(text.encode())
+    # The answer is the end of the reply: its thinking, put aside, may say the same before.
+    shift = data.rfind(text.encode())
     if shift < 0:
         return [], [TOKENS_OF_ANOTHER_TEXT] if answers else []
     ends = []

@@ -19,7 +19,7 @@ from annotations.exchange.reading.several_answers import (
     SeveralAnswersQuestion,
     SeveralAnswersReply,
 )
-from annotations.exchange.records import AnswerStatus
+from annotations.exchange.records import MISSING, AnswerStatus
 from evaluation.flow.maqa.columns import (
     SETS,
     TOKENS,
@@ -79,7 +79,7 @@ class MaqaStudy:
     ----------
     right : the questions with a right answer, by id, in order. judged : their replies by system
         and id. exclusions : what does not count. clusters : of replies that say the same.
-        counts : what there was.
+        counts : what there was. notes : what the file of replies has to say.
     """
 
     parameters: MaqaParameters
@@ -90,6 +90,7 @@ class MaqaStudy:
     exclusions: Exclusions
     clusters: Clusters
     counts: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def systems(self) -> list[str]:
@@ -99,7 +100,7 @@ class MaqaStudy:
     @property
     def complete(self) -> bool:
         """Whether every system has a reply to every question that counts."""
-        return not self.exclusions.count(ERROR) and not self.exclusions.count(NO_REPLY)
+        return not any(self.exclusions.count(why) for why in (*MISSING, NO_REPLY))
 
     def warnings(self) -> list[Message]:
         """Return what to know of the numbers."""
@@ -319,8 +320,8 @@ def study_replies(
         if reply.item not in right:
             exclusions.add(REPLY_LEFT_OUT if reply.item in without else UNKNOWN, named)
             continue
-        if reply.status is AnswerStatus.ERROR:
-            exclusions.add(ERROR, named)
+        if reply.status.is_missing:
+            exclusions.add(reply.status.value, named)
             errors[reply.system, reply.item] += 1
             continue
         found = judge(right[reply.item], reply)

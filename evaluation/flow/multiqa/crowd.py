@@ -106,7 +106,7 @@ def measured_by_crowd(
         given.models.keys, found.tolist(), given.models.statuses, strict=True
     ):
         item = int(of_item[row])
-        if items[item].item not in people or status is AnswerStatus.ERROR:
+        if items[item].item not in people or status.is_missing:
             continue
         of_wordings = scores.setdefault((int(of_system[row]), item), {})
         of_wordings[int(variants[row])] = score if status is AnswerStatus.TEXT else 0.0

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from evaluation.flow.metrics import NAMED, Exclusions
 from evaluation.flow.multiqa.items import MultiqaItem
-from evaluation.flow.multiqa.replies import ERROR, NO_REPLY, Replies
+from evaluation.flow.multiqa.replies import MISSING, NO_REPLY, STATUSES, Replies
 
 Ints = NDArray[np.int64]
 
 NO_ACCEPTED = "no_accepted_answer"
 NO_REPLIES = "no_replies"
 NO_ORIGINAL = "no_reply_to_the_original"
-ERRORS = "error"
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ class Laid:
     ----------
     items : (n,) numbers of the items that count, in their order.
     statuses, texts : (n, R) numbers of `STATUSES` and of the texts, `NO_REPLY` where there is none.
-        Column 0 is the original; further ones are the item's variants, in their order. An ERROR is
-        no reply.
+        Column 0 is the original; further ones are the item's variants, in their order. An ERROR
+        is no reply, and neither is one that was CUT_OFF.
     variants : (n, R) the variant of each column.
     """
 
@@ -62,9 +61,11 @@ def lay_out(
         text = np.full((n, width), NO_REPLY, dtype=np.int64)
         status[cells] = statuses[rows]
         text[cells] = of_text[rows]
-        failed = (status == ERROR) & usable[:, None]
-        _note_errors(system, items, failed, variant_of, left_out)
-        status[status == ERROR] = NO_REPLY
+        failed = np.isin(status, MISSING) & usable[:, None]
+        for code in MISSING:
+            lacking = (status == code) & usable[:, None]
+            _note_errors(STATUSES[code].value, system, items, lacking, variant_of, left_out)
+        status[np.isin(status, MISSING)] = NO_REPLY
         text[status == NO_REPLY] = NO_REPLY
         # Column 0 belongs to another variant where nobody was asked the original.
         original = (status[:, 0] != NO_REPLY) & (variant_of[:, 0] == 0)
@@ -93,6 +94,7 @@ def left_out_items(
 
 
 def _note_errors(
+    why: str,
     system: str,
     items: Sequence[MultiqaItem],
     failed: NDArray[np.bool_],
@@ -105,7 +107,7 @@ def _note_errors(
             {"system": system, "item": items[row].item, "variant": int(variants[row, column])}
             for row, column in zip(rows[:NAMED].tolist(), columns[:NAMED].tolist(), strict=True)
         ]
-        left_out.add_all(ERRORS, named, len(rows))
+        left_out.add_all(why, named, len(rows))
 
 
 def _columns(of_item: Ints, variants: Ints, n: int) -> tuple[Ints, Ints]:

@@ -18,6 +18,7 @@ CODE_OF = {status: code for code, status in enumerate(STATUSES)}
 TEXT, EMPTY, ERROR = (
     CODE_OF[status] for status in (AnswerStatus.TEXT, AnswerStatus.EMPTY, AnswerStatus.ERROR)
 )
+MISSING = tuple(CODE_OF[status] for status in STATUSES if status.is_missing)
 REFUSED = tuple(CODE_OF[status] for status in STATUSES if status.startswith("refused"))
 
 

@@ -332,7 +332,7 @@ def _speeches(
     silent = [
         at
         for at, status in enumerate(spoken.statuses)
-        if status not in (AnswerStatus.TEXT, AnswerStatus.ERROR)
+        if status is not AnswerStatus.TEXT and not status.is_missing
     ]
     own, of_models = embedded.answers, embedded.models[np.array(texts, dtype=np.int64)]
     if isinstance(own, np.ndarray) and isinstance(of_models, np.ndarray):
@@ -380,7 +380,7 @@ def _with_error(given: GradingInput) -> set[str]:
     spoken = given.models
     assert spoken is not None
     pairs = zip(spoken.models, spoken.statuses, strict=True)
-    return {str(model) for model, status in pairs if status is AnswerStatus.ERROR}
+    return {str(model) for model, status in pairs if status.is_missing}
 
 
 def _mean(values: Floats) -> float | None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annotations.exchange.reading.word_problems import CATEGORIES, WordProblem, WordProblemReply
-from annotations.exchange.records import AnswerStatus
+from annotations.exchange.records import MISSING
 from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
 from evaluation.flow.umwp.ablation import AblationRow, ablation
 from evaluation.flow.umwp.classifying import ANSWERABLE
@@ -92,6 +92,7 @@ class UmwpStudy:
     threshold : that was used. tuned : how well it does on labelled replies; None where it was
         given, or the templates are others than the project's.
     people : what each person answered, by their id; no systems, so in none of the rows here.
+    notes : what the file of replies has to say.
     """
 
     parameters: UmwpParameters
@@ -103,11 +104,12 @@ class UmwpStudy:
     threshold: float
     tuned: Tuned | None
     people: dict[str, list[Judged]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
         """Whether every system has a reply to every problem, in each form it was asked in."""
-        return not self.exclusions.count(ERROR) and not self.exclusions.count(NO_REPLY)
+        return not any(self.exclusions.count(why) for why in (*MISSING, NO_REPLY))
 
     def counts(self) -> dict[str, int | dict[str, int]]:
         """Return what there was."""
@@ -385,8 +387,8 @@ def _to_known(
         }  # fmt: skip
         if reply.item not in known:
             exclusions.add(UNKNOWN, named)
-        elif reply.status is AnswerStatus.ERROR:
-            exclusions.add(ERROR, named)
+        elif reply.status.is_missing:
+            exclusions.add(reply.status.value, named)
             failed.add((reply.system, reply.form, reply.item))
         else:
             of_form.append(reply)

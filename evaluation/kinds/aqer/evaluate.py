@@ -13,7 +13,13 @@ from evaluation.files.grading import GradingRequest, grade_file
 from evaluation.files.study import EndedEarlyError
 from evaluation.flow.asking.budget import Prices
 from evaluation.flow.parameters import REMEDIES, AqerParameters
-from evaluation.kinds.answer_files import add_answers, add_columns, add_models, add_output
+from evaluation.kinds.answer_files import (
+    add_answers,
+    add_columns,
+    add_keep_thinking,
+    add_models,
+    add_output,
+)
 from evaluation.kinds.aqer.terminal import report_of_files
 from evaluation.kinds.kind import Evaluation, Progress
 from evaluation.words.console import at_least, number_from_zero
@@ -43,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes beside the options of a grading."""
     add_answers(parser)
     add_models(parser)
+    add_keep_thinking(parser)
     parser.add_argument(
         "--questions",
         type=Path,
@@ -117,6 +124,7 @@ def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Pr
         overwrite=arguments["overwrite"],
         questions=arguments["questions"],
         models=arguments["models"],
+        keep_thinking=arguments["keep_thinking"],
         columns=arguments["columns"],
         parameters=parameters,
         output=arguments["output"],

@@ -17,6 +17,7 @@ OF_MODELS = (
     *("model", "prompt", "prompt_hash", "strategy", "end", "reason", "replies", "answered"),
     *("empty", "refused", "errors", "not_asked", "stored_before", "asked", "prompt_tokens"),
     *("completion_tokens", "cost", "seconds", "seconds_per_reply"),
+    *("cut_off", "cut_short", "with_thinking"),
 )
 OF_REPLIES = ("model", "question", "sample", "status", "answer", "finish_reason")
 TOLD = ("prompt_tokens", "completion_tokens", "seconds", "attempts", "seed", "cost", "error")
@@ -34,6 +35,7 @@ def models_table(run: Run) -> Table:
                 *(one.planned, one.answered, one.empty, one.refused, one.failures),
                 *(one.not_asked, one.stored, one.asked, one.prompt_tokens),
                 *(one.completion_tokens, one.cost, one.seconds, one.seconds_per_reply),
+                *(one.cut_off, one.cut_short, one.with_thinking),
             )
             for one in AskSummary.of(run.summary).models
         ],

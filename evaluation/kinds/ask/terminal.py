@@ -7,7 +7,10 @@ from evaluation.models import Run
 from evaluation.words.console import printable, text_table
 from evaluation.words.message import counted
 
-HEADER = ("model", "answered", "empty", "refused", "errors", "not asked", "asked", "cost", "s each")
+HEADER = (
+    *("model", "answered", "empty", "refused", "cut off", "errors", "not asked", "asked"),
+    *("cost", "s each"),
+)
 
 
 def report_of_run(run: Run) -> str:
@@ -15,8 +18,8 @@ def report_of_run(run: Run) -> str:
     summary = AskSummary.of(run.summary)
     rows = [
         (
-            *(one.name, one.answered, one.empty, one.refused, one.failures, one.not_asked),
-            *(one.asked, round(one.cost, 6), one.seconds_per_reply),
+            *(one.name, one.answered, one.empty, one.refused, one.cut_off, one.failures),
+            *(one.not_asked, one.asked, round(one.cost, 6), one.seconds_per_reply),
         )
         for one in summary.models
     ]
@@ -33,4 +36,19 @@ def _told(one: AskedModel) -> list[str]:
         lines.append(f"{one.name}: {ENDS.get(one.end, one.end)}: {one.reason}")
     for code, count in one.errors.items():
         lines.append(f"{one.name}: {count:,} {code}: {one.error_messages.get(code, '')}")
+    limit = f" of {one.max_tokens:,} tokens" if one.max_tokens else ""
+    if one.cut_off:
+        lines.append(
+            f"{one.name}: {one.cut_off:,} cut off: the length{limit} was used up before an answer "
+            "came: raise --max-tokens"
+        )
+    if one.cut_short:
+        lines.append(
+            f"{one.name}: {one.cut_short:,} answers end at the length{limit}: raise --max-tokens "
+            "to have them whole"
+        )
+    if one.with_thinking:
+        lines.append(f"{one.name}: the thinking in {one.with_thinking:,} replies was put aside")
+    if one.adapted:
+        lines.append(f"{one.name}: request adapted to the server: {'; '.join(one.adapted)}")
     return [printable(line) for line in lines]

@@ -16,6 +16,7 @@ from evaluation.files.eloquent import (
     write_tables,
 )
 from evaluation.flow.eloquent.run_options import EloquentRunOptions
+from evaluation.kinds.answer_files import add_keep_thinking
 from evaluation.kinds.eloquent.pages import figure
 from evaluation.kinds.eloquent.terminal import report_of_files
 from evaluation.kinds.kind import Evaluation, Progress
@@ -48,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what systems replied: a submission (JSON), or CSV, TSV, JSONL or XLSX with system, "
         "item, language, variant and reply; several times for several files",
     )
+    add_keep_thinking(parser)
     add(
         "--judgements",
         type=Path,
@@ -85,6 +87,7 @@ def evaluate(
         repair=arguments["repair"],
         replies=tuple(arguments["replies"]),
         judgements=tuple(arguments["judgements"]),
+        keep_thinking=arguments["keep_thinking"],
     )
     with OutputFolder(request.output) as folder:
         evaluated = evaluate_files(request, progress)

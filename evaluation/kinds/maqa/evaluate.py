@@ -12,6 +12,7 @@ from evaluation.flow.maqa.columns import SETS, SURENESS
 from evaluation.flow.maqa.run_options import MaqaRunOptions
 from evaluation.flow.maqa.study import MaqaStudy
 from evaluation.flow.metrics import OVERALL, MetricRow
+from evaluation.kinds.answer_files import add_keep_thinking
 from evaluation.kinds.kind import Evaluation, Progress
 from evaluation.kinds.maqa.pictures import files
 from evaluation.options import TERMINAL
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="what the systems replied, JSON Lines",
     )
+    add_keep_thinking(parser)
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
 
 
@@ -60,6 +62,7 @@ def evaluate(parameters: MaqaRunOptions, arguments: Mapping[str, Any], progress:
         parameters.evaluation(),
         arguments["output"],
         drawn,
+        arguments["keep_thinking"],
     )
     return report(evaluate_maqa(request, progress), request.output)
 
@@ -93,7 +96,7 @@ def report(study: MaqaStudy, output: Path) -> str:
     ]
     if left_out:
         parts.append("\n".join(["Not counted:", *left_out]))
-    parts += TERMINAL.all_said(study.warnings())
+    parts += [*study.notes, *TERMINAL.all_said(study.warnings())]
     parts.append(f"Written into {output}: {', '.join(MAQA_FILES)}")
     return "\n\n".join(parts)
 

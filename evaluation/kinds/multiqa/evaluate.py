@@ -12,6 +12,7 @@ from evaluation.files.multiqa.mapping import FieldMapping
 from evaluation.files.multiqa.mappings import READY, mapping_of
 from evaluation.files.multiqa.reading import AS_OURS, MultiqaColumns
 from evaluation.flow.multiqa.run_options import MultiqaRunOptions
+from evaluation.kinds.answer_files import add_keep_thinking
 from evaluation.kinds.kind import Evaluation, Progress
 from evaluation.kinds.multiqa.terminal import report_of_files
 
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("items", type=Path, metavar="ITEMS", help="CSV, TSV, JSONL or XLSX, see below")
     add("--replies", type=Path, metavar="FILE", required=True, help="what systems replied")
+    add_keep_thinking(parser)
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
     add_columns(parser)
     add_mapping(parser)
@@ -96,6 +98,7 @@ def evaluate(
         arguments["columns"],
         mapping_given(arguments),
         arguments["crowd"],
+        arguments["keep_thinking"],
     )
     return report_of_files(evaluate_files(request, progress), request.output)
 

@@ -9,7 +9,13 @@ from typing import Any
 from annotations.exchange import OutputFolder
 from evaluation.files.panels import PanelsRequest, panels_of_files
 from evaluation.flow.panels.parameters import PanelsParameters
-from evaluation.kinds.answer_files import add_answers, add_columns, add_models, add_output
+from evaluation.kinds.answer_files import (
+    add_answers,
+    add_columns,
+    add_keep_thinking,
+    add_models,
+    add_output,
+)
 from evaluation.kinds.kind import Evaluation, Progress
 from evaluation.kinds.panels.terminal import text_of
 
@@ -29,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the command takes beside its options."""
     add_answers(parser)
     add_models(parser, required=True)
+    add_keep_thinking(parser)
     add_output(parser)
     add_columns(parser)
 
@@ -39,6 +46,7 @@ def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progres
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
         models=arguments["models"],
+        keep_thinking=arguments["keep_thinking"],
         columns=arguments["columns"],
         parameters=parameters,
         output=arguments["output"],

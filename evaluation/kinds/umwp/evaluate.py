@@ -13,7 +13,7 @@ from evaluation.flow.umwp.people import people_metrics
 from evaluation.flow.umwp.run_options import UmwpRunOptions
 from evaluation.flow.umwp.sizes import SizeRow
 from evaluation.flow.umwp.study import COUNTS, RATES, UmwpStudy
-from evaluation.kinds.answer_files import WITHOUT_MODELS, add_columns
+from evaluation.kinds.answer_files import WITHOUT_MODELS, add_columns, add_keep_thinking
 from evaluation.kinds.kind import Evaluation, Progress
 from evaluation.kinds.umwp.pictures import size_chart
 from evaluation.options import TERMINAL
@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("problems", type=Path, metavar="PROBLEMS", help="JSON Lines of problems")
     add("--replies", type=Path, metavar="FILE", required=True, help="what the systems replied")
+    add_keep_thinking(parser)
     add(
         "--templates",
         type=Path,
@@ -75,6 +76,7 @@ def evaluate(parameters: UmwpRunOptions, arguments: Mapping[str, Any], progress:
         arguments["people"],
         arguments["columns"],
         arguments["systems"],
+        arguments["keep_thinking"],
     )
     return report(evaluate_umwp(request, progress, _picture), request.output, request.written)
 
@@ -107,7 +109,7 @@ def report(study: UmwpStudy, output: Path, written: Sequence[str] = UMWP_FILES) 
     ]
     if left_out:
         parts.append("\n".join(["Not counted:", *left_out]))
-    parts += TERMINAL.all_said(study.warnings())
+    parts += [*study.notes, *TERMINAL.all_said(study.warnings())]
     parts.append(f"Written into {output}: {', '.join(written)}")
     return "\n\n".join(parts)
 

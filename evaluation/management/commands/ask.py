@@ -9,15 +9,17 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from annotations.exchange import AnswerStatus
+from evaluation.backends.chat.completion import LIMITS
 from evaluation.files.asking import (
     Asked,
+    Asking,
     AskRequest,
     Estimate,
     ask_file,
     estimate,
     write_batch_file,
 )
-from evaluation.flow.asking.asker import End
 from evaluation.flow.asking.prompts import SYSTEM, TEMPLATES
 from evaluation.management.asking_arguments import SPECS, add_asking_arguments, asking_of
 from evaluation.words.console import (
@@ -28,6 +30,7 @@ from evaluation.words.console import (
     refused_as_bad_input,
     tell,
 )
+from evaluation.words.faults import option_for
 
 INCOMPLETE = 3
 EPILOG = f"""\
@@ -39,8 +42,9 @@ what is stored is never asked again, errors are. Another model, prompt or parame
 A template is text with {{question}}, {{passage}}, {{title}}, {{choices}}, {{category}} and
 {{language}}; a brace itself is written twice.
 
-Exit code: 0 every question has an answer (empty and refused are answers), 3 some are errors, or
-the budget, Ctrl-C or a full disk ended it (what came is kept), 2 bad usage or input.
+Exit code: 0 every question has an answer (empty and refused are answers), 3 some are errors or
+cut off before an answer came, or the budget, Ctrl-C or a full disk ended it (what came is kept),
+2 bad usage or input.
 """
 
 
@@ -85,10 +89,10 @@ class Command(BaseCommand):
                     )
             except KeyboardInterrupt:  # before the first request
                 sys.exit(INCOMPLETE)
-        tell(self.stdout, _told(asked, request.output))
+        tell(self.stdout, _told(asked, request))
         if asked.problem:
             self.stderr.write(printable(asked.problem))
-        if not asked.outcome.complete or asked.problem or asked.outcome.end is not End.DONE:
+        if not asked.complete:
             sys.exit(INCOMPLETE)
 
 
@@ -166,7 +170,34 @@ def _told_estimate(found: Estimate) -> str:
     return "\n".join([*lines, "Nothing was sent."])
 
 
-def _told(asked: Asked, output: Path) -> str:
+def _told_lengths(asked: Asked, asking: Asking) -> list[str]:
+    """Return the lines on replies that their length cut, and on thinking."""
+    lines = []
+    most = next((asking.parameters[name] for name in LIMITS if asking.parameters.get(name)), None)
+    limit = f" of {most:,} tokens" if isinstance(most, int) else ""
+    if asked.n_cut_off:
+        lines.append(
+            f"cut off: {asked.n_cut_off:,}: the length{limit} was used up before an answer came. "
+            "Raise --max-tokens: the questions are then asked anew."
+        )
+    if asked.n_cut_short:
+        lines.append(
+            f"cut short: {asked.n_cut_short:,} answers end at the length{limit}. "
+            "Raise --max-tokens to have them whole."
+        )
+    if empty := asked.outcome.statuses[AnswerStatus.EMPTY]:
+        lines.append(f"empty: {empty:,} replies hold no text; each will score as no answer")
+    if asked.n_thinking and asking.keep_thinking:
+        lines.append(f"thinking: left before the answers of {asked.n_thinking:,} replies")
+    elif asked.n_thinking:
+        lines.append(
+            f"thinking: put aside in {asked.n_thinking:,} replies (it is in requests.jsonl; "
+            "--keep-thinking leaves it in the answers)"
+        )
+    return lines
+
+
+def _told(asked: Asked, request: AskRequest) -> str:
     outcome = asked.outcome
     counts = ", ".join(f"{count:,} {status}" for status, count in sorted(outcome.statuses.items()))
     rate = f" ({outcome.n_asked / outcome.seconds:.1f} a second)" if outcome.seconds else ""
@@ -179,12 +210,19 @@ def _told(asked: Asked, output: Path) -> str:
     if outcome.faults:
         faults = ", ".join(f"{count:,} {code}" for code, count in outcome.faults.most_common())
         lines.append(f"errors: {faults}")
+        for code, message in outcome.messages.items():
+            lines.append(f"  {code}: {printable(message)}")
+            if remedy := option_for(code, message):
+                lines.append(f"    {remedy}")
+    lines += _told_lengths(asked, request.asking)
+    if asked.adaptations:
+        lines.append(f"request adapted to the server: {'; '.join(asked.adaptations)}")
     if outcome.cost:
         lines.append(f"money: {outcome.cost:.4f}")
     if outcome.n_left:
         lines.append(f"not asked: {outcome.n_left:,}")
     if outcome.reason:
         lines.append(f"ended early: {printable(outcome.reason)}")
-    if not outcome.complete:
+    if outcome.n_left or outcome.statuses[AnswerStatus.ERROR]:
         lines.append("The same command goes on from here.")
-    return "\n".join([*lines, f"Answers: {output}"])
+    return "\n".join([*lines, f"Answers: {request.output}"])

@@ -9,6 +9,7 @@ from uuid import UUID
 import numpy as np
 
 from annotations.exchange import AnswerStatus
+from annotations.exchange.records import MISSING
 from annotations.models import Question
 from evaluation.flow.multiqa.items import CHOICE, MultiqaItem
 from evaluation.flow.multiqa.judging import accepted_choices
@@ -69,7 +70,7 @@ def right_or_wrong(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
         scores__run=run, question__in=list(keyed), model__public_id__in=(first, second)
     ).values_list("model__public_id", "question_id", "text", "status")
     for model, question, text, status in rows:
-        if status != AnswerStatus.ERROR:
+        if status not in MISSING:
             said = text if status == AnswerStatus.TEXT else ""
             verdict = is_right(keyed[question], said)
             right[int(model == second), place[question]] = np.nan if verdict is None else verdict

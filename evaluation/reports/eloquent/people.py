@@ -9,7 +9,6 @@ import numpy as np
 
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
 from annotations.exchange.reading.prompts import PromptItem, PromptVariant
-from annotations.exchange.records import AnswerStatus
 from evaluation.flow.eloquent.evaluating import evaluate_judgements
 from evaluation.flow.eloquent.found import Findings
 from evaluation.flow.eloquent.judging import Judgement
@@ -28,7 +27,7 @@ def _exhibits(run: Run, rng: np.random.Generator) -> list[Exhibit]:
     findings = findings_of(run)
     replies: dict[Key, list[Reply]] = defaultdict(list)
     for one in findings.replies:
-        if one.status is not AnswerStatus.ERROR:
+        if not one.status.is_missing:
             replies[one.system, one.item, one.language].append(one)
     return [
         Exhibit(row.key, _parts(replies[row.key], rng))

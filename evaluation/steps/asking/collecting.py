@@ -16,6 +16,8 @@ from typing import Any
 from django.db.models.functions import Now
 from django.utils.text import capfirst
 
+from annotations.exchange.model_replies import Finish, finish_of
+from evaluation.backends.chat.completion import LIMITS
 from evaluation.backends.errors import ChatError
 from evaluation.flow.asking.asker import End, Outcome, ask
 from evaluation.flow.asking.budget import Budget, Prices, Purse
@@ -223,7 +225,9 @@ def _asked(work: _Work, run: Run) -> AskedModel:
     """Return what came of one model, out of its rows."""
     asking, state = work.asking, work.state(0.0)
     rows = list(rows_of(asking).values_list("status", "extra", "run_id"))
+    reasons = rows_of(asking).filter(status="text").values_list("finish_reason", flat=True)
     statuses = Counter(status for status, _, _ in rows)
+    limit = next((asking.sent[name] for name in LIMITS if asking.sent.get(name)), 0)
     failed = [extra for status, extra, _ in rows if status == ERROR]
     mine = [extra for _, extra, run_id in rows if run_id == run.pk and not extra.get("copied")]
     asked = [extra for extra in mine if extra.get("attempts")]
@@ -248,6 +252,11 @@ def _asked(work: _Work, run: Run) -> AskedModel:
         refused_generation=statuses["refused_generation"],
         errors=dict(Counter(extra.get("error", "") for extra in failed)),
         error_messages={extra.get("error", ""): extra.get("message", "") for extra in failed},
+        cut_off=statuses["cut_off"],
+        cut_short=sum(finish_of(reason) is Finish.LENGTH for reason in reasons),
+        with_thinking=sum(bool(extra.get("thinking")) for _, extra, _ in rows),
+        adapted=tuple(dict.fromkeys(c for _, extra, _ in rows for c in extra.get("adapted") or ())),
+        max_tokens=limit if isinstance(limit, int) else 0,
         not_asked=asking.n_planned - len(rows),
         stored=len(rows) - len(mine),
         asked=len(asked),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from annotations.exchange import AnswerStatus
+from annotations.exchange.model_replies import read_reply
 from evaluation.backends.chat.completion import UNWRITABLE
 from evaluation.flow.asking.plan import Planned
 from evaluation.flow.asking.store import Kept
@@ -38,6 +39,7 @@ class StoredReply:
     message : why it is an ERROR, for people.
     step, model : what it was asked for, and the public id of who was asked.
     logprobs : where they were asked for and offered, in the server's own form.
+    thinking : what was put aside of the reply.
     """
 
     text: str
@@ -52,6 +54,7 @@ class StoredReply:
     seconds: float = 0.0
     finish_reason: str = ""
     logprobs: Any = None
+    thinking: str = ""
 
     @property
     def answer(self) -> str:
@@ -60,15 +63,15 @@ class StoredReply:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> StoredReply:
-        """Return what `as_dict` gave; what other versions kept beside it is left out."""
+        """Return what `as_dict` gave; what other versions kept beside it is left out.
+
+        What is older than the separation of thinking is read anew.
+        """
         known = {name: value for name, value in data.items() if name in _FIELDS}
-        return cls(
-            **{
-                **known,
-                "text": data.get("text", data.get("answer", "")),
-                "status": AnswerStatus(data["status"]),
-            }
-        )
+        text, status = data.get("text", data.get("answer", "")), AnswerStatus(data["status"])
+        read = read_reply(text, status, data.get("finish_reason", ""))
+        thinking = read.thinking or data.get("thinking", "")
+        return cls(**{**known, "text": read.text, "status": read.status, "thinking": thinking})
 
     @classmethod
     def came(cls, kept: Kept, step: str, model: str) -> StoredReply:
@@ -86,6 +89,7 @@ class StoredReply:
             seconds=round(kept.seconds, 4),
             finish_reason=UNWRITABLE.sub(REPLACED, reply.finish_reason),
             logprobs=None if reply.logprobs is None else storable(reply.logprobs),
+            thinking=UNWRITABLE.sub(REPLACED, reply.thinking),
         )
 
     def as_dict(self) -> dict[str, Any]:

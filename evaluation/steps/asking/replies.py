@@ -157,6 +157,8 @@ def _row(post: Post, run_id: int) -> _Fresh:
         "seed": post.planned.request.parameters.get("seed"),
         "cost": kept.cost,
         "prompt_hash": asking.prompt.prompt.hash,
+        "thinking": reply.thinking or None,
+        "adapted": list(asking.chat.adaptations) or None if asking.chat else None,
     }
     if reply.fault is not None:
         extra |= {

@@ -50,7 +50,7 @@ def compare_replies(turn: Turn) -> None:
     changed = _changed(parameters, items)
     asked = AskedInTurns(turn, run, models + judges, parameters.budget)
     replies = _replies(asked, models, items, parameters, changed)
-    if all(one.status is AnswerStatus.ERROR for one in replies):
+    if all(one.status.is_missing for one in replies):
         raise RunInputError("run.no_model_replied", reason=asked.first_fault())
     judgements = _judgements(asked, judges, items, replies, parameters)
     turn.between_parts()
@@ -229,7 +229,7 @@ def _summary(
 ) -> EloquentSummary:
     costs = [one.cost for one in usage]
     statuses = [one.status for one in findings.replies]
-    errors = statuses.count(AnswerStatus.ERROR)
+    errors = sum(one.is_missing for one in statuses)
     return EloquentSummary(
         version=VERSION,
         items=len(items),

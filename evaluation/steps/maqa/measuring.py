@@ -70,7 +70,7 @@ def measure(turn: Turn) -> None:
     asked = AskedInTurns(turn, run, models, options.budget)
     faults: Faults = []
     replies = _replies(asked, models, questions, options, faults)
-    if all(one.status is AnswerStatus.ERROR for one in replies):
+    if all(one.status.is_missing for one in replies):
         raise RunInputError("run.no_model_replied", reason=asked.first_fault())
     turn.between_parts()
     study = study_replies(options.evaluation(), questions, replies, turn.report, open_too=True)
@@ -208,7 +208,7 @@ def _summary(
     costs = [one.cost for one in usage]
     statuses = [one.status for one in replies]
     info = study.clusters.info
-    errors = statuses.count(AnswerStatus.ERROR)
+    errors = sum(one.is_missing for one in statuses)
     return MaqaSummary(
         version=VERSION,
         questions=len(study.questions),

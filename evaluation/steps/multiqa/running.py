@@ -107,7 +107,7 @@ def ask_in_other_words(turn: Turn) -> None:
     reranking.loaded(options.reranker)  # refused before anybody is asked
     in_turns = AskedInTurns(turn, run, [*models, *rewriters], options.budget)
     asked = _ask(turn, in_turns, loaded, options, models, rewriters)
-    if asked.statuses().keys() <= {AnswerStatus.ERROR}:
+    if all(status.is_missing for status in asked.statuses()):
         raise RunInputError("run.no_model_replied", reason=in_turns.first_fault())
     turn.between_parts()
     replies, parameters = asked.replies(), options.evaluation()
@@ -267,7 +267,7 @@ def _summary(
     rewriters: Sequence[LanguageModel],
 ) -> MultiqaSummary:
     statuses = asked.statuses()
-    errors = statuses[AnswerStatus.ERROR]
+    errors = sum(n for status, n in statuses.items() if status.is_missing)
     info = found.judgement.info or (measured.info if measured else None)
     return MultiqaSummary(
         version=VERSION,

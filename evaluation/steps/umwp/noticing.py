@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
-from annotations.exchange import AnswerStatus
 from annotations.exchange.reading.systems import System, parameters_of
 from annotations.exchange.reading.word_problems import WordProblem, WordProblemReply
 from annotations.models import QuestionSetVersion
@@ -50,7 +49,7 @@ def ask_and_classify(turn: Turn) -> None:
         raise RunInputError("run.model_named_as_people", name=PEOPLE)
     asked = AskedInTurns(turn, run, models, parameters.budget)
     replies = _replies(asked, models, problems, parameters)
-    if all(one.status is AnswerStatus.ERROR for one in replies):
+    if all(one.status.is_missing for one in replies):
         raise RunInputError("run.no_model_replied", reason=asked.first_fault())
     turn.between_parts()
     answers = list(peoples_answers(run.version))
@@ -171,7 +170,7 @@ def _summary(
         unanswerable=labels.count(False),
         unknown=labels.count(None),
         replies=len(replies),
-        errors=sum(one.status is AnswerStatus.ERROR for one in replies),
+        errors=sum(one.status.is_missing for one in replies),
         requests=sum(one.requests for one in usage),
         reused=sum(one.reused for one in usage),
         tokens_read=sum(one.prompt_tokens for one in usage),

@@ -170,7 +170,7 @@ def test_the_signature_has_what_was_used_and_not_what_was_asked_for():
 
 def test_warnings_are_of_the_texts_then_of_the_grading_then_of_the_remedies():
     codes = [message.code for message in graded(weight_cap=0.5).warnings]
-    assert codes == ["truncated", "rejected_answers", "empty_answers"]
+    assert codes == ["truncated", "rejected_answers", "empty_answers", "model_replies_empty"]
     found = graded(replace(given(collapse_copies=True, camps=True), n_repeated=4))
     codes = [message.code for message in found.warnings]
     assert codes[:4] == ["truncated", "repeated_rows", "rejected_answers", "empty_answers"]
