@@ -20,6 +20,10 @@ from evaluation.backends.errors import EmbedderError
 from evaluation.backends.server import OpenAIServer, Patience
 
 BATCH = 64
+"""Texts that are sent at once; fewer where the server takes fewer."""
+REFUSALS = (400, 413, 422)
+"""Statuses by which servers refuse a request that holds too many texts."""
+SHOWN = 60
 
 
 class RemoteEmbedder(Embedder):
@@ -51,6 +55,7 @@ class RemoteEmbedder(Embedder):
             error=EmbedderError,
         )
         self._dimension: int | None = None
+        self._batch = BATCH
 
     def describe(self) -> EmbedderInfo:
         """What is known of the vectors; `dimension` after the first `embed`."""
@@ -66,24 +71,46 @@ class RemoteEmbedder(Embedder):
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> NDArray[np.float32]:
         """(n, d) float32 in the order of `texts`; (0, 0) for none where d is not known yet.
 
-        EmbedderError: the server cannot be reached, refuses, or answers what is no list of
-        embeddings, one a text, all of one length and finite.
+        A request that is refused is sent again in halves, and no later one holds more texts than
+        what was taken.
+
+        EmbedderError: the server cannot be reached, refuses, even a text by itself, or answers what
+        is no list of embeddings, one a text, all of one length and finite.
         """
         unique, where = distinct(texts)
         if not unique:
             return np.empty((0, self._dimension or 0), dtype=np.float32)
         parts: list[NDArray[np.float32]] = []
         with self._server.client() as client:
-            for start in range(0, len(unique), BATCH):
-                batch = unique[start : start + BATCH]
-                parts.append(self._vectors(self._ask(client, batch), len(batch)))
+            start = 0
+            while start < len(unique):
+                batch = unique[start : start + self._batch]
+                answer = self._ask(client, batch)
+                if answer is None:
+                    self._batch = len(batch) // 2
+                    continue
+                parts.append(self._vectors(answer, len(batch)))
+                start += len(batch)
                 if progress is not None:
-                    finished = min(start + BATCH, len(unique))
-                    progress(len(texts) * finished // len(unique), len(texts))
+                    progress(len(texts) * start // len(unique), len(texts))
         return np.concatenate(parts)[where]
 
     def _ask(self, client: httpx.Client, batch: list[str]) -> Any:
-        return self._server.post(client, {"model": self.model, "input": batch})
+        """Return the server's answer; None where it refuses and may take fewer texts."""
+        try:
+            return self._server.post(client, {"model": self.model, "input": batch})
+        except EmbedderError as error:
+            if error.values.get("status") not in REFUSALS:
+                raise
+            if len(batch) > 1:
+                return None
+            text = batch[0] if len(batch[0]) <= SHOWN else f"{batch[0][:SHOWN]}..."
+            raise self._server.error(
+                f"a text is refused by itself, {text!r}: {error.values['problem']}",
+                "shorten or leave out that text, or choose another model",
+                "text_refused",
+                **{**error.values, "text": batch[0]},
+            ) from None
 
     def _vectors(self, answer: Any, expected: int) -> NDArray[np.float32]:
         try:
