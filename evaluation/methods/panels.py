@@ -246,11 +246,10 @@ def _score_silent(
     """Score the answers of models without a text, in place."""
     at = known[speeches.silent_question]
     speaker, question = speeches.silent_speaker[at], speeches.silent_question[at]
-    if similarity == "cosine":
-        scores[speaker, question] = 0.0
-        return
     of_members = np.where(np.isnan(scores[members]), np.inf, scores[members])
     lowest = of_members.min(axis=0, initial=np.inf)
+    if similarity == "cosine":
+        lowest = np.minimum(lowest, 0.0)
     scores[speaker, question] = np.where(np.isinf(lowest), np.nan, lowest)[question]
 
 

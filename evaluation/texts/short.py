@@ -14,7 +14,6 @@ from evaluation.words.message import Message
 # minimal pairs: 1 always, .5 as a coin does. From `manage.py reproduce minimal-pairs`, kind all; a
 # slow test measures it anew.
 MINIMAL_PAIRS_AUC = {"minilm": 0.263, "tfidf-word": 0.009, "tfidf-char": 0.004, "bow": 0.003}
-MEASURED_BY_DEFAULT = "minilm"
 # Words of a short answer.
 FEW = 3
 # Characters beyond which no answer is short; it spares counting the words of long ones.
@@ -42,13 +41,14 @@ def short_share(texts: Sequence[str]) -> float | None:
 
 
 def short_answers_warning(texts: Sequence[str], embedder: str) -> Message | None:
-    """Return a warning if most answers are short or numeric, with the measured AUC.
+    """Return a warning if most answers are short or numeric, with the AUC where it was measured.
 
-    `embedder` is the SPEC of the run; one that was not measured is warned of by MiniLM's figure.
+    `embedder` is the SPEC of the run.
     """
     share = short_share(texts)
     if share is None or share <= MOST:
         return None
-    name = embedder if embedder in MINIMAL_PAIRS_AUC else MEASURED_BY_DEFAULT
-    values = {"share": share, "embedder": name, "auc": MINIMAL_PAIRS_AUC[name]}
-    return Message("short_answers", values)
+    auc = MINIMAL_PAIRS_AUC.get(embedder)
+    if auc is None:
+        return Message("short_answers_unmeasured", {"share": share})
+    return Message("short_answers", {"share": share, "embedder": embedder, "auc": auc})

@@ -59,6 +59,9 @@ WARNINGS: Mapping[str, Sentence] = {
     "sees one wrong fact: shown a right answer and the same one with a wrong fact, {embedder} "
     "prefers the right one in {auc:.0%} of cases; a coin would in 50%. Check such answers "
     "against right ones that you know",
+    "short_answers_unmeasured": "Most answers are short or numeric ({share:.0%}). Such an answer "
+    "is right or wrong by a single fact, and whether the vectors of this run see one wrong fact "
+    "was not measured. Check such answers against right ones that you know",
     "model_answers_to_nobody": "Answers of models to questions that no worker answered: {count}",
     "models_with_errors": "Models with an answer that could not be fetched, not ranked until asked "
     "again: {count}",

@@ -1,12 +1,15 @@
 """What a reply says of its own confidence, 0 to 100.
 
-"1" is 1, "0.85" without a per cent sign is 85: no model that was asked for a number from 0 to 100
-means less than one hundredth by it.
+A value without a sign of its own is on the scale of its system: shares of 1 where no such value of
+the system is above 1 and one lies strictly between 0 and 1 ("1" is 100 then, "0.85" is 85), else
+per cent ("1" is 1). "85%", "85/100" and "8 out of 10" say their scale themselves.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from math import isfinite
 
 OUT_OF_RANGE = "confidence_out_of_range"
 UNREADABLE = "confidence_unreadable"
@@ -46,10 +49,35 @@ class ConfidenceError(ValueError):
         self.code = code
 
 
-def confidence_of(value: str | float | bool) -> float:
+def are_shares(values: Iterable[object]) -> bool:
+    """Return whether the values of one system are shares of 1, by those without a sign."""
+    bare = [number for number in map(_bare_number, values) if number is not None]
+    return any(0 < one < 1 for one in bare) and max(bare) <= 1
+
+
+def _bare_number(value: object) -> float | None:
+    """Return the number in a value that does not say its scale; None for any other."""
+    if value is None or isinstance(value, bool):
+        return None
+    found = _VALUE.fullmatch(str(value))
+    if found is not None:
+        says = found["percent"] or found["of"]
+        return None if says else float(found["number"].replace(",", "."))
+    try:
+        number = float(str(value))
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
+def confidence_of(value: str | float | bool, shares: bool = False) -> float:
     """Return the confidence, 0 to 100, that a value of its own stands for.
 
     A number, or a text such as "85", "85 %", "0.85", "85/100", "8 out of 10", "about 85 percent".
+
+    Parameters
+    ----------
+    shares : whether a value that does not say its scale is a share of 1 (`are_shares`).
 
     Raises
     ------
@@ -66,14 +94,14 @@ def confidence_of(value: str | float | bool) -> float:
             raise ConfidenceError(UNREADABLE) from None
         if number != number:
             raise ConfidenceError(UNREADABLE)
-        return _in_range(100 * number if 0 < number < 1 else number)
+        return _in_range(100 * number if shares else number)
     number = float(found["number"].replace(",", "."))
     if found["of"]:
         whole = float(found["of"])
         if not whole:
             raise ConfidenceError(UNREADABLE)
         return _in_range(100 * number / whole)
-    if not found["percent"] and 0 < number < 1:
+    if not found["percent"] and shares:
         number *= 100
     return _in_range(number)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import isfinite
+from typing import TypeVar
 
 from annotations.exchange.reading.several_answers import (
     Answer,
@@ -15,7 +16,7 @@ from annotations.exchange.reading.several_answers import (
     SeveralAnswersReply,
 )
 from annotations.exchange.records import AnswerStatus
-from evaluation.flow.maqa.confidence import ConfidenceError, confidence_of, said_in
+from evaluation.flow.maqa.confidence import ConfidenceError, are_shares, confidence_of, said_in
 from evaluation.flow.maqa.reading import DELIMITED, Listed, confidence_beside, read_answers
 from evaluation.flow.maqa.spelling import FIXED, key_of, letter_of
 from evaluation.methods.maqa.first_token import (
@@ -34,6 +35,8 @@ LOGPROBS_NOT_FINITE, LOGPROBS_ABOVE_1 = "logprobs_not_finite", "logprobs_above_1
 _REMEMBERED = 100_000
 
 _key = lru_cache(_REMEMBERED)(key_of)
+
+ItemT = TypeVar("ItemT")
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,7 @@ class JudgedReply:
     divided : whether commas divide its answers although right ones hold commas.
     mean_logprob : the natural logarithm of its probability divided by its number of tokens; None
         where that is not known.
+    said : its confidence as it stands there; None without any.
     """
 
     reply: SeveralAnswersReply
@@ -129,6 +133,7 @@ class JudgedReply:
     divided: bool
     faults: tuple[str, ...]
     mean_logprob: float | None = None
+    said: object = None
 
     @cached_property
     def keys(self) -> frozenset[Hashable]:
@@ -187,7 +192,22 @@ def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
     score = set_score(n_right, len(judged), n_found, len(right.keys)) if right.keys else None
     mean = _mean_logprob(reply.logprobs, faults)
     divided = read.form == DELIMITED and right.have_commas
-    return JudgedReply(reply, judged, score, confidence, read.form, divided, tuple(faults), mean)
+    return JudgedReply(
+        reply, judged, score, confidence, read.form, divided, tuple(faults), mean, read.said
+    )
+
+
+def with_confidences(
+    judged: Mapping[ItemT, Sequence[JudgedReply]],
+) -> dict[ItemT, list[JudgedReply]]:
+    """Return the replies of one system with their confidences on the scale of that system."""
+    shares = are_shares(one.said for many in judged.values() for one in many)
+    if not shares:
+        return {item: list(many) for item, many in judged.items()}
+    return {
+        item: [replace(one, confidence=_confidence(one.said, [], shares)) for one in many]
+        for item, many in judged.items()
+    }
 
 
 def _mean_logprob(given: Sequence[float] | None, faults: list[str]) -> float | None:
@@ -245,11 +265,11 @@ def _joined(right: RightAnswers, listed: Listed) -> list[str]:
     return joined
 
 
-def _confidence(said: object, faults: list[str]) -> float | None:
+def _confidence(said: object, faults: list[str], shares: bool = False) -> float | None:
     if said is None:
         return None
     try:
-        return confidence_of(said if isinstance(said, str | int | float) else str(said))
+        return confidence_of(said if isinstance(said, str | int | float) else str(said), shares)
     except ConfidenceError as error:
         faults.append(error.code)
         return None

@@ -28,7 +28,13 @@ from evaluation.flow.maqa.columns import (
     mean_score,
     semantic_entropies,
 )
-from evaluation.flow.maqa.judging import JudgedAnswer, JudgedReply, RightAnswers, judge
+from evaluation.flow.maqa.judging import (
+    JudgedAnswer,
+    JudgedReply,
+    RightAnswers,
+    judge,
+    with_confidences,
+)
 from evaluation.flow.maqa.meaning import Clusters, cluster_replies
 from evaluation.flow.maqa.parameters import MaqaParameters
 from evaluation.flow.maqa.rows import (
@@ -334,6 +340,7 @@ def study_replies(
         n_refused += reply.status in REFUSED
     if progress:
         progress("judging", len(replies), len(replies))
+    judged = {system: with_confidences(of_system) for system, of_system in judged.items()}
     judged = _in_order(judged, replies, right)
     for system, of_system in judged.items():
         missing = [item for item in right if item not in of_system and not errors[system, item]]

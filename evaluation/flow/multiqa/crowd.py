@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.exchange import AnswerStatus
 from evaluation.backends import EmbedderInfo
 from evaluation.flow.inputs import Answers, ModelAnswers, choose
 from evaluation.flow.judge.reference import aqer_scores
@@ -84,9 +83,9 @@ def measured_by_crowd(
 ) -> CrowdFound:
     """Score every reply by the consensus of the people who answered its item.
 
-    An EMPTY or refused reply scores 0, an ERROR is missing (methods, house rules). `crowd` names
-    items as its questions. `embed_texts` makes the vectors in place of the flow's own, by the
-    options of `grading_of`. Raises `BackendError`.
+    An EMPTY or refused reply scores as no answer, an ERROR is missing (methods, house rules).
+    `crowd` names items as its questions. `embed_texts` makes the vectors in place of the flow's
+    own, by the options of `grading_of`. Raises `BackendError`.
     """
     grading = grading_of(parameters)
     of_system, of_item, variants, _, _ = replies.columns()
@@ -109,7 +108,7 @@ def measured_by_crowd(
         if items[item].item not in people or status.is_missing:
             continue
         of_wordings = scores.setdefault((int(of_system[row]), item), {})
-        of_wordings[int(variants[row])] = score if status is AnswerStatus.TEXT else 0.0
+        of_wordings[int(variants[row])] = score
     rows = [
         _row(replies.systems[system], items[item].item, of_wordings, people[items[item].item])
         for (system, item), of_wordings in sorted(scores.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -83,12 +84,14 @@ def judge(
     choices = np.array(
         [len(item.choices) if item.kind == CHOICE else 0 for item in items], dtype=np.int64
     )
+    sets = np.array([_n_sets(item) for item in items], dtype=np.int64)
     judged = []
     for number, one in enumerate(laid):
         said, right, stands = pairs.of(one)
         _take(meaning.systems[number] if meaning else None, said, right, stands)
         given = one.statuses != NO_REPLY
-        judged.append(Judged(one, Panel.of(said, right, choices[one.items], given, stands)))
+        panel = Panel.of(said, right, choices[one.items], given, stands, sets[one.items])
+        judged.append(Judged(one, panel))
         pairs.note_faults(one, listed)
     found = Judgement(items, replies, tuple(judged), left_out, listed)
     if meaning is not None:
@@ -213,6 +216,8 @@ class _Pairs:
 MOST_READERS = 10_000
 # Characters of a reply that is listed.
 LONGEST_SHOWN = 200
+# Of more sets than these a guess is right about as rarely.
+MOST_SETS = 1000
 
 
 def accepted_choices(item: MultiqaItem, reader: Choices) -> frozenset[int]:
@@ -229,6 +234,16 @@ def accepted_choices(item: MultiqaItem, reader: Choices) -> frozenset[int]:
             raise ValueError(f"the accepted answer {answer[:60]!r} is none of the choices")
         accepted |= read.choices
     return frozenset(accepted)
+
+
+def _n_sets(item: MultiqaItem) -> int:
+    """Return how many sets of choices hold as many as are right; 0 without choices."""
+    if item.kind != CHOICE:
+        return 0
+    if item.matcher != CHOICE or len(item.answers) < 2:
+        return len(item.choices)
+    n_right = len(accepted_choices(item, Choices(item.choices)))
+    return min(comb(len(item.choices), n_right), MOST_SETS)
 
 
 def fault_of(item: MultiqaItem) -> tuple[str, str] | None:

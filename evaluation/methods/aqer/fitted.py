@@ -211,12 +211,14 @@ class FittedCrowd(Fitted):
             return Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
         return human_ceiling(self.left_out, self.vote.cells)
 
-    def lowest_scores(self) -> Floats | None:
-        """(Q,) lowest score on each question under Euclidean distance; None under cosine."""
-        if self.similarity == "cosine":
-            return None
+    def lowest_scores(self) -> Floats:
+        """Return (Q,) the score of no answer: the lowest worker score on each question.
+
+        Under cosine it is at most 0.
+        """
         cells = self.vote.cells
-        return cells.to_questions(np.minimum.reduceat(self.scores[cells.row], cells.starts))
+        lowest = cells.to_questions(np.minimum.reduceat(self.scores[cells.row], cells.starts))
+        return np.minimum(lowest, 0.0) if self.similarity == "cosine" else lowest
 
     def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
         """Return (M, D) raw scores with the same rules, from other weights (M, D).

@@ -175,21 +175,21 @@ def _intervals(
 
 
 def answer_scores(
-    answers: ModelAnswers, similarity: Floats, lowest: Floats | None
+    answers: ModelAnswers, similarity: Floats, lowest: Floats
 ) -> tuple[Floats, list[str | None]]:
     """Return (R,) scores and their reasons.
 
     Parameters
     ----------
     similarity : (C,) similarities of the compared answers.
-    lowest : (Q,) lowest worker score on each question under negative Euclidean distance; None
-        under cosine, where no answer scores 0.
+    lowest : (Q,) what no answer scores: the lowest worker score on each question, under cosine
+        at most 0.
     """
     scores = np.full(len(answers.kind), np.nan)
     scores[answers.compared] = similarity
     known = answers.question >= 0
     silent = known & (answers.kind == NO_TEXT)
-    scores[silent] = 0.0 if lowest is None else lowest[answers.question[silent]]
+    scores[silent] = lowest[answers.question[silent]]
     reasons: list[str | None] = []
     for kind, has_exemplar in zip(answers.kind, known, strict=True):
         if kind == ERROR:

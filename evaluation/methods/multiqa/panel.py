@@ -31,6 +31,8 @@ class Panel:
     choices : (n,) how many choices an item offers, 0 where it offers none.
     stands : (n, R) the column of the reply that stands for all who gave this answer, and is judged
         in their place where it is the modal one: itself, but for texts that mean the same.
+    sets : (n,) how many sets of choices a guess is one of: the choices, or where m of them are
+        right the sets of m; 0 where the item offers none.
     """
 
     answers: Ints
@@ -39,6 +41,7 @@ class Panel:
     possible: Ints
     choices: Ints
     stands: Ints
+    sets: Ints
 
     @classmethod
     def of(
@@ -48,6 +51,7 @@ class Panel:
         choices: ArrayLike = 0,
         given: ArrayLike | None = None,
         stands: ArrayLike | None = None,
+        sets: ArrayLike | None = None,
     ) -> Self:
         """Return a panel; K_j is the number of choices, of open items that of their replies.
 
@@ -58,6 +62,7 @@ class Panel:
         ----------
         choices : (n,) or a number for all. given : None where every item has R replies.
         stands : None where every reply stands for itself.
+        sets : None where one choice is right.
 
         Raises
         ------
@@ -79,7 +84,8 @@ class Panel:
         )
         own = np.broadcast_to(np.arange(said.shape[1]), said.shape)
         of = own if stands is None else np.where(said >= 0, np.asarray(stands), own)
-        return cls(said, good, there, possible, offered, of.astype(np.int64))
+        guesses = offered if sets is None else np.asarray(sets, dtype=np.int64)
+        return cls(said, good, there, possible, offered, of.astype(np.int64), guesses)
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -94,6 +100,7 @@ class Panel:
             self.possible[at],
             self.choices[at],
             self.stands[at],
+            self.sets[at],
         )
 
     def profiles(self) -> tuple[Panel, Ints]:
@@ -103,7 +110,7 @@ class Panel:
         that is computed of an item is computed of its profile. The first item comes first.
         """
         columns = [*self.answers.T, *self.right.T, *self.given.T, *self.stands.T]
-        first, place = alike([*columns, self.possible, self.choices], len(self))
+        first, place = alike([*columns, self.possible, self.choices, self.sets], len(self))
         return self.of_items(first), place
 
 

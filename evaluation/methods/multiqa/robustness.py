@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from evaluation.methods.inference.clustered import Estimate, drawn_intervals
 from evaluation.methods.multiqa.chance import Chance, chance_of
-from evaluation.methods.multiqa.items import ItemNumbers, numbers_of
-from evaluation.methods.multiqa.panel import Ints, Panel
+from evaluation.methods.multiqa.items import NO_VOTES, ItemNumbers, numbers_of
+from evaluation.methods.multiqa.panel import NO_VOTE, Ints, Panel
 from evaluation.methods.multiqa.reliability import (
     NO_ITEMS,
     Alpha,
@@ -126,15 +126,20 @@ def _commonest(left_out: Mapping[str, Mapping[str, int]], name: str) -> str:
 
 
 def _chance(panel: Panel, times: Ints) -> dict[str, Estimate]:
-    """Return the mean of what guessing gives over the items that offer something to guess."""
-    offering = panel.choices > 1
+    """Return the mean of what guessing gives over the items that offer something to guess.
+
+    A guesser gives as many answers to an item as there are replies with a vote: refused and empty
+    ones have none, and an item without any is left out.
+    """
+    votes = (panel.answers != NO_VOTE).sum(axis=1)
+    offering = (panel.sets > 1) & (votes > 0)
     n = int(times[offering].sum())
     if not n:
-        why = NO_CHOICES if len(panel) else NO_ITEMS
+        silent = bool((panel.sets > 1).any())
+        why = NO_VOTES if silent else NO_CHOICES if len(panel) else NO_ITEMS
         return {name: Estimate(None, None, None, 0, why) for name in NAMES}
-    answers = panel.given.sum(axis=1)
     pairs, place = np.unique(
-        np.stack([panel.choices[offering], answers[offering]]), axis=1, return_inverse=True
+        np.stack([panel.sets[offering], votes[offering]]), axis=1, return_inverse=True
     )
     each = np.array([astuple(chance_of(int(k), int(r))) for k, r in pairs.T])
     mean = np.bincount(place.ravel(), weights=times[offering]) @ each / n

@@ -46,7 +46,8 @@ def _facts(run: Run, report: RunReport) -> Iterator[Fact]:
     yield facts.of_convergence(converged, report.iterations)
     yield facts.of_stability(summary_of(run).draw_agreement)
     yield _language(run, report)
-    yield facts.of_shortness(_warning(report, "short_answers"))
+    shortness = _warning(report, "short_answers") or _warning(report, "short_answers_unmeasured")
+    yield facts.of_shortness(shortness)
     yield fact_of_experts(experts_check(run))
     for fact in (
         facts.of_truncation(_warning(report, "truncated")),

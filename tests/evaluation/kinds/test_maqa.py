@@ -83,6 +83,31 @@ def test_the_rules_of_the_paper_neither_count_once_nor_pair(tmp_path):
     )
 
 
+@pytest.mark.parametrize("sure", ["1", 1, 1.0, "100%"])
+def test_a_confidence_of_1_among_shares_is_full_confidence(tmp_path, sure):
+    # Sure of what is right and not of what is wrong: each right one is above each wrong one.
+    questions = [{"question": "?", "answer": ["a"]} for _ in range(4)]
+    said = [("a", sure), ("a", 0.9), ("b", 0.2), ("b", 0.1)]
+    replies = [
+        {"item": item, "answers": [answer], "confidence": confidence}
+        for item, (answer, confidence) in enumerate(said)
+    ]
+    assert evaluate(tmp_path, replies, "--bootstrap", 0, questions=questions).code == 0
+    assert value(metrics(tmp_path)["auroc_verbalised"]) == 1
+
+
+def test_shares_are_told_by_all_replies_of_a_system(tmp_path):
+    # 0.9 beside 40 is nine tenths of one hundredth, and the least sure of all.
+    questions = [{"question": "?", "answer": ["a"]} for _ in range(3)]
+    said = [("a", 40), ("a", 30), ("b", 0.9)]
+    replies = [
+        {"item": item, "answers": [answer], "confidence": confidence}
+        for item, (answer, confidence) in enumerate(said)
+    ]
+    assert evaluate(tmp_path, replies, "--bootstrap", 0, questions=questions).code == 0
+    assert value(metrics(tmp_path)["auroc_verbalised"]) == 1
+
+
 def test_right_and_sure_are_compared_as_scikit_learn_does(tmp_path):
     rng = np.random.default_rng(5)
     questions, replies, right, logits, confidences, precise = [], [], [], [], [], []

@@ -155,10 +155,14 @@ def test_flagged_workers_are_left_out_of_a_panel_of_their_own():
     assert not np.isnan(panel.means()[[2, 5]]).any()
 
 
-def test_an_answer_without_a_text_scores_nothing():
-    given = speeches(silent=[(PEOPLE_N, 0), (PEOPLE_N + 1, 0)])
+def test_an_answer_without_a_text_scores_no_more_than_the_lowest_member():
+    silent = [(PEOPLE_N, 0), (PEOPLE_N + 1, 0)]
+    given = speeches(silent=silent)
     for panel in found(given).values():
-        assert panel.scores[PEOPLE_N, 0] == 0
+        members = panel.members.copy()
+        members[[speaker for speaker, _ in silent]] = False
+        lowest = min(0, np.nanmin(panel.scores[members, 0]))
+        assert panel.scores[PEOPLE_N, 0] == lowest
     lowest = {
         panel.name: panel
         for panel in panels_of(given, lambda: AQER(n_draws=0, similarity="euclidean"))

@@ -205,7 +205,11 @@ class TestWarning:
     def test_it_cites_the_runs_own_embedder_where_that_was_measured(self):
         texts = ["yes"] * 3
         assert "tfidf-word prefers" in TERMINAL.said(short_answers_warning(texts, "tfidf-word"))
-        assert "minilm prefers" in TERMINAL.said(short_answers_warning(texts, "precomputed:x.npz"))
+
+    @pytest.mark.parametrize("embedder", ["precomputed:x.npz", "openai:m@http://127.0.0.1/v1"])
+    def test_it_cites_no_figure_where_nothing_was_measured(self, embedder):
+        found = short_answers_warning(["yes"] * 3, embedder)
+        assert (found.code, found.values) == ("short_answers_unmeasured", {"share": 1.0})
 
     def test_a_graded_file_of_years_gets_it(self, tmp_path):
         lines = ["worker,question,answer"]

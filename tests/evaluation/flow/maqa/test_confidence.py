@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.flow.maqa.confidence import ConfidenceError, confidence_of, said_in
+from evaluation.flow.maqa.confidence import ConfidenceError, are_shares, confidence_of, said_in
 
 
 @pytest.mark.parametrize(
@@ -8,8 +8,8 @@ from evaluation.flow.maqa.confidence import ConfidenceError, confidence_of, said
     [
         ("1", 1),
         (1, 1),
-        ("0.85", 85),
-        (0.85, 85),
+        ("0.85", 0.85),
+        (0.85, 0.85),
         ("0.85%", 0.85),
         ("85", 85),
         ("85 %", 85),
@@ -17,7 +17,7 @@ from evaluation.flow.maqa.confidence import ConfidenceError, confidence_of, said
         ("8 out of 10", 80),
         ("about 70 percent", 70),
         ("(85)", 85),
-        ("0,5", 50),
+        ("0,5", 0.5),
         (0, 0),
         ("0", 0),
         (100, 100),
@@ -27,6 +27,30 @@ from evaluation.flow.maqa.confidence import ConfidenceError, confidence_of, said
 )
 def test_a_confidence_is_a_number_from_0_to_100(value, confidence):
     assert confidence_of(value) == pytest.approx(confidence)
+
+
+@pytest.mark.parametrize(
+    ("value", "confidence"),
+    [("1", 100), (1, 100), (1.0, 100), ("0.85", 85), (0, 0), ("85%", 85), ("8 out of 10", 80)],
+)
+def test_on_the_scale_of_shares_1_is_100(value, confidence):
+    assert confidence_of(value, shares=True) == pytest.approx(confidence)
+
+
+@pytest.mark.parametrize(
+    ("values", "shares"),
+    [
+        (["0.9", "1", 1, 0], True),
+        ([0.5], True),
+        (["1", 1, 0], False),  # none strictly between 0 and 1
+        (["0.9", "85"], False),  # one is above 1
+        (["0.9", "85%", None, "high"], True),  # what says its scale, or nothing, decides nothing
+        (["85%", "9/10"], False),
+        ([], False),
+    ],
+)
+def test_values_are_shares_where_none_is_above_1_and_one_is_between(values, shares):
+    assert are_shares(values) is shares
 
 
 @pytest.mark.parametrize("value", [340, "340", "-5", -0.1, 100.5, "101%", "11/10", float("inf")])

@@ -35,6 +35,18 @@ def test_no_text_scores_zero_under_cosine_and_counts():
     assert found.answer_reasons == [None, "no_text"]
 
 
+def test_no_text_scores_no_more_under_cosine_than_the_lowest_worker():
+    # cy says the opposite of (1, 0) on question 2, cosine -1, so a refusal there scores -1; a
+    # wrong text (-1, 1) scores -.71 and stands above it. On question 1 cy scores 0.
+    against = SQUARE.copy()
+    against[5] = [-1, 0]
+    aqer = AQER(n_draws=0).fit(against, WORKERS, QUESTIONS)
+    found = aqer.score_models(
+        [[0, 0], [0, 0], [-1, 1]], ["m", "m", "k"], [1, 2, 2], ["no_text", "no_text", "text"]
+    )
+    assert found.answer_scores == pytest.approx([0, -1, -np.sqrt(0.5)])
+
+
 def test_no_text_scores_the_lowest_worker_score_of_its_question_under_euclidean_distance():
     # Grades: SEA (2, 1)/3, distances sqrt 2/3 (ann, bob) and sqrt 8/3 (cy); then SEA (1, 0):
     # 0, 0 and sqrt 2. Text (1, 1) is 1 away.

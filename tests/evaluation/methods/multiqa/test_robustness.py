@@ -323,6 +323,30 @@ def test_the_chance_row_is_the_mean_over_the_items_that_offer_choices():
     assert (free.value, free.reason) == (None, "no_choices")
 
 
+def test_a_guesser_gives_as_many_answers_as_there_are_replies_with_a_vote():
+    # 4 replies to an item of 2 choices, 2 of them refused: worst 2^-2, best 1 - 2^-2, M2 1/2.
+    panel = Panel.of([[0, 1, -1, -1]], [[1, 0, 0, 0]], 2)
+    chance = robustness(panel, n_draws=0).chance
+    assert chance["worst_case"].value == pytest.approx(1 / 4)
+    assert chance["best_case"].value == pytest.approx(3 / 4)
+    assert chance["m2_certainty"].value == pytest.approx(1 / 2)
+    assert chance["accuracy"].value == pytest.approx(1 / 2)
+
+
+def test_an_item_whose_replies_were_all_refused_is_nothing_to_guess():
+    panel = Panel.of([[0, 1], [-1, -1]], [[1, 0], [0, 0]], 2)
+    assert robustness(panel, n_draws=0).chance["accuracy"].n == 1
+    silent = robustness(panel.of_items([1]), n_draws=0).chance["accuracy"]
+    assert (silent.value, silent.reason) == (None, "no_votes")
+
+
+def test_guessing_two_right_choices_of_four_is_one_set_of_six():
+    panel = Panel.of([[9, 8]], [[1, 0]], 4, sets=[6])
+    chance = robustness(panel, n_draws=0).chance
+    assert chance["accuracy"].value == pytest.approx(1 / 6)
+    assert chance["worst_case"].value == pytest.approx(1 / 36)
+
+
 def test_the_reply_that_stands_for_a_cluster_is_judged_as_the_modal_answer():
     # Replies 0 to 2 mean the same; the middle one stands for them and is right.
     right = [[0, 1, 0, 1]]
