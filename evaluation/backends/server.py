@@ -199,13 +199,16 @@ class OpenAIServer:
         try:
             return again(self._ask, client, body)
         except FaultError as fault:
+            status = {} if fault.status is None else {"status": fault.status}
             if fault.again:
+                attempts = self.patience.attempts
                 raise self.error(
-                    f"{fault.problem}, {self.patience.attempts} times in a row",
+                    f"{fault.problem}, {attempts} times in a row",
                     "see that the server runs and is not overloaded, then start again",
                     fault.code,
+                    attempts=attempts,
+                    **status,
                 ) from None
-            status = {} if fault.status is None else {"status": fault.status}
             raise self.error(fault.problem, fault.remedy, fault.code, **status) from None
 
     async def attempt(self, client: httpx.AsyncClient, body: dict[str, Any]) -> Received:

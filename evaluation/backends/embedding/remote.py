@@ -16,7 +16,7 @@ from evaluation.backends.embedding.contract import (
     distinct,
     versions_of,
 )
-from evaluation.backends.errors import EmbedderError
+from evaluation.backends.errors import BackendError, EmbedderError
 from evaluation.backends.server import OpenAIServer, Patience
 
 BATCH = 64
@@ -24,6 +24,26 @@ BATCH = 64
 REFUSALS = (400, 413, 422)
 """Statuses by which servers refuse a request that holds too many texts."""
 SHOWN = 60
+# What can be wrong with an answer: the problem and its remedy, by code.
+FAULTS = {
+    "no_embeddings": (
+        "the answer holds no list of embeddings",
+        "check that the model is one for them",
+    ),
+    "other_number_of_embeddings": (
+        "{sent} texts were sent and {came} embeddings came back, or their index is not 0, 1, 2 ...",
+        "report it to whoever runs the server",
+    ),
+    "unlike_embeddings": (
+        "the embeddings are not lists of numbers of one length",
+        "check that the model is one for embeddings",
+    ),
+    "not_finite": ("an embedding holds a value that is not finite", "choose another model"),
+    "text_refused": (
+        "a text is refused by itself, {shown!r}: {said}",
+        "shorten or leave out that text, or choose another model",
+    ),
+}
 
 
 class RemoteEmbedder(Embedder):
@@ -104,13 +124,13 @@ class RemoteEmbedder(Embedder):
                 raise
             if len(batch) > 1:
                 return None
-            text = batch[0] if len(batch[0]) <= SHOWN else f"{batch[0][:SHOWN]}..."
-            raise self._server.error(
-                f"a text is refused by itself, {text!r}: {error.values['problem']}",
-                "shorten or leave out that text, or choose another model",
-                "text_refused",
-                **{**error.values, "text": batch[0]},
-            ) from None
+            shown = batch[0] if len(batch[0]) <= SHOWN else f"{batch[0][:SHOWN]}..."
+            values = {"status": error.values["status"], "text": batch[0], "shown": shown}
+            raise self._error("text_refused", **values, said=error.values["problem"]) from None
+
+    def _error(self, code: str, **values: Any) -> BackendError:
+        problem, remedy = FAULTS[code]
+        return self._server.error(problem.format_map(values), remedy, code, **values)
 
     def _vectors(self, answer: Any, expected: int) -> NDArray[np.float32]:
         try:
@@ -118,30 +138,19 @@ class RemoteEmbedder(Embedder):
             indices = [item["index"] for item in items]
             rows = [item["embedding"] for item in items]
         except (KeyError, TypeError, IndexError):
-            raise self._server.error(
-                "the answer holds no list of embeddings", "check that the model is one for them"
-            ) from None
+            raise self._error("no_embeddings") from None
         if indices != list(range(expected)):
-            raise self._server.error(
-                f"{expected} texts were sent and {len(indices)} embeddings came back, or their "
-                "index is not 0, 1, 2 ...",
-                "report it to whoever runs the server",
-            )
+            raise self._error("other_number_of_embeddings", sent=expected, came=len(indices))
         try:
             vectors = np.array(rows, dtype=np.float64)
         except (ValueError, TypeError):
             vectors = np.empty(0)
         known = self._dimension
         if vectors.ndim != 2 or not vectors.shape[1] or known not in (None, vectors.shape[1]):
-            raise self._server.error(
-                "the embeddings are not lists of numbers of one length",
-                "check that the model is one for embeddings",
-            )
+            raise self._error("unlike_embeddings")
         with np.errstate(over="ignore"):
             narrow = vectors.astype(np.float32)
         if not np.isfinite(narrow).all():
-            raise self._server.error(
-                "an embedding holds a value that is not finite", "choose another model"
-            )
+            raise self._error("not_finite")
         self._dimension = vectors.shape[1]
         return narrow

@@ -75,3 +75,97 @@ def test_limits_are_read_from_the_headers():
     }
     assert allowance_of(headers) == Allowance(0, 2.0, 150, None)
     assert allowance_of({"server": "x"}) is None
+
+
+def whole(content, reason="stop", message=None, choice=None, **more):
+    message = {"role": "assistant", "content": content, **(message or {})}
+    return {
+        "choices": [{"message": message, "finish_reason": reason, **(choice or {})}],
+        "usage": {"completion_tokens": 5},
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("<think>\nhm\n</think>\n\nyes", {}),
+        ("yes", {"reasoning_content": "hm"}),
+        ("yes", {"reasoning": "hm", "reasoning_details": [{"type": "text", "text": "hm"}]}),
+        ([{"type": "reasoning", "text": "hm"}, {"type": "text", "text": "yes"}], {}),
+        ([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "yes"}], {}),
+        (
+            [
+                {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+                {"type": "text", "text": "yes"},
+            ],
+            {},
+        ),
+        ([{"type": "reasoning", "summary": [{"text": "hm"}]}, {"text": "yes"}], {}),
+        ([{"text": "hm", "thought": True}, {"text": "yes"}], {}),
+    ],
+)  # fmt: skip
+def test_thinking_is_beside_the_text_wherever_a_server_puts_it(content, message):
+    reply = reply_of(whole(content, message=message))
+    assert (reply.text, reply.thinking, reply.status) == ("yes", "hm", AnswerStatus.TEXT)
+    assert reply.raw["choices"][0]["message"]["content"] == content
+
+
+@pytest.mark.parametrize(
+    ("content", "reason", "message"),
+    [
+        (None, "length", {}),
+        ("", "MAX_TOKENS", {}),
+        (None, "length", {"reasoning_content": "hm"}),
+        ("", None, {"reasoning": "hm"}),
+        (None, "stop", {"reasoning_content": "hm"}),
+        ("<think>hm", "length", {}),
+        ("<think>hm", "stop", {}),
+    ],
+)
+def test_a_reply_without_an_answer_that_thought_or_was_cut_is_cut_off(content, reason, message):
+    reply = reply_of(whole(content, reason, message))
+    assert (reply.text, reply.status, reply.fault) == ("", AnswerStatus.CUT_OFF, None)
+
+
+@pytest.mark.parametrize(("limit", "status"), [(5, "cut_off"), (6, "empty"), (None, "empty")])
+def test_as_many_tokens_as_were_allowed_are_a_cut_whatever_the_reason(limit, status):
+    assert reply_of(whole("", "stop"), {"max_tokens": limit}).status == status
+
+
+@pytest.mark.parametrize(
+    ("payload", "again"),
+    [
+        (whole("", "error", choice={"error": {"code": 502, "message": "gone"}}), True),
+        (whole("The", "error", choice={"error": {"code": 502, "message": "gone"}}), True),
+        (whole("The", "insufficient_system_resource"), True),
+        (whole("", "network_error"), True),
+        (whole("The", error={"code": 400, "message": "gone"}), False),
+        ({"error": {"code": 429, "message": "gone"}}, True),
+        ({"error": "gone"}, False),
+        ({"choices": [{"finish_reason": "error"}]}, True),
+    ],
+)
+def test_an_error_in_an_answer_of_status_200_is_an_error(payload, again):
+    reply = reply_of(payload)
+    assert (reply.text, reply.status) == ("", AnswerStatus.ERROR)
+    assert (reply.fault.code, reply.fault.again) == ("error_in_reply", again)
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["content_filter", "content-filter", "SAFETY", "RECITATION", "refusal", "sensitive"],
+)
+def test_refusals_in_the_words_of_all_providers(reason):
+    assert reply_of(whole("", reason)).status is AnswerStatus.REFUSED_GENERATION
+    assert reply_of({"choices": [{"finish_reason": reason}]}).status.is_refusal
+
+
+def test_a_refusal_may_be_a_part_of_the_content():
+    reply = reply_of(whole([{"type": "refusal", "refusal": "I cannot."}]))
+    assert (reply.text, reply.status) == ("I cannot.", AnswerStatus.REFUSED_GENERATION)
+
+
+def test_a_prompt_that_was_blocked_is_refused_before():
+    reply = reply_of({"choices": [], "promptFeedback": {"blockReason": "SAFETY"}})
+    assert reply.status is AnswerStatus.REFUSED_PROMPT
