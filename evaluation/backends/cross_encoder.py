@@ -42,7 +42,9 @@ class CrossEncoder:
         Raises `BackendError`: no name, the model cannot be loaded, or has not the classes for it.
         """
         if not name:
-            raise cls.error(f"{cls.what} needs a model and none is named: {cls.remedy}")
+            raise cls.error(
+                f"{cls.what} needs a model and none is named: {cls.remedy}", "no_model_named"
+            )
         library = require("transformers", cls.what)
         torch = require("torch", cls.what)
         source = str(Path(name).expanduser()) if hub.is_folder(name) else name

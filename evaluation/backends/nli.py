@@ -48,7 +48,11 @@ class EntailmentModel(CrossEncoder):
         if len(found) != 1:
             raise EntailmentError(
                 f"{self.what}: the model {self.name!r} has no class for {called} (its classes: "
-                f"{self._said_labels()}): {self.remedy}"
+                f"{self._said_labels()}): {self.remedy}",
+                "no_class",
+                wanted=called,
+                classes=list(map(str, self.labels.values())),
+                purpose=self.what,
             )
         return found[0]
 

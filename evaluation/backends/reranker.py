@@ -33,7 +33,9 @@ class Reranker(CrossEncoder):
         if len(self.labels) != 1:
             raise RerankerError(
                 f"{self.what}: the model {name!r} has not one score but {len(self.labels)} classes "
-                f"({self._said_labels()}): {self.remedy}"
+                f"({self._said_labels()}): {self.remedy}",
+                "no_single_score",
+                classes=list(map(str, self.labels.values())),
             )
 
     def scores(
@@ -48,6 +50,8 @@ class Reranker(CrossEncoder):
             bad = pairs[int(np.argmin(np.isfinite(found)))][1]
             raise RerankerError(
                 f"{self.what}: the model {self.name!r} gave a score that is not finite for the "
-                f"text {bad[:60]!r}: {self.remedy}"
+                f"text {bad[:60]!r}: {self.remedy}",
+                "not_finite",
+                text=bad,
             )
         return found

@@ -442,13 +442,15 @@ def _checked(url: str, what: str, path: str, error: type[BackendError]) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname or not port_is_fine:
         raise error(
             f"the address of an openai {what} is not one: write http:// or https://, a host and "
-            f"the path before /{path}, such as http://127.0.0.1:8080/v1"
+            f"the path before /{path}, such as http://127.0.0.1:8080/v1",
+            "no_address",
         )
     names = [name.casefold() for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
     query_is_fine = names == [VERSION] if parts.query else not url.endswith("?")
     if parts.username is not None or not query_is_fine or parts.fragment:
         raise error(
             f"the address of an openai {what} holds a user, a query or a fragment: leave them "
-            f"out, a key belongs into an environment variable (only ?{VERSION}=... may stay)"
+            f"out, a key belongs into an environment variable (only ?{VERSION}=... may stay)",
+            "more_than_address",
         )
     return url

@@ -118,6 +118,9 @@ def distinct(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
         except UnicodeEncodeError as error:
             raise BackendError(
                 f"distinct text number {place + 1} ({text[:40]!a}) holds half a character at "
-                f"place {error.start + 1}: mend it in the file of texts"
+                f"place {error.start + 1}: mend it in the file of texts",
+                "half_character",
+                text=place + 1,
+                place=error.start + 1,
             ) from error
     return list(places), np.asarray(where, dtype=np.intp)

@@ -32,11 +32,12 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
     except Exception as error:
         # Whatever a broken or foreign folder makes the libraries raise, it is the model's fault.
         if brings_code(error):
-            raise BackendError(_code_of_its_own(name, what, remedy)) from error
+            raise BackendError(_code_of_its_own(name, what, remedy), "own_code") from error
         if folder:
             raise BackendError(
                 f"{what}: the folder {name} holds no model that can be loaded ({brief(error)}): "
-                f"{remedy}"
+                f"{remedy}",
+                "no_model",
             ) from error
     _ask_hub(name, what, remedy)
     try:
@@ -44,9 +45,10 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
             return load(False)
     except Exception as error:
         if brings_code(error):
-            raise BackendError(_code_of_its_own(name, what, remedy)) from error
+            raise BackendError(_code_of_its_own(name, what, remedy), "own_code") from error
         raise BackendError(
-            f"{what}: the model {name!r} cannot be loaded ({brief(error)}): {remedy}"
+            f"{what}: the model {name!r} cannot be loaded ({brief(error)}): {remedy}",
+            "not_loadable",
         ) from error
 
 
@@ -82,7 +84,8 @@ def _ask_hub(name: str, what: str, remedy: str) -> None:
     if constants.HF_HUB_OFFLINE:
         raise BackendError(
             f"{what}: the model {name!r} is not on this machine, and HF_HUB_OFFLINE forbids "
-            f"asking the hub: {advice}"
+            f"asking the hub: {advice}",
+            "not_installed",
         )
     full = name if "/" in name else f"sentence-transformers/{name}"
     try:

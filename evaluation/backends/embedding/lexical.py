@@ -79,7 +79,9 @@ class LexicalEmbedder(Embedder):
             raise EmbedderError(
                 f"embedder {self.name!r} found no term in {len(worker_texts)} worker answers "
                 f"({error}): are the answers in the right column? tfidf-word and bow drop words of "
-                "one character; tfidf-char or minilm take them"
+                "one character; tfidf-char or minilm take them",
+                "no_terms",
+                texts=len(worker_texts),
             ) from error
         digest = hashlib.sha256()
         for text in worker_texts:
@@ -97,7 +99,8 @@ class LexicalEmbedder(Embedder):
 
         if self._dimension is None:
             raise EmbedderError(
-                f"embedder {self.name!r} has not seen the worker answers: call fit(texts) first"
+                f"embedder {self.name!r} has not seen the worker answers: call fit(texts) first",
+                "not_fitted",
             )
         if not texts:
             return csr_matrix((0, self._dimension), dtype=float)

@@ -36,7 +36,7 @@ class PrecomputedVectors:
             if not zipfile.is_zipfile(path):
                 with path.open("rb"):
                     pass
-                raise EmbedderError(f"{path}: this is not an .npz file: {REMEDY}")
+                raise EmbedderError(f"{path}: this is not an .npz file: {REMEDY}", "no_npz")
             with np.load(path, allow_pickle=False) as arrays:
                 answers = _read(path, arrays, "answers")
                 models = _read(path, arrays, "models") if "models" in arrays.files else None
@@ -67,7 +67,11 @@ class PrecomputedVectors:
         if len(values) != n_rows:
             raise EmbedderError(
                 f"{self.path}: array {array!r} has {len(values)} rows, the file of texts {n_rows} "
-                "data rows: give one vector for each data row, also for those without text"
+                "data rows: give one vector for each data row, also for those without text",
+                "wrong_count",
+                array=array,
+                rows=len(values),
+                data_rows=n_rows,
             )
         rows = np.arange(n_rows) if used_rows is None else np.asarray(used_rows)
         if rows.dtype == np.bool_:

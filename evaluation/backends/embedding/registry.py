@@ -17,6 +17,13 @@ WITH_TARGET = ("sentence-transformers", "openai", "precomputed")
 FOR_OPERATORS = ("precomputed", "openai")
 """What only operators may name on the site: it opens a file there or calls another machine."""
 
+WRONG = {
+    "unknown_spec": "is unknown",
+    "nothing_after_colon": "has nothing after its colon",
+    "names_nothing": "names no model or file",
+}
+"""What is wrong with a SPEC, by code."""
+
 
 @dataclass(frozen=True)
 class EmbedderSpec:
@@ -35,17 +42,18 @@ def parse_spec(spec: str) -> EmbedderSpec:
     if not colon and kind in PLAIN:
         return EmbedderSpec(text, kind)
     if kind not in WITH_TARGET or not target:
-        what = "has nothing after its colon" if colon and kind in WITH_TARGET else "is unknown"
-        if not colon and kind in WITH_TARGET:
-            what = "names no model or file"
-        raise EmbedderError(f"embedder {spec!r} {what}: choose one of {FORMS}")
+        code = "unknown_spec"
+        if kind in WITH_TARGET:
+            code = "nothing_after_colon" if colon else "names_nothing"
+        raise EmbedderError(f"embedder {spec!r} {WRONG[code]}: choose one of {FORMS}", code)
     if kind != "openai":
         return EmbedderSpec(text, kind, target)
     parts = model_at_url(target)
     if parts is None:
         raise EmbedderError(
             f"embedder {spec!r} is not of the form openai:MODEL@URL: write the server's base "
-            "address after the @, such as openai:NAME@http://127.0.0.1:8080/v1"
+            "address after the @, such as openai:NAME@http://127.0.0.1:8080/v1",
+            "no_url",
         )
     return EmbedderSpec(text, kind, *parts)
 
@@ -88,7 +96,8 @@ def get_embedder(
     if parsed.kind == "precomputed":
         raise EmbedderError(
             f"embedder {spec!r} is a file of vectors and cannot embed texts: "
-            "read it with PrecomputedVectors.load"
+            "read it with PrecomputedVectors.load",
+            "file_of_vectors",
         )
     if parsed.kind == "minilm":
         from evaluation.backends.embedding.minilm import load_minilm

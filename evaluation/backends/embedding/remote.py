@@ -30,7 +30,7 @@ FAULTS = {
         "the answer holds no list of embeddings",
         "check that the model is one for them",
     ),
-    "other_number_of_embeddings": (
+    "other_count": (
         "{sent} texts were sent and {came} embeddings came back, or their index is not 0, 1, 2 ...",
         "report it to whoever runs the server",
     ),
@@ -140,7 +140,7 @@ class RemoteEmbedder(Embedder):
         except (KeyError, TypeError, IndexError):
             raise self._error("no_embeddings") from None
         if indices != list(range(expected)):
-            raise self._error("other_number_of_embeddings", sent=expected, came=len(indices))
+            raise self._error("other_count", sent=expected, came=len(indices))
         try:
             vectors = np.array(rows, dtype=np.float64)
         except (ValueError, TypeError):

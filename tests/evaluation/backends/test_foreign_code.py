@@ -55,7 +55,7 @@ def test_a_model_with_code_of_its_own_is_refused_and_nobody_is_asked(folder, loa
         "from evaluation.backends import BackendError\n"
         f"FOLDER = {str(folder)!r}\n"
         f"try:\n    {LOADERS[loader]}\n"
-        "except BackendError as error:\n    print('REFUSED', error)\n"
+        "except BackendError as error:\n    print('REFUSED', error.code)\n"
     )
     # Somebody who would say yes to every question.
     said = subprocess.run(
@@ -67,8 +67,7 @@ def test_a_model_with_code_of_its_own_is_refused_and_nobody_is_asked(folder, loa
         text=True,
         timeout=120,
     )
-    assert "REFUSED" in said.stdout, said.stderr
-    assert "program code of its own, which is never run here" in said.stdout
+    assert "REFUSED own_code" in said.stdout, said.stderr
     assert "[y/N]" not in said.stdout + said.stderr
     assert not list(tmp_path.rglob("was-run"))
     assert not list(folder.rglob("was-run"))

@@ -41,22 +41,36 @@ def test_a_delay_is_waited_for_and_failures_come_first(tmp_path):
 def test_errors_and_missing_rows_are_errors_that_do_not_pass(tmp_path):
     model = script(tmp_path, "question,reply,status\nq,it broke,error\n")
     assert (reply(model, "q").fault.message, reply(model, "q").fault.again) == ("it broke", False)
-    assert "no reply is scripted for p" in reply(model, "p").fault.message
+    assert reply(model, "p").fault.code == "no_reply"
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "line", "column"),
     [
-        ("question,reply\nq,a\nq,b\n", "line 3.*already in line 2"),
-        ("question,reply,sample\nq,a,0.5\n", "column sample"),
-        ("question,reply,status\nq,a,fine\n", "unknown"),
-        ("question,reply,status\nq,,text\n", "does not fit"),
-        ("question,reply,delay\nq,a,-1\n", "column delay"),
-        ("question,reply\n,a\n", "question is missing"),
-        ("question,reply\n", "no reply in it"),
-        ("question\nq\n", "there is no column reply"),
+        ("question,reply\nq,a\nq,b\n", 3, None),
+        ("question,reply,sample\nq,a,0.5\n", 2, "sample"),
+        ("question,reply,status\nq,a,fine\n", 2, "status"),
+        ("question,reply,status\nq,,text\n", 2, "status"),
+        ("question,reply,delay\nq,a,-1\n", 2, "delay"),
+        ("question,reply\n,a\n", 2, "question"),
+        ("question,reply\n", None, None),
+        ("question\nq\n", 1, None),
     ],
 )
-def test_bad_rows_are_told(tmp_path, text, words):
-    with pytest.raises(InputError, match=words):
+def test_bad_rows_are_told(tmp_path, text, line, column):
+    with pytest.raises(InputError) as raised:
         script(tmp_path, text)
+    (problem,) = raised.value.problems
+    assert (problem.line, problem.column) == (line, column)
+
+
+def test_thinking_in_a_scripted_reply_is_put_aside(tmp_path):
+    model = script(
+        tmp_path,
+        "question,reply,finish_reason\n"
+        "q,<think>hm</think>a,stop\np,<think>hm,length\nr,a,network_error\n",
+    )
+    found = {name: reply(model, name) for name in "qpr"}
+    assert (found["q"].text, found["q"].thinking) == ("a", "hm")
+    assert [found[name].status.value for name in "qpr"] == ["text", "cut_off", "error"]
+    assert found["r"].fault.code == "error_in_reply"
