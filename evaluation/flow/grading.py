@@ -116,7 +116,7 @@ class Grading:
                 given.answered.texts,
                 given.parameters.embedder,
                 given.n_rejected,
-                len(_only_cut_off(given.models)),
+                0 if given.models is None else len(given.models.only_cut_off()),
             ),
             *model_warnings(given.models),
             *(remedy_warnings(graded.remedies) if graded.remedies else []),
@@ -286,25 +286,13 @@ def model_warnings(spoken: ModelAnswers | None) -> list[Message]:
         return []
     statuses = Counter(spoken.statuses)
     cut_off = {"count": statuses[AnswerStatus.CUT_OFF]}
-    cut_off["models"] = len(_with_status(spoken, AnswerStatus.CUT_OFF))
+    cut_off["models"] = len(spoken.with_status(AnswerStatus.CUT_OFF))
     return list(
         _counted(
             Message("model_replies_cut_off", cut_off),
             Message("model_replies_empty", {"count": statuses[AnswerStatus.EMPTY]}),
         )
     )
-
-
-def _with_status(spoken: ModelAnswers, status: AnswerStatus) -> set[Any]:
-    pairs = zip(spoken.models, spoken.statuses, strict=True)
-    return {model for model, of_row in pairs if of_row is status}
-
-
-def _only_cut_off(spoken: ModelAnswers | None) -> set[Any]:
-    """Return the models with replies that were cut off, but without errors."""
-    if spoken is None:
-        return set()
-    return _with_status(spoken, AnswerStatus.CUT_OFF) - _with_status(spoken, AnswerStatus.ERROR)
 
 
 def remedy_warnings(report: RemedyReport) -> list[Message]:

@@ -85,6 +85,15 @@ class ModelAnswers(_Columns):
         rows = set(latest.values())
         return self.kept(row in rows for row in range(len(self)))
 
+    def with_status(self, status: AnswerStatus) -> set[Any]:
+        """Return the models with an answer of this status."""
+        pairs = zip(self.models, self.statuses, strict=True)
+        return {model for model, of_row in pairs if of_row is status}
+
+    def only_cut_off(self) -> set[Any]:
+        """Return the models that lack replies only because these were cut off, not by errors."""
+        return self.with_status(AnswerStatus.CUT_OFF) - self.with_status(AnswerStatus.ERROR)
+
     def with_text(self) -> Self:
         """Keep those that have a text, not refused or failed."""
         return self.kept(status is AnswerStatus.TEXT for status in self.statuses)

@@ -211,8 +211,11 @@ class Results:
         scores = self.models
         if scores is None:
             return
+        cut_off = set() if self.given.models is None else self.given.models.only_cut_off()
         for code, model in enumerate(scores.models.tolist()):
             why = scores.reasons[code]
+            if why == "missing_answers" and model in cut_off:
+                why = "replies_cut_off"
             of_run = self.aqer.reason_
             nobody = "no_supported_worker" if scores.n_answered[code] else "no_text_answers"
             of_interval = scores.interval_reasons[code] or "no_interval"

@@ -31,6 +31,8 @@ WHY_EMPTY: Mapping[str, str] = {
     "no_exemplar": "no worker answered the question",
     "no_text_answers": "there is no answer with a text",
     "no_text": "there is no text",
+    "replies_cut_off": "replies were cut off before an answer came; the model is ranked once it is "
+    "asked again with a longer reply",
     "missing_answers": "an answer could not be fetched; the model is ranked once it is asked again",
     "nothing_to_compare": "there is nothing to compare",
     "no_correlation": "all numbers of one side are the same",

@@ -185,7 +185,7 @@ def test_short_answers_are_warned_of_by_the_texts_that_were_graded():
     rows = [(*row[:3], "yes", False) for row in ROWS[:-2]]
     asked = AqerParameters(embedder="precomputed:none", bootstrap=0)
     found = graded(choose(asked, Answers.of(rows)))
-    assert "short_answers" in [message.code for message in found.warnings]
+    assert "short_answers_unmeasured" in [message.code for message in found.warnings]
 
 
 def test_the_summary_says_how_the_numbers_were_made():

@@ -202,6 +202,62 @@ def test_empty_replies_and_refusals_are_no_errors(version, rana):
     assert (one.refused, one.failures, one.complete) == (3, 0, True)
 
 
+def test_thinking_is_stored_beside_the_answer_and_replies_cut_off_are_counted(version, rana):
+    def reply(body):
+        return {
+            1: said("<think>\nhm\n</think>\n\nyes"),
+            2: said("<think>\nhm", "length"),
+            3: said(None, "MAX_TOKENS", message={"reasoning_content": "hm"}),
+            4: said("half an ans", "length"),
+        }.get(number(body), said("yes"))
+
+    with fake_chat(reply) as server:
+        thinker = model(rana, "thinker", server.spec)
+        (one,) = asked(version, thinker).models
+        (again,) = asked(version, thinker).models
+        assert len(server.bodies) == REQUESTS  # a reply that was cut off would be so again
+    # r1 and r6 behind thinking, r2 and r3 cut off, r4 cut short, r5 an answer.
+    assert (one.answered, one.cut_off, one.cut_short, one.with_thinking) == (4, 2, 1, 4)
+    assert (one.max_tokens, one.complete, one.failures, one.empty) == (256, False, 0, 0)
+    assert (again.cut_off, again.complete) == (2, False)
+    rows = {one.question.external_id: one for one in LLMResponse.objects.filter(model=thinker)}
+    assert (rows["r1"].text, rows["r1"].extra["thinking"]) == ("yes", "hm")
+    assert rows["r1"].raw.reply["choices"][0]["message"]["content"].startswith("<think>")
+    assert (rows["r2"].text, rows["r2"].status) == ("", "cut_off")
+    assert "thinking" not in rows["r5"].extra
+
+
+def test_an_error_in_an_answer_of_status_200_is_asked_again_by_the_next_run(version, rana):
+    good = {"now": False}
+
+    def reply(body):
+        if good["now"]:
+            return said("yes")
+        return said("half", "error", choice={"error": {"code": 400, "message": "gone"}})
+
+    with fake_chat(reply) as server:
+        gateway = model(rana, "gateway", server.spec)
+        (first,) = asked(version, gateway).models
+        assert (first.errors, first.answered) == ({"error_in_reply": QUESTIONS}, 0)
+        assert "gone" in first.error_messages["error_in_reply"]
+        good["now"] = True
+        (second,) = asked(version, gateway).models
+    assert (second.answered, second.failures) == (QUESTIONS, 0)
+
+
+def test_what_a_model_refuses_to_be_sent_is_left_out_and_told(version, rana):
+    def reply(body):
+        if "temperature" in body:
+            return Answer(400, b'{"error": {"message": "temperature is deprecated here"}}')
+        return said("yes")
+
+    with fake_chat(reply) as server:
+        strict = model(rana, "strict", server.spec)
+        (one,) = asked(version, strict).models
+    assert (one.answered, one.complete, len(one.adapted)) == (QUESTIONS, True, 1)
+    assert "temperature" not in LLMResponse.objects.filter(model=strict)[0].raw.request
+
+
 def test_errors_are_asked_again_by_the_next_run_and_answers_are_not(version, rana):
     good = {"now": False}
 
