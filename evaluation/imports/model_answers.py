@@ -20,11 +20,12 @@ from annotations.exchange.importing.target import (
     quoted,
     version_of,
 )
-from annotations.exchange.model_replies import read_reply
+from annotations.exchange.model_replies import THINKING_KEPT, read_reply, thinking_notes
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, same_text
 from annotations.exchange.reading.source import Readable
 from annotations.exchange.records import ModelAnswerRecord, ModelAsking
+from annotations.exchange.thinking import separate_thinking
 from annotations.models import Import, QuestionSet
 from evaluation.models import LanguageModel, LLMResponse, Removal, request_hash
 
@@ -41,6 +42,7 @@ def import_model_answers(
     version: int | None = None,
     dry_run: bool = False,
     imported_by: int | None = None,
+    keep_thinking: bool = False,
 ) -> ImportReport:
     """Add a file's model answers to a version of the set (the latest, if no number is given).
 
@@ -48,9 +50,10 @@ def import_model_answers(
     published, as by `import_answers`. Raises `InputError` with every bad row: also a question the
     version does not have, and an answer that is there with another text or status; and for a model
     that who brings its answers, `imported_by` by a user's key, does not see: by its name alone its
-    details would be theirs. What is new can be taken out again by its `Import`.
+    details would be theirs. What is new can be taken out again by its `Import`. The thinking in an
+    answer goes into its `extra`, or with `keep_thinking` stays in the answer.
     """
-    file = read_model_answers(path, columns)
+    file = read_model_answers(path, columns, keep_thinking)
     problems = Problems(file.name)
     first_lines = _first_lines(file, problems)
     with all_or_nothing(dry_run):
@@ -72,9 +75,11 @@ def import_model_answers(
             n_models=len(made),
             publishes=published,
         )
-        for batch in chunks(_rows(file, fresh, questions, models, brought), BATCH):
+        rows = _rows(file, fresh, questions, models, brought, keep_thinking)
+        for batch in chunks(rows, BATCH):
             LLMResponse.objects.bulk_create(batch, batch_size=BATCH)
         LanguageModel.objects.filter(pk__in=made).update(brought_by=brought)
+    n_cut_off = sum(one.status is AnswerStatus.CUT_OFF for one in file.records)
     note = f"Version {target.number} is published now: its wording stays as it is."
     return ImportReport(
         what="model answers",
@@ -90,7 +95,7 @@ def import_model_answers(
         created={"models": len(made)},
         kept_aside=file.kept_aside,
         notes=[note] if published else [],
-        warnings=file.warnings,
+        warnings=[*file.warnings, *thinking_notes(0, n_cut_off)],
         dry_run=dry_run,
     )
 
@@ -155,15 +160,18 @@ def _fresh(
             question__in=some, model__in=list(models.values())
         ).values_list(
             *("model_id", "question_id", "request", "sample", "text", "status", "finish_reason"),
-            "created_at",
+            *(f"extra__{THINKING_KEPT}", "created_at"),
         )
-        for model, question, request, sample, text, status, reason, since in found.iterator(BATCH):
+        for model, question, request, sample, *stored in found.iterator(BATCH):
+            text, status, reason, kept, since = stored
             record = waiting.get((model, question, request, sample))
             if record is None:
                 continue
             unchanged.add(record.row)
             # What is older than the separation of thinking holds it in its text.
-            text, status, _ = read_reply(text, AnswerStatus(status), reason).parts
+            text, status, _ = read_reply(
+                text, AnswerStatus(status), reason, keep_thinking=bool(kept)
+            ).parts
             if status != record.status or not same_text(text, record.text):
                 what = "status" if status != record.status else "text"
                 problems.add_code(
@@ -193,11 +201,16 @@ def _rows(
     questions: dict[str, int],
     models: dict[str, int],
     brought: Import | None,
+    keep_thinking: bool,
 ) -> Iterator[LLMResponse]:
     for record in fresh:
         extra: dict[str, Any] = file.extra(record)  # noqa: S610
         asking = record.asking or ModelAsking()
         extra = {**asking.extra, **extra}
+        if record.thinking:
+            extra["thinking"] = record.thinking
+        if keep_thinking and separate_thinking(record.text).has_thinking:
+            extra[THINKING_KEPT] = True
         request, sample = _asked(record)
         yield LLMResponse(
             model_id=models[record.model],
@@ -209,6 +222,6 @@ def _rows(
             text=record.text,
             status=record.status.value,
             finish_reason=asking.finish_reason or str(extra.get("finish_reason", ""))[:100],
-            extra=extra | ({"thinking": record.thinking} if record.thinking else {}),
+            extra=extra,
             brought_by=brought,
         )

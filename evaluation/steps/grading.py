@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from annotations.exchange import AnswerStatus
-from annotations.exchange.model_replies import read_reply
+from annotations.exchange.model_replies import THINKING_KEPT, read_reply
 from annotations.models import GRADED, Question, Response
 from annotations.query_plans import refresh_statistics
 from evaluation.flow.grading import Grading, grade_answers
@@ -107,13 +107,16 @@ def answers_of(version_id: int) -> Answers:
 def model_answers_of(version_id: int) -> ModelAnswers:
     """Read the models' answers to the graded questions of a version."""
     rows = LLMResponse.objects.filter(question__version=version_id, question__role__in=GRADED)
-    columns = ("pk", "model_id", "question_id", "text", "status", "sample", "finish_reason")
+    columns = (
+        *("pk", "model_id", "question_id", "text", "status", "sample", "finish_reason"),
+        f"extra__{THINKING_KEPT}",
+    )
     ordered = rows.order_by("asked_at", "pk")
     return ModelAnswers.of(map(_as_read, ordered.values_list(*columns)))
 
 
 def _as_read(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a stored answer as it counts: one from before thinking was separated holds it."""
-    key, model, question, text, status, sample, reason = row
-    read = read_reply(text, AnswerStatus(status), reason)
+    key, model, question, text, status, sample, reason, kept = row
+    read = read_reply(text, AnswerStatus(status), reason, keep_thinking=bool(kept))
     return key, model, question, read.text, read.status, sample

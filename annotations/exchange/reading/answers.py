@@ -19,7 +19,7 @@ from annotations.exchange.facts import (
     model_columns,
 )
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
-from annotations.exchange.model_replies import read_reply, thinking_notes
+from annotations.exchange.model_replies import THINKING_KEPT, read_reply, thinking_notes
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.duplicates import Duplicates, note_of
 from annotations.exchange.reading.source import Readable, source_of
@@ -236,7 +236,8 @@ def read_model_answers(
         if ids is None or status is None:
             continue
         reason = asking.finish_reason if asking else _finish_reason(extra, table.kept_aside)
-        reply = read_reply(text, status, reason, keep_thinking)
+        kept = keep_thinking or bool(asking and asking.extra.get(THINKING_KEPT))
+        reply = read_reply(text, status, reason, kept)
         text, status = reply.text, reply.status
         if not checks.short_enough(line, text):
             continue

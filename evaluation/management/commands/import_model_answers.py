@@ -9,6 +9,7 @@ from annotations.exchange import ColumnNames
 from annotations.exchange.importing import ImportReport
 from annotations.management.importing import ImportCommand, parsed_columns
 from evaluation.imports import import_model_answers
+from evaluation.kinds.answer_files import add_keep_thinking
 
 
 class Command(ImportCommand):
@@ -25,6 +26,7 @@ class Command(ImportCommand):
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--columns", metavar="model=NAME,question=NAME,answer=NAME,status=NAME")
         parser.add_argument("--in-version", type=int, metavar="N", help="another than the latest")
+        add_keep_thinking(parser)
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
         """One file."""
@@ -33,6 +35,7 @@ class Command(ImportCommand):
             options["file"],
             version=options["in_version"],
             dry_run=options["dry_run"],
+            keep_thinking=options["keep_thinking"],
             **parsed_columns(ColumnNames.parse, options["columns"]),
         )
         return [report]

@@ -1,11 +1,13 @@
 import pytest
 
 from annotations import demo
-from annotations.exchange import InputError
+from annotations.exchange import AnswerStatus, InputError
 from annotations.exchange.importing import import_passages, import_questions
+from annotations.exchange.model_replies import thinking_notes
 from annotations.models import QuestionSet
 from evaluation.imports import import_model_answers
 from evaluation.models import LanguageModel, LLMResponse
+from evaluation.steps.grading import model_answers_of
 from tests.annotations import world
 from tests.annotations.exchange.files import write
 from tests.problems import faults, raises_problem
@@ -55,6 +57,44 @@ def test_what_contradicts_a_stored_answer_is_told_and_nothing_is_stored(rivers, 
     assert faults(caught.value) == [(line, None, "model_answer_differs") for line in (3, 4)]
     assert [problem.values["what"] for problem in caught.value.problems] == ["text", "status"]
     assert (LLMResponse.objects.count(), LanguageModel.objects.count()) == (4, 2)
+
+
+THOUGHT = HEADER + 'm,r1,"<think>\nhm\n</think>\n\nnorth",\nm,r2,"<think>\nhm",\n'
+
+
+def test_thinking_is_put_aside_and_kept_with_the_answer(rivers, tmp_path):
+    report = import_model_answers(rivers, write_rows(tmp_path, THOUGHT))
+    rows = LLMResponse.objects.order_by("pk")
+    assert [(one.text, one.status, one.extra["thinking"]) for one in rows] == [
+        ("north", "text", "hm"),
+        ("", "cut_off", "hm"),
+    ]
+    assert report.warnings == thinking_notes(2, 1)
+
+
+def test_an_option_leaves_thinking_in_the_answer_and_it_counts_so(rivers, tmp_path):
+    path = write_rows(tmp_path, THOUGHT)
+    import_model_answers(rivers, path, keep_thinking=True)
+    texts = ["<think>\nhm\n</think>\n\nnorth", "<think>\nhm"]
+    found = model_answers_of(rivers.latest_version().pk)
+    assert (found.texts, set(found.statuses)) == (texts, {AnswerStatus.TEXT})
+    assert import_model_answers(rivers, path, keep_thinking=True).n_unchanged == 2
+
+
+def test_answers_that_were_stored_with_their_thinking_count_as_they_do_now(rivers, tmp_path):
+    path = write_rows(tmp_path, THOUGHT)
+    import_model_answers(rivers, path)
+    stored = {"r1": "<think>\nhm\n</think>\n\nnorth", "r2": "<think>\nhm"}
+    for row in LLMResponse.objects.all():
+        row.text, row.status, row.extra = stored[row.question.external_id], "text", {}
+        row.save()
+    report = import_model_answers(rivers, path)
+    assert (report.n_new, report.n_unchanged) == (0, 2)
+    found = model_answers_of(rivers.latest_version().pk)
+    assert list(zip(found.texts, found.statuses, strict=True)) == [
+        ("north", AnswerStatus.TEXT),
+        ("", AnswerStatus.CUT_OFF),
+    ]
 
 
 def test_an_unknown_question_is_an_error(rivers, tmp_path):

@@ -9,7 +9,7 @@ from evaluation.flow.asking.plan import Item
 from evaluation.models import LanguageModel, RunData
 from evaluation.steps.asking import in_turns
 from evaluation.steps.asking.in_turns import AskedInTurns, Round
-from evaluation.steps.asking.kept import replies_of
+from evaluation.steps.asking.kept import StoredReply, replies_of
 from evaluation.steps.asking.progress import progress_by_model
 from evaluation.steps.asking.registered import problems_with_models, registered
 from evaluation.steps.checkpoints import OutOfTimeError, RunInputError, Turn
@@ -129,6 +129,15 @@ def test_nobody_gets_what_another_owner_was_told(run, chat):
     theirs = model_of(other, chat)
     asked(other, [theirs]).ask("asking", [Round(theirs, items("a"))])
     assert len(chat.bodies) == 2
+
+
+def test_a_reply_that_was_stored_with_its_thinking_is_read_without():
+    old = {"text": "<think>\nIs it 2? No.\n</think>\n\n4", "status": "text"}
+    found = StoredReply.of(old)
+    assert (found.text, found.status.value, found.thinking) == ("4", "text", "Is it 2? No.")
+    assert StoredReply.of(found.as_dict()) == found
+    cut = StoredReply.of({"text": "", "status": "empty", "finish_reason": "length"})
+    assert cut.status.value == "cut_off"
 
 
 def test_replies_that_older_runs_of_judges_kept_are_found(run, chat):
