@@ -165,7 +165,7 @@ def test_an_unknown_status_lists_the_accepted_ones(tmp_path):
         line=2,
         column="status",
         status="okay",
-        accepted="text, empty, refused, refused_prompt, refused_generation, error",
+        accepted=", ".join(AnswerStatus),
     )
 
 
