@@ -7,6 +7,10 @@ import pytest
 from annotations.exchange.thinking import joined, separate_thinking
 
 ANSWER = "The Moon."
+SOLUTION = (
+    "<|begin_of_thought|>hm<|end_of_thought|>\n<|begin_of_solution|>The Moon.<|end_of_solution|>"
+)
+IN_WORDS = "Here is my thought process:\nhm\n\nHere is my response:\nThe Moon."
 FINAL = "<|start|>assistant<|channel|>final<|message|>The Moon.<|return|>"
 
 
@@ -41,8 +45,7 @@ FINAL = "<|start|>assistant<|channel|>final<|message|>The Moon.<|return|>"
         ("<reasoning>\nhm\n</reasoning>\n<answer>\nThe Moon.\n</answer>", "hm"),
         ("<reasoning>hm<answer>The Moon.</answer>", "hm"),
         ("<think>hm</think><answer>The Moon.", "hm"),
-        ("<|begin_of_thought|>hm<|end_of_thought|>\n<|begin_of_solution|>The Moon."
-         "<|end_of_solution|>", "hm"),
+        (SOLUTION, "hm"),
         ("<|START_THINKING|>hm<|END_THINKING|><|START_RESPONSE|>The Moon.<|END_RESPONSE|>", "hm"),
         # only the closing mark
         ("hm hm.\n</think>\n\nThe Moon.", "hm hm."),
@@ -55,8 +58,7 @@ FINAL = "<|start|>assistant<|channel|>final<|message|>The Moon.<|return|>"
          "<|message|>c<|end|>" + FINAL, "hm\n\nc"),
         ("hm<|end|>" + FINAL, "hm"),
         ("analysisWe look.assistantfinalThe Moon.", "We look."),
-        ("Here is my thought process:\nhm\n\nHere is my response:\nThe Moon.",
-         "Here is my thought process:\nhm"),
+        (IN_WORDS, IN_WORDS.partition("\n\n")[0]),
         # with special tokens around
         ("<|im_start|>assistant\n<think>\nhm\n</think>\nThe Moon.<|im_end|>", "hm"),
     ],
