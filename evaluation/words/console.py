@@ -27,6 +27,17 @@ TERMINATED = 128 + signal.SIGTERM
 # Characters of a cell that a table on a terminal shows.
 WIDEST = 60
 WIDEST_BAR = 100
+FAULT_OPTIONS = {
+    "prompt_too_long": "Give a lower --max-tokens, or shorter passages.",
+    "timeout": "Give a longer --timeout, or a lower --concurrency.",
+    "rate_limited": "Give --requests-per-minute, or a lower --concurrency.",
+    "unauthorized": "Name the environment variable with the key by --key-variable.",
+    "answer_too_long": "Give a lower --max-tokens.",
+    "too_large": "Give a lower --max-tokens.",
+    "error_in_reply": "The same command asks for these again.",
+}
+"""Which option of a command helps, by the code of a fault."""
+_PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "seed", "top_p", "logprobs")
 
 
 class Bars:
@@ -187,3 +198,18 @@ def _cell(value: object) -> str:
         return f"{value:.3f}"
     text = printable(str(value)).replace("\n", " ")
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."
+
+
+def option_for(code: str, message: str) -> str:
+    """Return which option of a command helps with a fault; "" where none does.
+
+    Of a request that was refused it names the parameter that the server names.
+    """
+    if code != "bad_request":
+        return FAULT_OPTIONS.get(code, "")
+    named = next((one for one in _PARAMETERS if one in message), None)
+    if named is None:
+        return 'See --parameters: null leaves out a parameter, such as {"seed": null}.'
+    if named == "max_tokens" and "max_completion_tokens" in message:
+        return 'Give --parameters \'{"max_tokens": null, "max_completion_tokens": 2048}\'.'
+    return f"Give --parameters '{{\"{named}\": null}}', which leaves it out."

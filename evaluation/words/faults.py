@@ -79,34 +79,6 @@ FAULTS = {
 UNKNOWN = FaultWords("error", "Read what it says, then ask again.")
 
 
-OPTIONS = {
-    "prompt_too_long": "Give a lower --max-tokens, or shorter passages.",
-    "timeout": "Give a longer --timeout, or a lower --concurrency.",
-    "rate_limited": "Give --requests-per-minute, or a lower --concurrency.",
-    "unauthorized": "Name the environment variable with the key by --key-variable.",
-    "answer_too_long": "Give a lower --max-tokens.",
-    "too_large": "Give a lower --max-tokens.",
-    "error_in_reply": "The same command asks for these again.",
-}
-"""Which option of a command helps, by the code of a fault."""
-_PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "seed", "top_p", "logprobs")
-
-
-def option_for(code: str, message: str) -> str:
-    """Return which option of a command helps with a fault; "" where none does.
-
-    Of a request that was refused it names the parameter that the server names.
-    """
-    if code != "bad_request":
-        return OPTIONS.get(code, "")
-    named = next((one for one in _PARAMETERS if one in message), None)
-    if named is None:
-        return 'See --parameters: null leaves out a parameter, such as {"seed": null}.'
-    if named == "max_tokens" and "max_completion_tokens" in message:
-        return 'Give --parameters \'{"max_tokens": null, "max_completion_tokens": 2048}\'.'
-    return f"Give --parameters '{{\"{named}\": null}}', which leaves it out."
-
-
 def fault_words(code: str) -> FaultWords:
     """Return the words of a code; general ones for a code without words of its own."""
     return FAULTS.get(code, UNKNOWN)

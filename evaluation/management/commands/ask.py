@@ -26,11 +26,11 @@ from evaluation.words.console import (
     BAD_INPUT,
     Bars,
     at_least,
+    option_for,
     printable,
     refused_as_bad_input,
     tell,
 )
-from evaluation.words.faults import option_for
 
 INCOMPLETE = 3
 EPILOG = f"""\

@@ -128,7 +128,7 @@ def test_a_model_that_is_not_there_or_knows_no_contradiction_is_refused(tmp_path
     two = save_cross_encoder(tmp_path / "two", TEXTS, ["entailment", "not_entailment"])
     out, ran = evaluate(tmp_path, file, "--nli", two)
     assert ran.code == 2
-    assert ran.refusals == ("entailment",)
+    assert ran.refusals == ("no_class",)
     assert " contradiction " in ran.err
     assert "entailment, not_entailment" in ran.err
     assert not out.exists()

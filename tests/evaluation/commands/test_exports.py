@@ -50,7 +50,7 @@ def test_questions_and_answers_of_models_have_doors_of_their_own(tmp_path):
         (["export_answers", "rivers", "--run", "latest"], ("no_done_run",), "rivers, version 1 "),
         (["export_answers", "rivers", "--run", "x"], ("no_run",), " x:"),
         (["export_answers", "rivers", "--in-version", "9"], ("no_version",), " 9; there is: 1"),
-        (["export_answers", "lakes"], (), " 'lakes'; there is: rivers"),
+        (["export_answers", "lakes"], ("set_unknown",), " 'lakes'; there is: rivers"),
         (["export_consensus", "rivers"], ("no_done_run",), "rivers, version 1 "),
     ],
 )

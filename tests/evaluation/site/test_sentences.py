@@ -88,6 +88,7 @@ CATALOGUES = {
         {
             "refused_prompt": "refused before it answered",
             "refused_generation": "refused while it answered",
+            "cut_off": "cut off before an answer",
         },
     ),
     "single sentences": (

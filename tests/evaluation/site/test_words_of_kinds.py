@@ -41,5 +41,5 @@ def test_a_pace_is_said_in_the_unit_in_which_it_is_one_or_more(rate, said):
 def test_lengths_of_time_and_refusals_are_words():
     assert duration(200.0) == "3 min 20 s"
     assert [status_words(code) for code in STATUSES] == list(STATUSES.values())
-    assert {"refused_prompt", "refused_generation"} == STATUSES.keys()
+    assert STATUSES.keys() == {"refused_prompt", "refused_generation", "cut_off"}
     assert status_words("empty") == "empty"
